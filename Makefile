@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict \
 	tests/docs/test_architecture.py
 
-.PHONY: help demo check test weekly soak compile lint types contracts size wheel bench coverage localmodel site readability clean
+.PHONY: help demo check test weekly soak compile lint types contracts size wheel man bench coverage localmodel site readability clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,7 +45,7 @@ soak: $(READY)  ## the tests of interruptions and of published files with more i
 	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py
 
 compile: $(READY)
-	@$(VENV)/bin/python -m compileall -q registry audit caveat_command.py
+	@$(VENV)/bin/python -m compileall -q registry audit caveat caveat_command.py
 	@$(VENV)/bin/pytest --collect-only -q > /dev/null  # compiles the tests once, and not once a worker
 
 lint: $(READY)  ## formatting and lint
@@ -61,8 +61,11 @@ contracts: $(READY)  ## the plan of imports
 size: $(READY)  ## measure the code against its budgets (ARCHITECTURE.md)
 	@$(VENV)/bin/python tools/size.py
 
-wheel: $(READY)  ## what people get
-	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+wheel: $(READY)  ## what people get: caveat and caveat-verify
+	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist . ./packaging/caveat-verify
+
+man: $(READY)  ## the man pages in dist/man, from the help: man -M dist/man caveat-verify
+	@$(VENV)/bin/python tools/man_pages.py dist/man/man1
 
 bench: $(READY)  ## every figure we promise, each beside its peer or limit (an hour)
 	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \

@@ -25,6 +25,7 @@ SECTIONS = {
         "report": "Write the supplements of claims and cards.",
         "verify": "Check supplements, proofs, bundles and registries.",
         "stale": "Review claims that a change may have overtaken.",
+        "compare": "Compare the claims of two registries or bundles.",
     },
     "More": {
         "contest": "Object to claims and specifications, and decide.",
@@ -65,6 +66,14 @@ def main() -> None:
     from registry.cli.main import main as run  # noqa: PLC0415  (found on the path that was set a line ago)
 
     run(SECTIONS)
+
+
+def verify() -> None:
+    """Run `caveat-verify`, of the distribution of that name, from the installation that contains this file."""
+    sys.path[:] = put_installation_first(sys.path, str(Path(__file__).resolve().parent), find_standard_library())
+    from registry.cli.main import main_verify  # noqa: PLC0415  (as in `main`)
+
+    main_verify()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How long dossier, status and state of one claim take, and what changed since an entry, by the size of the registry.
+"""How long dossier, status and state of one claim take, by the size of the registry, beside raw sqlite3 reading the claim's row and text.
 
 All claims quote one card in passages of their own, about one model version and property; one in a thousand is audited, and one in a
 thousand revised. Each registry is made once, through the ledger, in a file of the folder that is named, and used again when it is there.
@@ -7,6 +7,7 @@ Run: python benchmarks/one_claim.py [FOLDER [CLAIMS …]]    (a temporary folder
 """
 
 import random
+import sqlite3
 import statistics
 import sys
 import tempfile
@@ -36,6 +37,11 @@ WORDS = tuple(
 """Vocabulary of the quotations, drawn from with a weight of one over the rank, as words of a language are."""
 WEIGHTS = tuple(1 / rank for rank in range(1, len(WORDS) + 1))
 TIMES = 60
+RAW = """
+    SELECT r.*, t.quote, b.json FROM claim_revision r
+      JOIN claim_text t ON t.log = r.log AND t.seq = r.seq JOIN body b ON b.log = r.log AND b.seq = r.seq
+     WHERE r.log = 1 AND r.claim = ? AND r.seq <= ? ORDER BY r.revision DESC LIMIT 1
+"""
 
 
 def fill(ledger: Ledger, count: int) -> None:
@@ -109,16 +115,19 @@ def main() -> None:
             fill(ledger, count)
             print(f"{count:>9,} claims recorded in {time.perf_counter() - started:.0f} s", flush=True)
         with ledger.view() as view:
-            rows = list(islice(view.list_claims(), 5_000))
+            rows, size = list(view.list_claims(limit=5_000)), view.log_size
         picked = [row.claim for row in random.Random(3).sample(rows, TIMES)]  # noqa: S311
-        for what, ask in questions(ledger):
-            ask(picked[0])
-            wall, cpu = measure(ask, picked)
-            medians.setdefault(what, []).append(cpu)
-            print(f"{count:>9,} claims   {what:<10} p50 {wall:9.2f} ms   {cpu:9.2f} ms CPU", flush=True)
+        with sqlite3.connect(path) as raw:
+            asked = [("raw sqlite3", lambda name, raw=raw, size=size: raw.execute(RAW, (name, size)).fetchall()), *questions(ledger)]
+            for what, ask in asked:
+                ask(picked[0])
+                wall, cpu = measure(ask, picked)
+                medians.setdefault(what, []).append(cpu)
+                ratio = cpu / medians["raw sqlite3"][-1]
+                print(f"{count:>9,} claims   {what:<12} p50 {wall:9.2f} ms   {cpu:9.3f} ms CPU   {ratio:7.1f} times raw", flush=True)
         ledger.close()
     for what, values in medians.items():
-        print(f"{what:<10} CPU, last over first {values[-1] / values[0]:.2f}")
+        print(f"{what:<12} CPU, last over first {values[-1] / values[0]:.2f}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.records.model_response import Purpose
 from audit.replay.call_engine import CallSettings, RunSummary, run_calls
 from audit.replay.run_store import Call, build_call, open_store

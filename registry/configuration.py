@@ -34,6 +34,8 @@ class Config:
     """Code of the authority in whose name statements are made."""
     names_authority: bool = False
     """Whether an option, the environment or `registry.cfg` names that authority; False where it is the default."""
+    names_registry: bool = False
+    """Whether an option, the environment or `registry.cfg` names the registry; False where it is the default."""
     time_limit_s: float = 120.0
     """Seconds that one supplement may take to lay out."""
     epoch: datetime | None = None
@@ -78,11 +80,13 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
     path = folder / FILE_NAME
     values = _read_file(path)
     code = authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority")
-    chosen = {"url": url or environ.get("CAVEAT_REGISTRY") or values.get("url", DEFAULT_URL), "authority": code or EXAMPLE}
+    named = url or environ.get("CAVEAT_REGISTRY") or values.get("url")
+    chosen = {"url": named or DEFAULT_URL, "authority": code or EXAMPLE}
     try:
         return Config(
             **chosen,
             names_authority=code is not None,
+            names_registry=named is not None,
             time_limit_s=float(values.get("time_limit_s", "120")),
             epoch=_read_epoch(environ),
             keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
@@ -131,7 +135,8 @@ def _read_own(path: Path) -> bytes:
 
 
 def _list_trusted_users() -> set[int]:
-    user = os.geteuid()
+    # Windows has no such numbers; there every file says 0.
+    user = os.geteuid() if hasattr(os, "geteuid") else 0
     caller = os.environ.get("SUDO_UID", "") if user == 0 else ""
     return {user, 0, int(caller) if caller.isdecimal() else 0}
 

@@ -126,20 +126,10 @@ def find_near(word: str, known: Iterable[str]) -> list[str]:
 
 def count_edits(word: str, other: str, limit: int = MOST_EDITS) -> int:
     """Return how many letters must be added, removed, changed or swapped with the next to make *other* of *word*; limit + 1 for more."""
-    if abs(len(word) - len(other)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(word, start=1):
-        last, before, row = before, row, [i]
-        for j, wanted in enumerate(other, start=1):
-            edits = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
-            is_swapped = i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == wanted
-            row.append(min(edits, last[j - 2] + 1) if is_swapped else edits)
-        # Every later row is at least as large as the smallest number in this one.
-        if min(row) > limit:
-            return limit + 1
-    return row[-1]
+    from rapidfuzz.distance import OSA  # noqa: PLC0415  (loaded where a name is unknown; every command imports this module)
+
+    # Optimal string alignment: a swap of neighbours is one edit, as people mistype.
+    return OSA.distance(word, other, score_cutoff=limit)
 
 
 class CaveatError(Exception):

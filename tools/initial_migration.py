@@ -14,7 +14,8 @@ from registry.store.database_tables import METADATA, create_statements
 FOLDER = Path(__file__).parent.parent / "migrations" / "sql"
 # SQLite plans without statistics, and then takes every table for small: for the claims of one name it would read a
 # whole log by the primary key instead of a few rows by the index. So it is given fixed statistics: all rows are of one log, ten agree
-# in each further column of an index, and one in all columns of a unique one. `ANALYZE log` only creates the table that holds them.
+# in each further column of an index (ten thousand in property and model, which many claims share), and one in all columns of a unique
+# one. `ANALYZE log` only creates the table that holds them.
 STATISTICS = (
     "ANALYZE log",
     "DELETE FROM sqlite_stat1",
@@ -22,7 +23,7 @@ STATISTICS = (
 INSERT INTO sqlite_stat1 (tbl, idx, stat)
 SELECT made.name, CASE known.origin WHEN 'pk' THEN made.name ELSE known.name END, size.n || ' ' || (
     SELECT group_concat(CASE WHEN known."unique" AND part.seqno = (SELECT max(seqno) FROM pragma_index_info(known.name)) THEN 1
-        WHEN part.seqno = 0 THEN size.n ELSE 10 END, ' ')
+        WHEN part.seqno = 0 THEN size.n WHEN part.name IN ('property', 'model', 'model_version') THEN 10000 ELSE 10 END, ' ')
     FROM pragma_index_info(known.name) AS part)
 FROM sqlite_master AS made
 JOIN pragma_index_list(made.name) AS known

@@ -1,12 +1,25 @@
 """Commands that analyse scores: estimate, classify, contrast, ablation, cues, judge, link and shift."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE, TABLE, arm_options, audit_option, build_plan, parse_where, plan_options, table_options
+from audit.cli.analysis_options import (
+    FILE,
+    TABLE,
+    arm_options,
+    audit_option,
+    build_plan,
+    parse_where,
+    plan_options,
+    score_options,
+    table_options,
+)
+from audit.cli.audit_commands import describe_warnings
+from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import AUDIT, App, examples, pass_app
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
@@ -32,13 +45,22 @@ def analyze() -> None:
     """Compute statistics of score tables and run folders."""
 
 
-# `caveat analyze estimate`: the Evaluation Differential of a score table, without a registry.
+# `caveat analyze estimate`: the Evaluation Differential of a score table or of logs, without a registry.
+
+_ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "level", "epsilon", "replicates", "seed")
 
 
-@examples("analyze estimate scores.csv", "analyze estimate scores.csv --where language=en --level 0.9")
+@examples(
+    "analyze estimate scores.csv",
+    "analyze estimate test=eval.eval deploy=agent.eval --contexts fixed",
+    "analyze estimate scores.csv --where language=en --level 0.9",
+    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
+)
 @click.command()
+@click.argument("sources", metavar="[ARM=]SOURCE...", nargs=-1, required=True)
 @arm_options
-@table_options
+@score_options
+@reading_options
 @plan_options("contexts")
 @click.option(
     "--interval",
@@ -56,33 +78,62 @@ def estimate(
     app: App,
     /,
     *,
-    tables: tuple[Path, ...],
+    sources: tuple[str, ...],
     test: str,
     deploy: str,
     range_: tuple[float, float] | None,
     pointwise: bool,
-    score: str,
-    where: dict[str, tuple[str, ...]],
-    **plan: Any,
+    **options: Any,
 ) -> None:
     """Estimate the differential ED = Φ_test − Φ_deploy.
 
-    Columns: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template, excluded_reason.
-    Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template, count as one in
-    every interval.
+    A SOURCE is a score table, a table of your own (--map), a scored run folder, or a log with its arm (ARM=LOG; docs/logs.md). If
+    the design is too small for a verdict, the first line of the answer says so.
+
+    Columns of a table: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template,
+    excluded_reason. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template,
+    count as one in every interval.
 
     A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
     """
-    from audit.cli.analysis_presenter import present_estimate
+    from audit.cli.analysis_presenter import describe_design, present_estimate, summarise_design
     from audit.modules.differential_estimate import estimate as compute
-    from audit.sources.score_table import read_table
+    from audit.verdict.verdict_conditions import measure_design
     from registry.codec.canonical_documents import to_document
 
-    fixed = build_plan(plan)
-    low, high = range_ or (0.0, 1.0)
-    table = read_table(tables, low=low, high=high, score=score, where=where)
-    found = compute(table, fixed, range_=(low, high), test=test, deploy=deploy, pointwise=pointwise)
-    app.answer(to_document(found), present_estimate(found))
+    plan = build_plan({name: options[name] for name in _ESTIMATE_PLAN})
+    range_ = range_ or (0.0, 1.0)
+    table = _read_sources(app, sources, options, range_)
+    result = compute(table, plan, range_=range_, test=test, deploy=deploy, pointwise=pointwise)
+    design = measure_design(result)
+
+    def text() -> Iterator[Block]:
+        if (shortfall := describe_design(design)) is not None:
+            yield shortfall
+        yield from present_estimate(result)
+
+    app.answer({**to_document(result), "design": summarise_design(design)}, text())
+
+
+def _read_sources(app: App, sources: tuple[str, ...], options: dict[str, Any], range_: tuple[float, float]) -> "ScoreTable":
+    """Return the scores of tables, run folders or logs; a run folder stands for the table in it."""
+    from audit.score.run_evidence import is_run
+    from audit.sources.log_import import SourceFormat, find_format, read_logs, refuse_options
+    from audit.sources.score_table import read_table
+
+    paths, reading = build_reading(sources, options)
+    paths = tuple(str(TABLE.convert(path, None, click.get_current_context())) if is_run(path) else path for path in paths)
+    low, high = range_
+    if find_format(paths, replace(reading, where={})) is SourceFormat.TABLE:
+        refuse_options(paths, reading, what="a score table, which says arm, context and task in its own columns")
+        score = reading.scorer or options["score"]
+        return read_table(list(map(Path, paths)), low=low, high=high, score=score, where=reading.where)
+    if options["score"] != "score":
+        reading = replace(reading, mapping={"score": options["score"], **(reading.mapping or {})})
+    read = read_logs(paths, reading, low=low, high=high)
+    for line in describe_warnings(read.imported, now=app.config.now()) if read.imported else ():
+        app.say(line)
+    return read.table
 
 
 # `caveat analyze classify`: what becomes of one claim, without a registry.

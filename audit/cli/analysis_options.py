@@ -10,6 +10,7 @@ from registry.cli.application import AUDIT, App
 from registry.errors import Fault, InputError
 from registry.records.module_findings import FindingBody
 from registry.records.record import Identifier
+from registry.records.specification import ModelApi
 
 if TYPE_CHECKING:
     from registry.records.analysis_plan import Plan
@@ -53,6 +54,7 @@ _PLAN = {
 
 def table_options(command: Command) -> Command:
     """Give *command* its tables and what to read of them: `tables`, `range_` (None if not given), `score` and `where`."""
+    tables = click.argument("tables", metavar="TABLE|RUN...", nargs=-1, required=True, type=TABLE)
     where = click.option(
         "--where",
         metavar="COLUMN=VALUE[,VALUE...]",
@@ -60,10 +62,14 @@ def table_options(command: Command) -> Command:
         callback=lambda _context, _parameter, values: parse_where(values),
         help="Keep only rows with one of these values in COLUMN, any column of the file. May be repeated.",
     )
+    return tables(score_options(where(command)))
+
+
+def score_options(command: Command) -> Command:
+    """Give *command* what to read of score tables: `range_` (None if not given) and `score`."""
     score = click.option("--score", metavar="COLUMN", default="score", show_default=True, help="The column of scores.")
     range_ = click.option("--range", "range_", nargs=2, type=float, metavar="LOW HIGH", help="The possible scores; default: 0 1.")
-    tables = click.argument("tables", metavar="TABLE|RUN...", nargs=-1, required=True, type=TABLE)
-    return tables(range_(score(where(command))))
+    return range_(score(command))
 
 
 def arm_options(command: Command) -> Command:
@@ -122,6 +128,16 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 # The options of a command whose calls keep to limits of their own, as probe and model judge have them.
+
+
+def api_option(text: str) -> Callable[[Command], Command]:
+    """Return the decorator that adds the option for the API of an endpoint, with *text* as its help."""
+    return click.option(
+        "--api",
+        type=click.Choice([api.value for api in ModelApi]),
+        callback=lambda _context, _option, value: None if value is None else ModelApi(value),
+        help=text,
+    )
 
 
 def call_options(answer: str, work: str) -> Callable[[Command], Command]:

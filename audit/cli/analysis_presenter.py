@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.records.contrast_result import Contrast, ContrastKind, Contrasts
+from audit.verdict.verdict_conditions import DesignSize
 from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, IntervalFigure, IntervalLine, Remark, Subtitle, Table, Title
@@ -33,7 +34,8 @@ from registry.records.module_findings import (
     Repeats,
     Shift,
 )
-from registry.report.number_format import Unit, format_number, format_p, share
+from registry.report.number_format import Unit, format_items, format_number, format_p, share
+from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY, FIXED_CONTEXTS_OPTION
 
 # How warnings look in a terminal, whatever they are about.
 
@@ -95,6 +97,25 @@ def present_estimate(estimate: Estimate) -> Iterator[Block]:
     for spec in estimate.specs:
         yield from _present_spec(spec, unit, margin=estimate.margin)
     yield from present_warnings(estimate.warnings, named=len(estimate.specs) > 1)
+
+
+def describe_design(design: DesignSize) -> str | None:
+    """Return what the design lacks for a verdict, and what to set where only contexts are few; None where it lacks nothing."""
+    if design.is_enough:
+        return None
+    sides = f"{format_items(design.contexts_test, 'test context')} and {format_items(design.contexts_deploy, 'deployment context')}"
+    rule = DESIGN_RULE if design.contexts_needed is not None else f"A verdict needs at least {design.tasks_needed} tasks on both sides."
+    there = f"Here are {design.tasks:g} tasks, {sides}."
+    if design.has_contexts:
+        return f"{rule} {there}"
+    also = "" if design.has_tasks else f" It also needs {design.tasks_needed} tasks."
+    offer = f"For a verdict conditional on these contexts, set {FIXED_CONTEXTS_OPTION} (in a plan, `{FIXED_CONTEXTS_KEY}`)."
+    return f"{rule} {there} {offer}{also}"
+
+
+def summarise_design(design: DesignSize) -> dict[str, Any]:
+    """Return the size of a design as a document: what is there, what a verdict needs, and the sentence on what is missing."""
+    return {**to_document(design), "is_enough": design.is_enough, "shortfall": describe_design(design)}
 
 
 def _describe_ned(ned: NormalisedDifferential) -> str:

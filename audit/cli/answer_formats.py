@@ -6,6 +6,7 @@ from audit.modules.recognition_passages import CandidateCount
 from audit.records.contrast_result import Contrasts
 from audit.records.model_response import ImportedLog
 from audit.sources.skill_study_records import ContaminationStudy, RiskLevel
+from audit.verdict.verdict_conditions import DesignSize
 from registry.present.answer_formats import AnswerFormat, answer, group
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.claim_draft import Proposals
@@ -31,6 +32,7 @@ from registry.records.verdict import (
 
 _WARNING = group(code=str, message=str)
 _AMOUNT = group(calls=int, input_tokens=int, output_tokens=int, usd=float | None)
+_DESIGN = group(DesignSize, is_enough=bool, shortfall=str | None)
 _FAULT = group(code=str, where=str, found=str, advice=str | None)
 _MOST: dict[str, Any] = {"calls": int, "model": str, "input_tokens": int, "most_output_tokens": int, "most_usd": float | None}
 """What calls would come to at most."""
@@ -44,7 +46,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
 
 def _list_analyses() -> tuple[AnswerFormat, ...]:
     return (
-        answer("estimate", "analyze estimate", Estimate),
+        answer("estimate", "analyze estimate", Estimate, design=_DESIGN),
         answer(
             "classification", "analyze classify",
             verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,
@@ -63,16 +65,17 @@ def _list_analyses() -> tuple[AnswerFormat, ...]:
 
 def _list_audits() -> tuple[AnswerFormat, ...]:
     listed = group(
+        log=str,
         audit=str, claim=str, auditor=str, locked_at=str | None, verdict=Verdict | None, verdict_standing=VerdictStanding | None,
         valid_until=str | None, expired=bool, class_=ClaimClass | None, standing=Standing | None, mode=Mode | None, basis=Basis | None,
     )  # fmt: skip
     return (
         answer("audit-new", "audit new", claim=str, files=list[str]),
         answer(
-            "audit-lock", "audit lock", audit=str, claim=str, new=bool, locked_at=str | None, entry=int | None, lock=Lock | None,
-            not_fixed=list[str],
+            "audit-lock", "audit lock", dry_run=bool, audit=str | None, claim=str, new=bool, locked_at=str | None, entry=int | None,
+            lock=Lock | None, not_fixed=list[str],
         ),
-        answer("audit-open", "audit open", audit=str, claim=str, new=bool),
+        answer("audit-open", "audit open", dry_run=bool, audit=str | None, claim=str, new=bool),
         answer("audit-evidence", "audit evidence", audit=str, entries=list[int]),
         answer(
             "audit-conclude", "audit conclude", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
@@ -86,6 +89,11 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
         answer("task-order", "audit order", seed=int, tasks=list[str]),
         answer("audit-deviate", "audit deviate", new=bool, entry=int, deviation=Deviation),
         answer("audit-explore", "audit explore", new=bool, entry=int, exploration=Exploration),
+        answer(
+            "audit-logs", "audit logs", dry_run=bool, new=bool, registry=str, model=ModelRef, claim=str | None, audit=str | None,
+            assumptions=list[group(name=str, value=str, option=str | None)], design=_DESIGN, verdict=str | None,
+            restriction=Restriction | None, files=list[str], supplement=list[str],
+        ),
         answer("audit-table", "audit table", table=str, rows=int, imported=ImportedLog),
     )  # fmt: skip
 
@@ -93,7 +101,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
 _RUN: dict[str, Any] = {
     "replay": str, "folder": str, "audits": list[str], "complete": bool, "stopped": str | None, "interrupted": bool, "answered": int,
     "failures": dict[str, int], "settled_before": int, "lost": int, "maybe_billed_twice": int, "requests": int, "input_tokens": int,
-    "output_tokens": int, "spent": _AMOUNT, "models": dict[str, list[str]], "elapsed_s": float,
+    "output_tokens": int, "spent": _AMOUNT, "models": dict[str, list[str]], "fingerprints": list[str], "elapsed_s": float,
     "arms": list[
         group(
             arm=str, spec=str | None, cue_removed=str | None, cells=int, answered=int, refused=int, truncated=int, empty=int, open=int,

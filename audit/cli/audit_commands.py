@@ -1,25 +1,40 @@
 """`caveat audit`: new, lock, import, show, list, order, deviate, explore and table; scores or logs as one checked table."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
-from registry.cli.application import AUDIT, CLAIM, App, as_of_option, examples, pass_app, reason_option
+from audit.cli.table_reading import build_reading, reading_options, settle_mapping
+from registry.cli.application import (
+    ALL_LOGS,
+    AUDIT,
+    CLAIM,
+    App,
+    as_of_option,
+    examples,
+    logs_option,
+    pass_app,
+    reason_option,
+    record,
+    yes_option,
+)
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
-from registry.errors import ConflictError, Fault, InputError
+from registry.errors import CaveatError, ConflictError, Fault, InputError
 from registry.present.blocks import Block, Verbatim
 from registry.records.analysis_plan import DECISIVE, LockedItem
 from registry.records.record import Identifier
 from registry.records.replay_run import Provenance
+from registry.report.supplement_wording import DESIGN_RULE
 
 if TYPE_CHECKING:
-    from audit.cli.audit_draft import NamedContexts
+    from audit.cli.audit_draft import DraftReading, NamedContexts
     from audit.protocol.evidence_basis import ScoredTable
     from audit.records.model_response import ImportedLog
     from audit.sources.log_rows import LogOptions, LogRow
@@ -29,15 +44,10 @@ if TYPE_CHECKING:
     from registry.records.dossier import AuditFile
     from registry.records.specification import PropertySpec, Scorer
     from registry.store.log_writer import Writer
-    from registry.store.registry_view import View
 
 # `caveat audit table`, and what `caveat audit conclude` is given: scores or logs as one checked table.
 
 # What `caveat audit conclude` is given, whatever it is, as one checked table with what it says of itself.
-
-Command = TypeVar("Command", bound=Callable[..., object])
-
-_MATTERS = "May be repeated."
 
 _OF_DATA = ("models_returned", "unnamed_responses", "run")
 """What only the responses themselves say of where they came from."""
@@ -61,54 +71,6 @@ class ImportedEvidence:
     """The accounts of an import of logs; None for tables."""
     audits: tuple[str, ...] = ()
     """The audits that a replay says it answers to."""
-
-
-def reading_options(command: Command) -> Command:
-    """Give *command* what may be said of logs: what `build_reading` takes."""
-    options = (
-        click.option("--scorer", metavar="NAME", help="Which scorer or metric of a log (or column of a table) gives the scores."),
-        click.option("--key", metavar="NAME", help="Which entry of a score that is an object; of the harness: which filter."),
-        click.option("--value", "values", metavar="TEXT=NUMBER", multiple=True, help=f"What a text is as a score, such as C=1. {_MATTERS}"),
-        click.option("--arm-field", metavar="FIELD", help="Where a log says the arm itself, such as metadata.condition."),
-        click.option("--arm", "arm_names", metavar="VALUE=ARM", multiple=True, help=f"Which arm a value of --arm-field is. {_MATTERS}"),
-        click.option("--context-field", metavar="FIELD", help="Where a log says the context; default: one context per file."),
-        click.option("--task-field", metavar="FIELD", help="Where a log says the task; default: the sample's identifier."),
-        click.option("--family-field", metavar="FIELD", help="Where a log says the family of a task; default: none are declared."),
-        click.option("--unfinished", is_flag=True, help="Take a log also when it says that it did not finish."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[tuple[str, ...], LogOptions]":
-    """Return the paths that *sources* name, and what the user says of them.
-
-    Args:
-        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file whose name holds `=` is taken as it is.
-        options: what `reading_options` gives.
-
-    Raises:
-        InputError: an option or a source is not of its form.
-    """
-    from audit.sources.log_import import split_sources
-    from audit.sources.log_rows import LogOptions
-
-    split = split_sources(sources)
-    values = {name: _parse_number(name, text) for name, text in _split(options["values"], "--value", "C=1").items()}
-    return tuple(source.path for source in split), LogOptions(
-        arms={source.path: source.arm for source in split if source.arm},
-        specs={source.path: source.spec for source in split if source.spec},
-        arm_field=options["arm_field"],
-        arm_names=_split(options["arm_names"], "--arm", "evaluation=test"),
-        context_field=options["context_field"],
-        task_field=options["task_field"],
-        family_field=options["family_field"],
-        scorer=options["scorer"],
-        key=options["key"],
-        values=values,
-        unfinished=options["unfinished"],
-    )
 
 
 def read_evidence(
@@ -227,54 +189,29 @@ def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
     return texts
 
 
-def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    faults = []
-    for text in texts:
-        name, sign, value = text.rpartition("=")
-        if not (sign and name and value):
-            expected = f"expected something like {example}, found {text!r}"
-            faults.append(Fault("bad-option", option, expected, advice=f"write {option} {example}"))
-        elif name in found and found[name] != value:
-            said = f"{name} is given both {found[name]} and {value}"
-            faults.append(Fault("bad-option", option, said, advice="keep one of them"))
-        found[name] = value
-    if faults:
-        raise InputError(faults)
-    return found
-
-
-def _parse_number(name: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if number - number != 0:  # neither NaN nor infinite
-        raise InputError(Fault("bad-option", f"--value {name}", f"{text!r} is not a number", advice="write for example --value C=1"))
-    return number
-
-
 # `caveat audit table`: the logs of other infrastructure as one score table, with its accounts.
 
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 @examples(
+    "audit table results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod -o scores.csv",
     "audit table test=eval.eval deploy=agent.eval -o scores.csv",
-    "audit table test=a.jsonl deploy=b.jsonl --scorer exact_match -o scores.csv",
-    "audit table runs --arm C=test --arm D=deploy -o scores.csv",
+    "audit table runs --arms test=C,deploy=D -o scores.csv",
 )
 @click.command()
-@click.argument("sources", metavar="[ARM=]LOG...", nargs=-1, required=True)
+@click.argument("sources", metavar="[ARM=]TABLE|LOG...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", required=True, type=_OUT, help="The CSV file to write.")
 @click.option("--range", "range_", nargs=2, type=float, metavar="LOW HIGH", help="Refuse scores outside; default: any number.")
 @reading_options
+@click.option("--yes", is_flag=True, help="Take the columns that Caveat guesses, without asking.")
 @pass_app
-def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[float, float] | None, **options: Any) -> None:
-    """Convert logs to one score table.
+def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[float, float] | None, yes: bool, **options: Any) -> None:
+    """Convert your own table, or logs, to a score table.
 
-    LOGs are of Inspect, lm-evaluation-harness, Every Eval Ever, or a folder of skill-contamination runs; docs/logs.md describes them.
-    Every response is accounted for.
+    A TABLE is XLSX, CSV (commas, semicolons or tabs), JSON Lines or Parquet with your own column names; docs/tables.md describes it.
+    Without --map, Caveat guesses the columns, shows them, and asks. LOGs are of Inspect, lm-evaluation-harness, Every Eval Ever, or a
+    folder of skill-contamination runs; docs/logs.md describes them. Every response is accounted for.
     """
     from audit.cli.score_presenter import present_accounts
     from audit.errors import LARGEST_SCORE
@@ -283,6 +220,7 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
 
     paths, reading = build_reading(sources, options)
     _refuse_input(output, paths)
+    reading = settle_mapping(app, paths, reading, _list_words(sources, output, range_, options), yes=yes)
     rows, imported = read_rows(paths, reading)
     low, high = range_ or (-LARGEST_SCORE, LARGEST_SCORE)
     built = build_row_table(rows, imported, low=low, high=high)
@@ -292,9 +230,19 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
     app.say(f"wrote {built.rows} rows to {output}")
 
 
+def _list_words(sources: "Sequence[str]", output: Path, range_: tuple[float, float] | None, options: Mapping[str, Any]) -> list[str]:
+    """Return the words of this call of `caveat audit table`, but for those that `settle_mapping` adds."""
+    words = ["caveat", "audit", "table", *sources]
+    words += ["--range", *(f"{limit:g}" for limit in range_)] if range_ else []
+    words += ["--sheet", options["sheet"]] if options["sheet"] else []
+    words += [word for column, values in options["where"].items() for word in ("--where", f"{column}={','.join(values)}")]
+    words += [word for text in options["values"] for word in ("--score-values", text)]
+    return [*words, "-o", str(output)]
+
+
 def _refuse_input(output: Path, paths: "Sequence[str]") -> None:
     if any(output.absolute() == Path(path).absolute() for path in paths):
-        raise InputError(Fault("bad-option", f"-o {output}", "is one of the logs, and would be overwritten", advice="name another file"))
+        raise InputError(Fault("bad-option", f"-o {output}", "is one of the sources, and would be overwritten", advice="name another file"))
 
 
 def _write(output: Path, rows: "Sequence[LogRow]") -> None:
@@ -309,7 +257,7 @@ def _write(output: Path, rows: "Sequence[LogRow]") -> None:
 
 # `caveat audit`: from a claim to what stands of it.
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+_REPLAY = click.Path(path_type=Path)
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
@@ -317,35 +265,43 @@ def audit() -> None:
     """Plan, lock, run, score and conclude audits."""
 
 
-@examples("audit new CLM-LAB-2026-0001-E > audit.yaml", "audit new CLM-LAB-2026-0001-E --replay replay")
+@examples(
+    "audit new CLM-LAB-2026-0001-E > audit.yaml",
+    "audit new CLM-LAB-2026-0001-E --replay live",
+    "audit new CLM-LAB-2026-0001-E --replay live/replay.yaml > live/audit.yaml",
+)
 @audit.command()
 @click.argument("claim_id", type=CLAIM)
 @click.option(
     "--replay",
-    "folder",
-    metavar="DIR",
-    type=_FOLDER,
-    help="Write the files of a live replay into DIR instead: audit, replay, tasks, contexts.",
+    "replay",
+    metavar="DIR|FILE",
+    type=_REPLAY,
+    help="DIR: write the files of a live replay there (audit, replay, tasks, contexts). FILE: fill in what this replay file says.",
 )
 @as_of_option
 @pass_app
-def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
+def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
     """Print an audit file for a claim, to fill in.
 
     With --replay DIR, Caveat also writes the files of a replay. What you must fill in is empty, and refused until you do. Contexts that
-    the claim names are taken from the registry.
+    the claim names are taken from the registry. With --replay FILE, Caveat fills in what that replay says: tasks, contexts, samples,
+    scorer, model, sampling, budget, and how the deployment contexts were made. A … is left for what only you can say.
     """
-    from audit.cli.audit_draft import compose_draft
+    from audit.cli.audit_draft import compose_draft, find_contexts, read_known
     from audit.protocol.audit_record import get_claim, get_property
+    from audit.replay.replay_file import read_replay
 
     with app.view() as view:
         claim = get_claim(view, str(claim_id))
         body = get_property(view, claim)
-        contexts = _find_contexts(view, claim) if folder else None
-    if folder is not None and contexts is not None:
-        _write_replay(app, folder, claim, body, contexts)
+        contexts = find_contexts(view, claim)
+        is_file = replay is not None and (replay.is_file() or replay.suffix in (".yaml", ".yml", ".json"))
+        known = read_known(replay, read_replay(replay, view, owner=app.config.authority)) if replay and is_file else None
+    if replay is not None and known is None:
+        _write_replay(app, replay, claim, body, contexts)
         return
-    draft = compose_draft(claim, body)
+    draft = compose_draft(claim, body, replay=known)
     if app.json:
         from registry.cli.terminal_output import print_json
         from registry.codec.file_io import parse_document
@@ -355,29 +311,37 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
         click.echo(draft, nl=False)
 
 
-@examples("audit lock audit.yaml", "audit lock audit.yaml --seal")
+@examples("audit lock audit.yaml --dry-run", "audit lock audit.yaml", "audit lock audit.yaml --seal --yes")
 @audit.command()
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
+@click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
+@yes_option
 @pass_app
-def lock(app: App, *, file: Path, seal: bool) -> None:
+def lock(app: App, *, file: Path, seal: bool, dry_run: bool, yes: bool) -> None:
     """Fix a plan before its run; a lock cannot be changed.
 
     Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
     contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
-    what is not fixed, here and in the supplement.
+    what is not fixed, here and in the supplement. On a terminal you are asked to confirm; scripts give --yes.
     """
-    from audit.cli.audit_draft import read_draft
+    from audit.cli.audit_draft import inspect_draft
     from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
-    from audit.protocol.audit_record import count_locks, get_claim, open_audit
+    from audit.protocol.audit_record import count_locks, get_claim
 
-    draft, _ = read_draft(file, locked=True)
-    if seal:
-        _seal_replay(app, file, draft)
-    with app.ledger.write(actor=app.config.authority) as writer:
-        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
-        others, waiting = count_locks(writer, opened)
-        claim = get_claim(writer, opened.audit.payload.claim)
+    if seal and dry_run:
+        raise click.UsageError("--dry-run records nothing, and --seal records commitments; give one of them")
+    reading = inspect_draft(file, locked=True)
+    if not dry_run and not reading.faults:
+        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
+    if seal and reading.draft is not None and not reading.faults:
+        _seal_replay(app, file, reading.draft)
+
+    def work(writer: "Writer") -> "tuple[AuditFile, bool, tuple[int, int], ClaimRevision]":
+        opened, is_new = _open_reading(writer, reading, auditor=app.config.authority, locked=True, folder=file.parent)
+        return opened, is_new, count_locks(writer, opened), get_claim(writer, opened.audit.payload.claim)
+
+    opened, is_new, (others, waiting), claim = record(app, work, dry_run=dry_run)
     if others:
         app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
     if opened.lock and not opened.lock.payload.endpoint_names:
@@ -386,7 +350,26 @@ def lock(app: App, *, file: Path, seal: bool) -> None:
         app.say(warn_requested(opened.lock.payload))
     for name in opened.lock.payload.unfixed if opened.lock else ():
         app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
-    app.report(present_lock(opened, is_new=is_new))
+    app.report(present_lock(opened, is_new=is_new, dry_run=dry_run))
+
+
+def _open_reading(writer: "Writer", reading: "DraftReading", *, auditor: str, locked: bool, folder: Path) -> "tuple[AuditFile, bool]":
+    """Return the audit of a file and whether it is new; raises InputError with the faults of the file and of all it refers to."""
+    from audit.protocol.audit_record import open_audit
+
+    faults = list(reading.faults)
+    if reading.draft is not None:
+        try:
+            opened = open_audit(writer, reading.draft, auditor=auditor, locked=locked, folder=folder)
+        except CaveatError as error:
+            # An error that is about more than the file, such as a plan that is locked already, keeps its kind.
+            if not faults:
+                raise
+            faults += error.faults
+        else:
+            if not faults:
+                return opened
+    raise InputError(list(dict.fromkeys(faults)))
 
 
 def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
@@ -398,24 +381,33 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
     seal_replay(app, file.parent / draft.replay)
 
 
-@examples("audit open audit.yaml")
+@examples("audit open audit.yaml --dry-run", "audit open audit.yaml")
 @audit.command("open")
 @click.argument("file", type=FILE)
+@click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
 @pass_app
-def open_(app: App, /, *, file: Path) -> None:
+def open_(app: App, /, *, file: Path, dry_run: bool) -> None:
     """Open an audit without a lock, to record findings in it.
 
     caveat analyze ablation, caveat analyze judge and caveat audit rate answers record their findings with --audit AUD-…. caveat audit
     conclude of the same FILE takes them into account. A locked audit is open already.
     """
-    from audit.protocol.audit_record import open_audit
+    from audit.cli.audit_draft import inspect_draft
 
-    draft = _read_draft(app, file)
-    with app.ledger.write(actor=app.config.authority) as writer:
-        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=file.parent)
+    reading = inspect_draft(file, locked=False)
+    _describe_blanks(app, reading.blanks)
+
+    def work(writer: "Writer") -> "tuple[AuditFile, bool]":
+        return _open_reading(writer, reading, auditor=app.config.authority, locked=False, folder=file.parent)
+
+    opened, is_new = record(app, work, dry_run=dry_run)
     name, claim = opened.audit.payload.audit, opened.audit.payload.claim
+    document = {"schema": "caveat/audit-open/1", "audit": None if dry_run and is_new else name, "claim": claim, "new": is_new}
+    if dry_run:
+        app.answer({**document, "dry_run": True}, f"{file} has no faults: an audit of {claim}. Nothing was recorded.")
+        return
     app.answer(
-        {"schema": "caveat/audit-open/1", "audit": name, "claim": claim, "new": is_new},
+        {**document, "dry_run": False},
         f"{'Opened' if is_new else 'Open already:'} {name} for {claim}, without a lock.\n"
         f"Next: record findings with --audit {name}, then: caveat audit conclude {file} [TABLE...]",
     )
@@ -496,18 +488,28 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")
 @audit.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List audits with their verdicts."""
-    from audit.cli.audit_presenter import build_audit_table, summarise_audit
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List audits with their verdicts.
 
-    with app.view(by_clock=True) as view:
-        audits, today = list(view.list_audits()), view.today
-    app.answer(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(file, today=today) for file in audits]},
-        [build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"],
-    )
+    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired, outcome.
+    """
+    from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
+    from registry.present.listings import Listing
+
+    rows = [
+        {"log": log, **summarise_audit(file, today=view.today), "outcome": describe_listed(file, today=view.today)}
+        for log, view in app.views(by_clock=True)
+        for file in view.list_audits()
+    ]
+    listing = Listing(
+        document={"schema": "caveat/audits/1"}, field="audits", rows=rows,
+        describe=lambda row: {name: value for name, value in row.items() if name != "outcome"},
+        columns=list_audit_columns(is_all=app.log == ALL_LOGS), none="No audits. Next: caveat audit new CLAIM > audit.yaml",
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("audit show AUD-LAB-2026-0001-1", "audit show AUD-LAB-2026-0001-1 --json")
@@ -574,30 +576,15 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
     app.answer({"schema": "caveat/task-order/1", "seed": fixed, "tasks": ordered}, [Verbatim("\n".join(ordered))])
 
 
-def _find_contexts(view: "View", claim: "ClaimRevision") -> "NamedContexts":
-    """Return the contexts that *claim* names and that the registry holds the texts of."""
-    from audit.cli.audit_draft import NamedContexts
-    from registry.records.record import parse_identifier
-    from registry.records.specification import ContextSpec
-
-    def find_slug(reference: str) -> str | None:
-        named = parse_identifier(reference)
-        spec = view.find_spec(named.bare, named.revision)
-        body = view.open_spec(spec.payload) if spec is not None else None
-        return spec.payload.slug if spec is not None and isinstance(body, ContextSpec) and body.contexts else None
-
-    deploy = {slug: deploy_context for deploy_context in claim.deploy_contexts if (slug := find_slug(deploy_context))}
-    test = claim.test_context or ""
-    return NamedContexts(test=test if test and find_slug(test) else "", deploy=deploy if len(deploy) == len(claim.deploy_contexts) else {})
-
-
 def _write_replay(app: App, folder: Path, claim: "ClaimRevision", body: "PropertySpec", contexts: "NamedContexts") -> None:
     from audit.cli.audit_draft import write_replay
 
     written = [str(path) for path in write_replay(folder, claim, body, contexts)]
     app.answer(
         {"schema": "caveat/audit-new/1", "claim": claim.reference, "files": written},
-        "\n".join(written) + f"\nNext: fill them in; caveat audit run {folder}/replay.yaml --dry-run says what is missing.\n"
+        f"{DESIGN_RULE}\n"
+        + "\n".join(written)
+        + f"\nNext: fill them in; caveat audit run {folder}/replay.yaml --dry-run says what is missing.\n"
         f"Then: caveat audit lock {folder}/audit.yaml, write the AUD-… that it prints into replay.yaml, and run without --dry-run.",
     )
 
@@ -621,9 +608,13 @@ def _read_draft(app: App, path: Path) -> "AuditDraft":
     from audit.cli.audit_draft import read_draft
 
     draft, left_open = read_draft(path, locked=False)
-    if left_open:
-        app.say(f"not filled in, so not stated: {', '.join(left_open)}")
+    _describe_blanks(app, left_open)
     return draft
+
+
+def _describe_blanks(app: App, blanks: "Sequence[str]") -> None:
+    if blanks:
+        app.say(f"not filled in, so not stated: {', '.join(blanks)}")
 
 
 def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> "ImportedEvidence":

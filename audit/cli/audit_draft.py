@@ -1,31 +1,46 @@
 """The audit file and replay files that `caveat audit new` writes, and how the audit file is read back."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from registry.codec.canonical_documents import from_document
+from audit.replay.replay_file import SIDES, ReplayFile
+from audit.verdict.verdict_conditions import DesignSize
+from registry.codec.canonical_documents import from_document, to_document
 from registry.codec.file_io import read_document, write_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.present.answers import show
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS
+from registry.records.audit_case import Independence
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
-from registry.records.specification import PropertySpec
+from registry.records.record import parse_identifier
+from registry.records.replay_run import Budget
+from registry.records.specification import ContextSpec, PropertySpec
+from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY
+from registry.store.registry_view import View
+
+PLACEHOLDER = "…"
+"""What `caveat audit new` writes where a person has to decide."""
 
 # The audit file that `caveat audit new` prints: everything that can be said, with what is known filled in.
 
 _TEMPLATE = """\
 # An audit of {reference} (keys: caveat admin schema audit).
 #   {form}: {quote}
-# Replace each …, or take the line out: items that are not stated are not fixed. `caveat audit lock` refuses a … that is left.
+# {rule}
+# With one context on a side, set `{fixed_contexts}` in the plan: the verdict is then conditional on these contexts.
+{known}# Replace each …, or take the line out: items that are not stated are not fixed. `caveat audit lock` refuses a … that is left.
 schema: caveat/audit/1
 claim: {reference}
-independence: third_party          # self | commissioned | third_party
+independence: {independence:<20} # self | commissioned | third_party
 question: …                        # what the audit asks, in words
 
 # Can a defensible P_deploy be built at all? If not: {{defensible: false, infeasible: technical | ontological}}
-deployment: {{defensible: true, description: …}}
+deployment: {{defensible: true, description: {description}}}
 
 # Fixed by `caveat audit lock` before any run. Scores lie in [{low:g}, {high:g}], {direction}.
 plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random, interval: closed_form,{planned}
@@ -38,7 +53,7 @@ plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random,
 deploy_specs: [{specs}]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules: …
 stopping_rule: …
-budget: …                          # in words, such as 800 calls: calls and tokens are compared with what was spent
+budget: {budget:<26} # in words, such as 800 calls: calls and tokens are compared with what was spent
 
 # What else is fixed, by version and digest; specifications as registered (caveat spec list), files in this folder.
 {fixed}
@@ -56,21 +71,89 @@ evidence:
 """
 
 
-def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str, ...] = (), replay: str | None = None) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownReplay:
+    """What a replay file says of an audit's plan; what only the auditor can say is not in it."""
+
+    name: str
+    """Of the replay file, beside which the audit file belongs."""
+    lines: tuple[str, ...]
+    """Model, sampling, tasks, contexts, samples and scorer, in words; the lock fixes them with the replay."""
+    specs: tuple[str, ...]
+    description: str | None
+    """How the deployment contexts were made; None where the context files do not say it, or are sealed."""
+    budget: str | None
+
+
+def read_known(path: Path, file: ReplayFile) -> KnownReplay:
+    """Return what the replay at *path* says for an audit file."""
+    deploy = [arm for arm in file.replay.arms if arm.arm == SIDES[1]]
+    made = {arm.spec or "default": _describe_construction(file, arm.context) for arm in deploy}
+    budget = ", ".join(f"{value:g} {words}" for words, value in _list_budget(file.replay.budget))
+    return KnownReplay(
+        name=path.name,
+        lines=tuple(_list_known(path, file)),
+        specs=tuple(made),
+        description="; ".join(f"{spec}: {text}" for spec, text in made.items()) if made and all(made.values()) else None,
+        budget=budget or None,
+    )
+
+
+def _list_budget(budget: Budget) -> Iterator[tuple[str, float]]:
+    amounts = (("calls", budget.calls), ("input tokens", budget.input_tokens), ("output tokens", budget.output_tokens), ("USD", budget.usd))
+    yield from ((words, value) for words, value in amounts if value is not None)
+
+
+def _describe_construction(file: ReplayFile, context: str) -> str | None:
+    # The texts of sealed contexts, and how they were made, stay out of files that are not sealed.
+    if context in file.sealed:
+        return None
+    spec = file.contexts[context]
+    return spec.construction or spec.description or None
+
+
+def _list_known(path: Path, file: ReplayFile) -> Iterator[str]:
+    replay = file.replay
+    settings = {name: value for name, value in to_document(replay.policy).items() if value not in (None, [], False) and name != "model"}
+    sides = {side: [arm for arm in replay.arms if arm.arm == side] for side in SIDES}
+    counts = {side: sum(len(file.contexts[arm.context].contexts) for arm in arms) for side, arms in sides.items()}
+    named = "; ".join(f"{counts[side]} {side} ({', '.join(dict.fromkeys(arm.context for arm in arms))})" for side, arms in sides.items())
+    size = DesignSize(tasks=len(file.tasks), contexts_test=counts[SIDES[0]], contexts_deploy=counts[SIDES[1]])
+    yield f"Read from {path.as_posix()}, and fixed with it by the lock; save this file beside it:"
+    yield f"  model     {replay.policy.model}"
+    written = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in settings.items())
+    yield f"  sampling  {written}; the rest: the endpoint's default"
+    yield f"  tasks     {len(file.tasks)} ({replay.tasks})"
+    yield f"  contexts  {named}"
+    yield f"  samples   {replay.samples} to each task in each context"
+    yield f"  scorer    {replay.scoring.kind if replay.scoring else f'{PLACEHOLDER}   # the replay names none'}"
+    yield f"  size      {'enough for a verdict' if size.is_enough else 'too small for a verdict'}"
+
+
+def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str, ...] = (), replay: str | KnownReplay | None = None) -> str:
     """Return the YAML text of an audit file for *claim*, ready to be filled in and locked or imported.
 
     Args:
         specs: names of the specifications of P_deploy; without any there is one, `default`.
-        replay: name of the replay file beside it; None where runs are made elsewhere.
+        replay: the replay file beside it, as a name or as what was read from it; None where runs are made elsewhere.
     """
     low, high = body.range
+    known = replay if isinstance(replay, KnownReplay) else None
+    name = known.name if known else replay if isinstance(replay, str) else None
+    specs = known.specs if known else specs
     return _TEMPLATE.format(
         reference=claim.reference,
+        rule=DESIGN_RULE,
+        fixed_contexts=FIXED_CONTEXTS_KEY,
         form=claim.form.value,
         quote=show(" ".join(claim.quote.split())[:100]),
         specs=", ".join(specs or ("default",)),
-        planned="" if replay else " tasks: …,",
-        fixed="\n".join(_list_fixed(claim, specs, replay=replay)),
+        independence=PLACEHOLDER if known else Independence.THIRD_PARTY.value,
+        known="".join(f"# {line}\n" for line in known.lines) if known else "",
+        description=json.dumps(known.description, ensure_ascii=False) if known and known.description else PLACEHOLDER,
+        budget=known.budget if known and known.budget else PLACEHOLDER,
+        planned="" if name else " tasks: …,",
+        fixed="\n".join(_list_fixed(claim, specs, replay=name)),
         low=low,
         high=high,
         direction=claim.direction.value.replace("_", " "),
@@ -112,6 +195,7 @@ policy:
   model:                           # the exact version, no alias
   max_tokens: 1024
   # base_url: https://…            # default: ANTHROPIC_BASE_URL, else Anthropic's own; the key is read only from ANTHROPIC_API_KEY
+  # api: openai-chat               # for vLLM, llama.cpp, Ollama and gateways; the key is then OPENAI_API_KEY (docs/running.md)
   # temperature: 1.0               # without it: the endpoint's default, and the supplement says so
 arms:                              # `edits` are versions of the contexts that are asked too: cues taken out, placebos
 {arms}
@@ -122,19 +206,20 @@ budget: {{calls: 1000}}              # also: input_tokens, output_tokens, usd (w
 # audit: AUD-…                     # once `caveat audit lock {folder}/audit.yaml` has printed it (it fixes all but this line)
 seed: 0
 """
-_TASKS = """\
-# The tasks: 20 at least for a verdict, 40 and more are better (caveat admin schema tasks). A CSV with the columns id and prompt does too.
+_TASKS = f"""\
+# The tasks: {FEWEST_TASKS} at least for a verdict, 40 and more are better (caveat admin schema tasks). A CSV with the columns
+# id and prompt does too.
 schema: caveat/tasks/1
 tasks:
   - id: task-1
     prompt:                        # what the user asks
     expected: []                   # for `pattern`: regular expressions of a response that scores 1, such as '(?i)i cannot'
-    # options: [first, second]     # for `choice`; with the template's {options}
+    # options: [first, second]     # for `choice`; with the template's {{options}}
     # answer: A                    # for `choice` and `number`
-    # fields: {language: en}       # for blocks with variants, and for an arm's `where`
+    # fields: {{language: en}}       # for blocks with variants, and for an arm's `where`
 """
 _TEST = """\
-# P_test: the contexts of the evaluation, 5 at least for a verdict. Texts in named blocks can be taken out again:
+# P_test: the contexts of the evaluation, {fewest} at least for a verdict. Texts in named blocks can be taken out again:
 # caveat admin schema context.
 name: {name}, test
 description:                       # which evaluation, as whom it addresses the model
@@ -151,13 +236,27 @@ edits:
   - {{name: placebo-role, replace: {{role: role-reworded}}, placebo: true}}
 """
 _DEPLOY = """\
-# P_deploy: the same tasks as they are asked in deployment, 5 contexts at least for a verdict (caveat admin schema context).
+# P_deploy: the same tasks as they are asked in deployment, {fewest} contexts at least for a verdict (caveat admin schema context).
 name: {name}, deployment
 description:                       # which deployment, and the source of that
 construction:                      # how these contexts were sampled or written
 contexts:
   - {{id: deploy-1, system: , template: "{{task}}"}}
 """
+
+
+def find_contexts(view: View, claim: ClaimRevision) -> "NamedContexts":
+    """Return the contexts that *claim* names and that the registry holds the texts of."""
+
+    def find_slug(reference: str) -> str | None:
+        named = parse_identifier(reference)
+        spec = view.find_spec(named.bare, named.revision)
+        body = view.open_spec(spec.payload) if spec is not None else None
+        return spec.payload.slug if spec is not None and isinstance(body, ContextSpec) and body.contexts else None
+
+    deploy = {slug: deploy_context for deploy_context in claim.deploy_contexts if (slug := find_slug(deploy_context))}
+    test = claim.test_context or ""
+    return NamedContexts(test=test if test and find_slug(test) else "", deploy=deploy if len(deploy) == len(claim.deploy_contexts) else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +299,9 @@ def _compose_files(folder: Path, claim: ClaimRevision, body: PropertySpec, conte
         "tasks.yaml": _TASKS,
     }
     if not contexts.test:
-        files["test.yaml"] = _TEST.format(name=name)
+        files["test.yaml"] = _TEST.format(name=name, fewest=FEWEST_CONTEXTS)
     if not contexts.deploy:
-        files["deploy.yaml"] = _DEPLOY.format(name=name)
+        files["deploy.yaml"] = _DEPLOY.format(name=name, fewest=FEWEST_CONTEXTS)
     return files
 
 
@@ -218,8 +317,17 @@ def _list_arms(contexts: NamedContexts) -> Sequence[str]:
 
 # An audit file as the commands take it: what its template left open is found before anything is recorded.
 
-PLACEHOLDER = "…"
-"""What `caveat audit new` writes where a person has to decide."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftReading:
+    """An audit file, read as far as it is valid."""
+
+    draft: AuditDraft | None
+    """Without the keys that have faults, so that the others can be checked against the registry; None where no audit is left."""
+    blanks: tuple[str, ...]
+    """Keys that were left as the template has them; they count as not stated."""
+    faults: tuple[Fault, ...]
+    """What is not valid, and, for a lock, every placeholder."""
 
 
 def read_draft(path: Path, *, locked: bool) -> tuple[AuditDraft, tuple[str, ...]]:
@@ -231,16 +339,36 @@ def read_draft(path: Path, *, locked: bool) -> tuple[AuditDraft, tuple[str, ...]
     Raises:
         InputError: with every fault: what is not valid, and, for a lock, every placeholder.
     """
+    reading = inspect_draft(path, locked=locked)
+    if reading.draft is None or reading.faults:
+        raise InputError(reading.faults)
+    return reading.draft, reading.blanks
+
+
+def inspect_draft(path: Path, *, locked: bool) -> DraftReading:
+    """Return the audit file *path* with its faults, as `read_draft` raises them; raises InputError for what is no document at all."""
     document = read_document(path)
-    places = list(_find_placeholders(document, ""))
+    places = tuple(_find_placeholders(document, ""))
     faults = [_refuse(path, place) for place in places] if locked else []
+    cleared = _clear(document)
     try:
-        draft = from_document(AuditDraft, _clear(document), where=str(path))
+        return DraftReading(draft=from_document(AuditDraft, cleared, where=str(path)), blanks=places, faults=tuple(faults))
     except InputError as error:
-        raise InputError([*faults, *error.faults]) from error
-    if faults:
-        raise InputError(faults)
-    return draft, tuple(places)
+        left = _drop_faulty(cleared, error.faults, where=str(path))
+        return DraftReading(draft=left, blanks=places, faults=(*faults, *error.faults))
+
+
+def _drop_faulty(document: Any, faults: Sequence[Fault], *, where: str) -> AuditDraft | None:
+    """Return the audit without the keys that *faults* name; None where that is no audit."""
+    if not isinstance(document, dict):
+        return None
+    faulty = {re.split(r"[.\[]", fault.where.removeprefix(f"{where}, "))[0] for fault in faults}
+    left = {key: value for key, value in document.items() if key not in faulty}
+    try:
+        # Only for a check of the other keys: nothing that lacks its independence is recorded.
+        return from_document(AuditDraft, {"independence": Independence.SELF.value, **left}, where=where)
+    except InputError:
+        return None
 
 
 def _refuse(path: Path, place: str) -> Fault:

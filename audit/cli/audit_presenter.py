@@ -1,7 +1,7 @@
 """How locks, audits, classifications, outcomes and explorations look in a terminal and as JSON."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -13,6 +13,7 @@ from registry.cli.log_presenter import describe
 from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, Subtitle, Table, Title
+from registry.present.listings import Column
 from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_deviations
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
@@ -31,21 +32,23 @@ _SHOWN = 16
 """Hexadecimal digits of a digest on a screen; documents hold all 64."""
 
 
-def present_lock(opened: AuditFile, *, is_new: bool) -> Answer:
-    """Present a lock: what it fixes, and what it leaves open."""
+def present_lock(opened: AuditFile, *, is_new: bool, dry_run: bool = False) -> Answer:
+    """Present a lock: what it fixes, and what it leaves open; after a *dry_run*, a new one has no name."""
     audit, recorded = opened.audit.payload, opened.lock
     lock = recorded.payload if recorded else None
+    is_recorded = recorded is not None and not (dry_run and is_new)
     document = {
         "schema": "caveat/audit-lock/1",
-        "audit": audit.audit,
+        "dry_run": dry_run,
+        "audit": audit.audit if is_recorded else None,
         "claim": audit.claim,
         "new": is_new,
-        "locked_at": f"{recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}" if recorded else None,
-        "entry": recorded.entry.seq if recorded else None,
-        "lock": to_document(lock) if lock else None,
+        "locked_at": f"{recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}" if recorded and is_recorded else None,
+        "entry": recorded.entry.seq if recorded and is_recorded else None,
+        "lock": to_document(lock) if lock and is_recorded else None,
         "not_fixed": list(lock.unfixed) if lock else [],
     }
-    return Answer(document, _list_lock_blocks(opened, is_new=is_new))
+    return Answer(document, _list_checked_blocks(opened) if dry_run else _list_lock_blocks(opened, is_new=is_new))
 
 
 def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
@@ -102,6 +105,13 @@ def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
 
 def _name(spec: LockedSpec) -> str:
     return f"{spec.spec}, {'sealed, commitment' if spec.is_sealed else 'SHA-256'} {spec.sha256[:_SHOWN]}"
+
+
+def _list_checked_blocks(opened: AuditFile) -> Iterator[Block]:
+    """Yield what a lock would fix."""
+    if opened.lock is not None:
+        yield f"The file has no faults: a plan for {opened.lock.payload.claim}. Nothing was recorded."
+        yield Table(("would be fixed", "as"), list(list_fixed(opened.lock.payload)))
 
 
 def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:
@@ -352,15 +362,30 @@ def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
     }
 
 
-def build_audit_table(audits: Sequence[AuditFile], *, today: date | None) -> Table:
-    """Return a listing of audits as they count on *today*, one line each."""
-    rows = []
-    for file in audits:
-        line = summarise_audit(file, today=today)
-        outcome = "no outcome yet"
-        if file.restrictions:
-            primary = file.restrictions[-1].payload.classification.primary
-            expired = f"; expired {line['valid_until']}" if line["expired"] else ""
-            outcome = f"{format_verdict(primary.verdict, line['verdict_standing'])} ({describe_label(primary)}; {line['basis']}{expired})"
-        rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
-    return Table(("audit", "claim", "auditor", "lock", "outcome"), rows)
+def describe_listed(file: AuditFile, *, today: date | None) -> str:
+    """Return the outcome of an audit of a listing in a few words, as it counts on *today*."""
+    if not file.restrictions:
+        return "locked, no outcome yet" if file.lock else "no outcome yet"
+    outcome = file.restrictions[-1].payload
+    primary, last_day = outcome.classification.primary, outcome.valid_until
+    expired = f"; expired {last_day}" if is_expired(last_day, today) else ""
+    standing = weaken(primary.verdict_standing, last_day, today)
+    return f"{format_verdict(primary.verdict, standing)} ({describe_label(primary)}; {outcome.basis.value}{expired})"
+
+
+def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:
+    """Return the columns of a list of audits, each as `summarise_audit` gives it; with *is_all* the log is shown."""
+
+    def get(name: str) -> Callable[[dict[str, Any]], Any]:
+        return lambda line: line[name]
+
+    names = ("verdict", "verdict_standing", "class", "standing", "mode", "basis", "valid_until", "expired")
+    return (
+        Column(name="log", read=get("log"), is_shown=is_all),
+        Column(name="audit", read=get("audit")),
+        Column(name="claim", read=get("claim")),
+        Column(name="auditor", read=get("auditor")),
+        Column(name="locked_at", read=get("locked_at"), show=lambda line: str(line["locked_at"] or "no lock")[:10], is_spare=True),
+        *(Column(name=name, read=get(name), is_shown=False) for name in names),
+        Column(name="outcome", read=get("outcome")),
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.replay.call_engine import UNSENT, CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.message_batches import run_batches
 from audit.replay.run_budget import (
@@ -207,7 +207,7 @@ def build_asker(
             budget=allow(before, options),
             prices=prices,
         )
-        policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url)
+        policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url, api=wanted.api, key=wanted.key)
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
         with track(app, asking.doing, total=most, unit="calls") as advance:
             summary = caller.make(remaining, count_up(advance), batch=options["batch"])

@@ -255,7 +255,7 @@ def _read_task(folder: Path, options: Mapping[str, Any]) -> JudgeTask:
         key=key,
         digest=digest,
         sheet=read_sheet(folder, key, digest=digest, rater=options["rater"]),
-        judge=Probe(model=options["model"], max_tokens=options["max_tokens"] or _TOKENS, base_url=options["base_url"]),
+        judge=Probe(model=options["model"], max_tokens=options["max_tokens"] or _TOKENS, base_url=options["base_url"], api=options["api"]),
         seed=key.seed if options["seed"] is None else options["seed"],
         is_pairwise=options["pairwise"],
     )

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE, arm_options, audit_option, build_plan, call_options, plan_options
+from audit.cli.analysis_options import FILE, api_option, arm_options, audit_option, build_plan, call_options, plan_options
 from registry.cli.application import App, examples, pass_app
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.record import Identifier
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from audit.replay.run_store import RunStore
     from registry.records.analysis_plan import Plan
     from registry.records.module_findings import Recognition
-    from registry.records.replay_run import Probe
+    from registry.records.replay_run import Policy, Probe
 
 # `caveat analyze probe`: how often a model says that it is being tested.
 
@@ -44,8 +44,8 @@ class _Source:
     ablated: int = 0
     probe: "Probe | None" = None
     """As the run's replay plans it."""
-    base_url: str | None = None
-    """The endpoint of the run's replay; None where it names none."""
+    policy: "Policy | None" = None
+    """Of the run's replay; None for texts."""
 
 
 @examples(
@@ -61,6 +61,7 @@ class _Source:
 @click.option("--patterns-only", is_flag=True, help="Only mark candidates by patterns, without calls and rates.")
 @click.option("--judge", "model", metavar="MODEL", help="The model that classifies; default: the one that the run's replay names.")
 @click.option("--base-url", metavar="URL", help="Its endpoint; default: that of the replay, else ANTHROPIC_BASE_URL.")
+@api_option("What it speaks; default: at the replay's address as the replay, else messages.")
 @click.option(
     "--labels", metavar="FILE", type=FILE, help="Labelled passages (JSONL: text, label) to measure and correct the classifier's errors."
 )
@@ -121,7 +122,7 @@ def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any
         name=source.name,
         ablated=source.ablated,
         probe=source.probe,
-        base_url=source.base_url,
+        policy=source.policy,
     )
 
 
@@ -135,7 +136,7 @@ def _read_run(run: Path) -> _Source:
         texts, ablated = read_run(store)
     finally:
         store.close()
-    return _Source(said=texts, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, base_url=replay.policy.base_url)
+    return _Source(said=texts, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, policy=replay.policy)
 
 
 def _describe_unread(app: App, path: Path, columns: Sequence[str]) -> None:
@@ -191,6 +192,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[R
 
 
 def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
+    from audit.endpoints.endpoint_opening import follow_policy
     from registry.records.replay_run import Probe
 
     planned = source.probe
@@ -198,9 +200,12 @@ def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
     if model is None:
         raise click.UsageError("name the model that classifies with --judge MODEL, or only mark candidates with --patterns-only")
     tokens = options["max_tokens"] or (planned.max_tokens if planned else 1024)
-    # Transcripts go nowhere that the replay did not go, unless asked for.
-    address = options["base_url"] or (planned.base_url if planned else None) or source.base_url
-    return Probe(model=model, max_tokens=tokens, base_url=address)
+    address, api = options["base_url"] or (planned.base_url if planned else None), options["api"] or (planned.api if planned else None)
+    wanted = Probe(model=model, max_tokens=tokens, base_url=address, api=api, key=planned.key if planned else None)
+    if source.policy is None:
+        return wanted
+    policy = follow_policy(source.policy, wanted)
+    return replace(wanted, base_url=policy.base_url, api=policy.api, key=policy.key)
 
 
 @contextmanager
@@ -349,6 +354,7 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
 )
 @click.option("--seed", metavar="N", type=_SEED, help="Seed of pairing and order; default: that of the key.")
 @click.option("--base-url", metavar="URL", help="The endpoint; default: ANTHROPIC_BASE_URL.")
+@api_option("What the endpoint speaks; default: messages.")
 @call_options("one answer", "a judge")
 @click.option("--cache", metavar="DIR", type=_SHEET_FOLDER, help="Where answers are kept; default: FOLDER/judge.")
 @plan_options("level", "rater_limit")

@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.cli.run_session import look_ahead, make_calls, open_session, watch
 from audit.cli.score_commands import JudgeOptions, carry_out
-from audit.model_endpoint import choose_version, open_endpoint
+from audit.endpoints.endpoint_opening import check_policy, open_endpoint
 from audit.protocol.audit_record import get_audit
 from audit.renew.renewal_choice import ClaimRenewal, RenewalRequest, SkippedClaim, choose_renewals
 from audit.renew.renewal_outcome import (
@@ -106,6 +106,11 @@ class Renewal:
         """Every audit that is renewed."""
         return [renewal for job in self.jobs for renewal in job.group.chosen]
 
+    def list_pending(self) -> list[ClaimRenewal]:
+        """Return what is not on record yet: claims that are to be applied, and audits that are to be locked."""
+        jobs = [job for job in self.jobs if not job.is_concluded and not job.faults]
+        return [claim_renewal for job in jobs for claim_renewal in job.group.chosen if claim_renewal.renewed is None]
+
     def list_faults(self) -> Iterator[Fault]:
         """Give why a claim that should have been re-audited was not."""
         yield from (claim.fault for claim in self.left if claim.is_open)
@@ -177,6 +182,7 @@ def write_command(renewal: Renewal, app: App) -> str:
     """Return the command that goes on with *renewal*, to be pasted into a shell."""
     options = renewal.options
     words = ["caveat", "stale", "renew", *renewal.wish.claims, "--ask", renewal.wish.ask, "-o", str(renewal.output)]
+    words += ["--yes"] if options["yes"] else []
     for name, option in (("prices", "--prices"), ("served_by", "--served-by")):
         words += [option, str(options[name])] if options[name] else []
     for place in options["runs"]:
@@ -209,7 +215,7 @@ def _look_ahead(
         renewed = build_renewed(renewal_group, view, ask=kept.ask, base_url=kept.base_url)
         if renewed is not None:
             file = renewed.file
-            choose_version(file.replay.policy)
+            check_policy(file.replay.policy)
             check_prices(file.replay.budget, prices, {file.replay.policy.model})
             if file.replay.scoring is not None:
                 check_scorable(file.replay.scoring, file.tasks)

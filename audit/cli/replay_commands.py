@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE
-from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option
+from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
@@ -44,9 +44,12 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
     """Make the model calls of a replay.
 
+    Agentic evaluations are imported from Inspect logs instead: caveat audit logs test=a.eval deploy=b.eval --claim "…", or
+    caveat audit conclude AUD-… test=a.eval deploy=b.eval.
+
     Every response is kept in a run folder. A second run makes only missing calls: after Ctrl-C, a crash, or more samples, arms or
     tasks. Refusals, truncated and empty answers are kept as they are; failed calls are kept with their reasons. The key is read from
-    ANTHROPIC_API_KEY and stored nowhere.
+    ANTHROPIC_API_KEY (OPENAI_API_KEY for api: openai-chat) and stored nowhere.
 
     A replay for a locked audit (audit: AUD-…) is compared with the lock before the first call. The log records the run before its first
     call and its end after the last. A second run folder under one lock is a second run, and the verdict names it.
@@ -115,7 +118,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 # `caveat stale renew`: the audits of stale claims, carried out again from their locked plans on another model version.
 
 
-@examples("stale renew --ask lumen-2 -o renewed --dry-run", "stale renew CLM-LAB-2026-0001-E --ask lumen-2 -o renewed")
+@examples("stale renew --ask lumen-2 -o renewed --dry-run", "stale renew CLM-LAB-2026-0001-E --ask lumen-2 -o renewed --yes")
 @click.command()
 @click.argument("claim_ids", metavar="[CLAIM…]", type=CLAIM, nargs=-1)
 @click.option("--ask", metavar="NAME", required=True, help="The model to ask, as its endpoint returns it.")
@@ -127,6 +130,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 @click.option("--dry-run", is_flag=True, help="Print what would be renewed, with calls, tokens and cost, and record nothing.")
 @click.option("--prepare-only", is_flag=True, help="Carry the claims and lock the audits, and make no call.")
 @reason_option("Why the claims apply to the new version; default: a sentence that names the update.", required=False)
+@yes_option
 @click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown.")
 @click.option("--base-url", metavar="URL", help="The endpoint of the model; default: as the recorded replay says.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
@@ -144,6 +148,7 @@ def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **opt
     Another model version is asked; tasks, contexts, scoring, margins and rules are those of the old lock, from its recorded replay.
     Each claim is applied to the new version, its audit locked, the replay run, scored and concluded, and the changes shown. Without
     CLAIM, Caveat takes every stale claim that a new audit can resolve. A second run continues; when all is done it changes nothing.
+    On a terminal you are asked before claims are applied; scripts give --yes. Each claim that cannot be renewed is named with the reason.
 
     One replay that fails does not stop the others. The exit code is 3 if one could not be evaluated.
     """
@@ -156,6 +161,7 @@ def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **opt
         app.answer(document, present_plan(renewal, is_forecast=True))
         _end(app, renewal)
         return
+    _confirm(app, renewal, yes=options["yes"])
     if options["prepare_only"]:
         record_renewal(app, renewal, why=options["reason"])
     else:
@@ -171,6 +177,19 @@ def _read_wish(claims: tuple[Identifier, ...], options: dict[str, Any]) -> "Rene
 
     models = {name: parse_model(options[name], where=f"--{name}") if options[name] else None for name in ("model", "to")}
     return RenewalRequest(ask=options["ask"], claims=tuple(claim.bare for claim in claims), model=models["model"], to=models["to"])
+
+
+def _confirm(app: App, renewal: "Renewal", *, yes: bool) -> None:
+    """Ask before claims are applied and audits locked; where all of that is on record, nothing is asked."""
+    pending = renewal.list_pending()
+    if not pending:
+        return
+    for claim_renewal in pending:
+        app.say(f"  {claim_renewal.claim.claim}: {claim_renewal.before} → {claim_renewal.target}, plan of {claim_renewal.lock.audit}")
+    for claim in renewal.left:
+        app.say(f"  {claim.claim}: not renewed: {claim.fault.found}")
+    targets = ", ".join(dict.fromkeys(str(claim_renewal.target) for claim_renewal in pending))
+    app.confirm(f"Apply {format_items(len(pending), 'claim')} to {targets} and lock the plans for good?", yes=yes)
 
 
 def _carry_out(app: App, renewal: "Renewal", *, why: str | None) -> None:

@@ -93,6 +93,7 @@ def present_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCell
         "output_tokens": summary.output_tokens,
         "spent": to_document(summary.spent),
         "models": {asked: list(model) for asked, model in summary.models.items()},
+        "fingerprints": list(summary.fingerprints),
         "elapsed_s": round(summary.elapsed_s, 3),
         "arms": [_document_arm(arm) for arm in arms],
     }
@@ -122,8 +123,11 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
     )
     yield f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}"
-    for asked, returned in summary.models.items():
+    for asked, returned in ((asked, returned) for asked, returned in summary.models.items() if returned):
         yield f"model asked {asked}, answered {', '.join(returned)}"
+    # The name of the model did not change, so the run goes on; a provider may answer from several configurations at once.
+    if len(summary.fingerprints) > 1:
+        yield f"warning: the system fingerprint changed during the run: {', '.join(summary.fingerprints)}; provenance names them all"
     if summary.lost:
         yield f"{summary.lost} calls were in flight when an earlier run ended; they may have been billed; --repeat-lost sends them again"
     if summary.maybe_billed_twice:
@@ -380,12 +384,16 @@ def _present_job(job: RenewalJob) -> Iterator[Block]:
 
 
 def _present_left(renewal: Renewal) -> Iterator[Block]:
-    faults = [fault for job in renewal.jobs for fault in job.faults]
-    if faults:
+    failed = [job for job in renewal.jobs if job.faults]
+    if failed:
         yield Subtitle("could not be done")
-    for fault in faults:
-        yield f"  {fault.code}: {fault.where}: {fault.found}"
-        yield from _present_advice(fault.advice)
+    for job in failed:
+        for fault in job.faults:
+            yield f"  {fault.code}: {fault.where}: {fault.found}"
+            yield from _present_advice(fault.advice)
+        # A fault names a file or an endpoint; readers ask which claims still wait.
+        waiting = [claim_renewal.claim.claim for claim_renewal in job.group.chosen if not claim_renewal.is_concluded]
+        yield f"    not renewed: {', '.join(waiting)}"
     if renewal.left:
         yield Subtitle("not renewed")
     for (code, text, advice), claims in _group_left(renewal.left).items():

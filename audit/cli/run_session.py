@@ -14,7 +14,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from audit.model_endpoint import Endpoint, check_address, choose_version, describe_sampling, is_loopback, open_endpoint
+from audit.endpoints.endpoint_opening import (
+    check_policy,
+    describe_client,
+    describe_sampling,
+    follow_policy,
+    get_api,
+    open_endpoint,
+)
+from audit.endpoints.model_answers import check_address, is_loopback
+from audit.endpoints.model_endpoint import Endpoint
 from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run
 from audit.protocol.audit_record import get_audit, get_claim
 from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_told
@@ -51,7 +60,8 @@ from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.records.analysis_plan import Lock
 from registry.records.dossier import AuditFile
-from registry.records.replay_run import Replay, RunStatus
+from registry.records.replay_run import Probe, Replay, RunStatus
+from registry.records.specification import JudgeScorer
 from registry.registration.specification_registration import format_reference
 from registry.store.registry_view import View
 
@@ -252,10 +262,11 @@ class RunSession:
     def __post_init__(self) -> None:
         """Refuse addresses that must not be kept in a run folder, before there is one."""
         replay = self.file.replay
-        scoring = getattr(replay.scoring, "base_url", None)
-        for where, address in (("policy", replay.policy.base_url), ("scoring", scoring), ("probe", replay.probe and replay.probe.base_url)):
-            if address:
-                check_address(address, where=f"{self.path}, {where}.base_url")
+        judges = (("scoring", replay.scoring), ("probe", replay.probe))
+        others = [(name, follow_policy(replay.policy, judge)) for name, judge in judges if isinstance(judge, JudgeScorer | Probe)]
+        for where, policy in (("policy", replay.policy), *others):
+            if policy.base_url:
+                check_address(policy.base_url, api=get_api(policy), where=f"{self.path}, {where}.base_url")
 
     @property
     def replay(self) -> Replay:
@@ -312,7 +323,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
         refuse_deviations(bound, path)
-    choose_version(file.replay.policy)
+    check_policy(file.replay.policy, batch=options["batch"])
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
@@ -426,10 +437,11 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
     served = None if session.served_by is None else to_document(session.served_by)
     if session.served_by is not None:
         check_served_by(session.served_by, model=policy.model, base_url=endpoint.base_url, where=str(session.options["served_by"]))
-    _check_sessions(session, list_versions(store, SESSION), place)
+    # A session without an answer binds nothing: its address may have spoken another API.
+    _check_sessions(session, list_versions(store, SESSION) if store.list_models() else (), place)
     sampling = add_defaults(describe_sampling(policy, api_version=endpoint.api_version), session.served_by)
     model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
-    software = {"sdk": f"anthropic {version('anthropic')}", "caveat": version("caveat")}
+    software = {**describe_client(endpoint), "caveat": version("caveat")}
     told = {} if served is None else {"served_by": served}
     put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **told})
 

@@ -79,16 +79,16 @@ def judge(
 ) -> tuple[int, CaveatError | None]:
     """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
     from audit.cli.model_calls import Caller, count_up
+    from audit.endpoints.endpoint_opening import follow_policy
     from audit.replay.call_engine import CallSettings
     from audit.replay.run_budget import check_prices
     from audit.score.judging import count_judgments, judge_run
     from registry.cli.application import track
-    from registry.records.replay_run import Policy
 
     replay, tasks = asked
     prices, budget = _read_prices(options), _build_budget(replay, options)
     check_prices(budget, prices, {scorer.model, replay.policy.model})
-    policy = Policy(model=scorer.model, max_tokens=scorer.max_tokens, base_url=scorer.base_url or replay.policy.base_url)
+    policy = follow_policy(replay.policy, scorer)
     settings = CallSettings(concurrency=options.concurrency, budget=budget, prices=prices)
     caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s)
 

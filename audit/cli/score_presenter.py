@@ -98,7 +98,12 @@ def _present_warnings(warnings: list[dict[str, str]]) -> Iterator[Block]:
 def present_accounts(imported: ImportedLog) -> Iterator[Block]:
     """Present per file what was declared, found and scored; then exclusions, warnings, and what the logs say of the run."""
     rows = [
-        (Path(file.name).name, file.arm or "by field", "–" if file.declared is None else str(file.declared), *map(str, _count(file)))
+        (
+            Path(file.name).name,
+            file.arm or ("by column" if file.format.startswith("table") else "by field"),
+            "–" if file.declared is None else str(file.declared),
+            *map(str, _count(file)),
+        )
         for file in imported.files
     ]
     yield Table(("file", "arm", "declared", "found", "scored", "excluded"), rows, numbers=("declared", "found", "scored", "excluded"))
@@ -127,6 +132,6 @@ def _present_file(file: ImportedFile, *, several: bool) -> Iterator[Block]:
 def describe_origin(imported: ImportedLog) -> Sequence[str]:
     """Return what the logs say of model and date, and what they do not."""
     provenance: Provenance = imported.provenance
-    model = provenance.model_returned or provenance.model_requested or "the logs do not say"
-    began = imported.started_at or "the logs do not say; give --run-date for a locked audit"
-    return ("", f"model: {model}", f"first response: {began}", f"scores: {provenance.judge or 'the logs do not say by what'}")
+    model = provenance.model_returned or provenance.model_requested or "not stated"
+    began = imported.started_at or "not stated; give --run-date for a locked audit"
+    return ("", f"model: {model}", f"first response: {began}", f"scores: {provenance.judge or 'scorer not stated'}")

@@ -383,7 +383,9 @@ def _find_direction(measure: MeasureTerm | None, class_: PropertyClass, sources:
     if measure is not None and measure.name == "refusal rate":
         return _judge_refusal(sources)
     if measure is not None:
-        return measure.direction, (measure.note,) if measure.note else ()
+        # The card's own word on its table counts more than what the measure's name suggests.
+        told = None if measure.direction is NEITHER else _read_told(sources)
+        return told or (measure.direction, (measure.note,) if measure.note else ())
     near = " · ".join((sources.passage, sources.column, sources.caption, *sources.titles))
     # A benchmark of usefulness has no safe direction unless its area is dangerous.
     if class_ is CAPABILITY:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from audit.model_endpoint import RequestTrouble
+from audit.endpoints.model_answers import RequestTrouble
 from audit.propose.card_models import CardSource
 from audit.propose.claim_passages import PassageContext
 from audit.propose.offer_grounding import CardGround

@@ -1,6 +1,5 @@
 """A person's review of proposals: what to review, each decision, and the journal that keeps every step."""
 
-import fcntl
 import hashlib
 import os
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
+from registry.codec.file_io import lock_file
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.intake.quote_anchor import AnchoredText, show_text
 from registry.records.claim import QuoteStatus
@@ -548,10 +548,8 @@ def _write(stream: BinaryIO, data: bytes) -> None:
 
 
 def _lock(stream: BinaryIO, journal: Path) -> None:
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise UnavailableError(_busy(journal)) from error
+    if not lock_file(stream, where=str(journal)):
+        raise UnavailableError(_busy(journal))
 
 
 def _read_lines(stream: BinaryIO) -> list[bytes]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from audit.propose.card_models import CardModels, CardSource, find_subject, read_models
+from audit.propose.card_models import CardModels, CardSource, FigureSubject, find_subject, read_models
 from audit.propose.claim_passages import (
     COUNTING,
     PassageContext,
@@ -43,7 +43,7 @@ from audit.propose.logical_form import (
 )
 from audit.propose.proposed_claims_file import build_survey
 from audit.propose.prose_figures import NAMED, CardFigure, FigureUnit, find_quantities
-from audit.propose.table_figures import find_cell, find_last_quantities, find_row_quantities, read_units
+from audit.propose.table_figures import find_cell, find_last_quantities, find_row_quantities, is_column_unread, read_units
 from registry.completeness import StatedFacts, check_completeness
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.claim import Form
@@ -60,6 +60,9 @@ RULES_VERSION = 2
 
 
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
+_UNREAD = "the columns of this table could not be read: add model and figure from the page"
+_WRITTEN = 80
+"""Characters of a row that are shown where its figures could not be told apart."""
 _SURE = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 """By the number of signs that a passage tells a result of a model: it speaks of one, and it has a word for an outcome."""
 
@@ -153,6 +156,12 @@ def _read_row(passage: Passage, card: _CardReading) -> Iterator[_PassageClaim]:
     named = tuple((mention.start, mention.stop) for mention in card.models.find(passage.words))
     figures = [row_quantity for row_quantity in find_row_quantities(passage, named) if not _counts(passage, row_quantity)]
     choice = choose_own(passage, tuple(read_units(passage, figures)), around=card.around, models=card.models)
+    if choice.own and is_column_unread(passage, figures):
+        # Which figure belongs to which model or measure is not known, so no figure is proposed: a person reads the page.
+        yield _PassageClaim(
+            FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], notes=(_UNREAD,)), None, choice, Confidence.LOW
+        )
+        return
     confidence = Confidence.HIGH if is_described(passage) else Confidence.MEDIUM
     for own in choice.own:
         # A row has no sentence around its figures, so there are no words to read a form from.
@@ -337,9 +346,19 @@ def _describe(offer: _PassageClaim, passage: Passage, card: _CardReading) -> Pro
                 version=subject.version,
             )
         ),
-        confidence=offer.confidence,
+        confidence=_limit(offer.confidence, subject, property_.notes),
         notes=(*reading.notes, *nearby, *_note_words(passage), *offer.choice.notes, *property_.notes),
     )
+
+
+_READ_BESIDE = ("the head of its column", "the first cell of its row", "named in the passage")
+"""Where a model's name stands beside the figure itself."""
+
+
+def _limit(confidence: Confidence, subject: FigureSubject, guesses: tuple[str, ...]) -> Confidence:
+    """Return high confidence only where the model is named beside the figure and nothing about the property was guessed."""
+    is_evident = subject.is_own is True and subject.why in _READ_BESIDE and not guesses
+    return Confidence.MEDIUM if confidence is Confidence.HIGH and not is_evident else confidence
 
 
 def _is_count(card_figure: CardFigure | None) -> bool:
@@ -420,4 +439,4 @@ def _number(proposal: Proposal, number: int) -> Proposal:
         return proposal
     property_ = replace(proposal.property, name=f"{proposal.property.name} ({number})")
     note = "the card gives several figures for what looks like one property; name the properties apart"
-    return replace(proposal, property=property_, slug=f"{proposal.slug}-{number}", notes=(*proposal.notes, note))
+    return replace(proposal, property=property_, slug=f"{proposal.slug}-{number}", confidence=Confidence.LOW, notes=(*proposal.notes, note))

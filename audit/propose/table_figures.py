@@ -43,6 +43,14 @@ def find_label(passage: Passage) -> str:
     return named[0].text.strip() if named else passage.words
 
 
+def is_column_unread(passage: Passage, card_figures: Sequence[CardFigure]) -> bool:
+    """Whether a row has several figures and not each of them has a head that says what it is."""
+    if len(card_figures) < 2:
+        return False
+    cells = [find_cell(passage, card_figure.start) for card_figure in card_figures]
+    return any(cell is None or not cell.column for cell in cells)
+
+
 # The figures in a row of a table, one or none to a cell.
 
 _MARK = r"(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"

@@ -66,8 +66,8 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
     deploy = tuple(specs.list_deploy(draft, claim))
     scoring = specs.find(SpecKind.SCORING, draft.scored_by or claim.scoring, name="scoring", where="scored_by")
     cues = [specs.find(SpecKind.CUE_INVENTORY, cue, name=cue, where="cues") for cue in draft.cues]
-    ids = _read(faults, lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder))
-    file = _read(faults, lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner))
+    ids = try_step(lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder), faults)
+    file = try_step(lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner), faults)
     # The claim's own contexts are a default. A replay that composes other contexts fixes those itself.
     test = test if draft.test_contexts is not None or _fits(test, "", file) else None
     deploy = deploy if draft.deploy_contexts is not None else tuple(spec for spec in deploy if _fits(spec, spec.name, file))
@@ -147,10 +147,10 @@ class _SpecFinder:
         return {name: slugs[name] for name in names if name in slugs}
 
 
-def _read(faults: list[Fault], read: Callable[[], Read]) -> Read | None:
-    """Return what *read* gives; None after its faults were added to the others."""
+def try_step(step: Callable[[], Read], faults: list[Fault]) -> Read | None:
+    """Return what *step* gives; None after its faults were added to the others."""
     try:
-        return read()
+        return step()
     except CaveatError as error:
         faults.extend(error.faults)
         return None

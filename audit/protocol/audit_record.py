@@ -10,7 +10,16 @@ from typing import Any
 
 from audit.modules.differential_estimate import estimate
 from audit.modules.version_shift import measure_shift
-from audit.protocol.audit_lock import LockedParts, build_audit, build_lock, check_last_day, find_start, fix_draft, settle_draft
+from audit.protocol.audit_lock import (
+    LockedParts,
+    build_audit,
+    build_lock,
+    check_last_day,
+    find_start,
+    fix_draft,
+    settle_draft,
+    try_step,
+)
 from audit.protocol.case_outcome import CaseOutcome, run_case
 from audit.protocol.evidence_basis import (
     DEPLOY_ARM,
@@ -77,10 +86,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
         InputError: the plan can never be answered, a figure of the evidence is not possible, or what it refers to is not there.
     """
     claim = get_claim(writer, draft.claim)
-    draft = settle_draft(draft, get_property(writer, claim).range)
-    if locked:
-        check_last_day(draft.plan, writer.moment.date(), where="plan.valid_until", what="the plan is locked")
-    fixed = fix_draft(writer, draft, claim, owner=auditor, folder=folder)
+    draft, fixed = _check_draft(writer, draft, claim, auditor=auditor, locked=locked, folder=folder)
     # The same draft again is a repetition, for example after a crash, and must not open a second audit: several locks
     # of one claim are counted on page one.
     same = _find_same(writer, draft, claim, auditor=auditor, fixed=fixed if locked else None)
@@ -98,6 +104,20 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     if locked:
         writer.append(build_lock(audit, draft, claim, get_property(writer, claim).range, fixed))
     return get_audit(writer, audit.audit), True
+
+
+def _check_draft(
+    writer: Writer, draft: AuditDraft, claim: ClaimRevision, *, auditor: str, locked: bool, folder: Path | None
+) -> tuple[AuditDraft, LockedParts]:
+    """Return *draft* in the unit of its property, and what it refers to; raises InputError with every fault of plan, evidence and parts."""
+    faults: list[Fault] = []
+    settled = try_step(lambda: settle_draft(draft, get_property(writer, claim).range), faults)
+    if locked:
+        try_step(lambda: check_last_day(draft.plan, writer.moment.date(), where="plan.valid_until", what="the plan is locked"), faults)
+    fixed = try_step(lambda: fix_draft(writer, draft, claim, owner=auditor, folder=folder), faults)
+    if settled is None or fixed is None or faults:
+        raise InputError(list(dict.fromkeys(faults)))
+    return settled, fixed
 
 
 def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> list[Recorded[EvidenceStatement]]:

@@ -67,6 +67,20 @@ class Failure(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionDetails(Record):
+    """What a chat completion says beyond what every answer says. None: not told."""
+
+    sent: str
+    """SHA-256 of the request as it was sent, hexadecimal: `Response.request` in the words of this API."""
+    finish_reason: str | None = None
+    """In the API's own word; `Response.stop_reason` is its translation."""
+    system_fingerprint: str | None = None
+    """The provider's name for the configuration of its servers."""
+    logprobs: dict[str, object] | None = None
+    """Log probabilities of the tokens, as they came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Response(Record):
     """The outcome of one call: an answer or a failure, never neither."""
 
@@ -95,6 +109,8 @@ class Response(Record):
     """Of the attempt that was answered."""
     batch: str | None = None
     """Batch identifier, for Message Batches."""
+    completion: CompletionDetails | None = None
+    """For answers by the OpenAI API; None for the Messages API."""
     failure: Failure | None = None
 
     def __post_init__(self) -> None:

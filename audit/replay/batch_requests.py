@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import quote
 
-from audit.model_endpoint import Endpoint, ModelError, RequestTrouble
+from audit.endpoints.model_answers import ModelError, RequestTrouble
+from audit.endpoints.model_endpoint import Endpoint
 from audit.replay.run_store import Call, CallIntent, RunStore
 from registry.codec.canonical_documents import Json, canonical_bytes
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import fcntl
+import logging
 import sqlite3
 import time
 from collections import Counter
@@ -15,27 +15,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from audit.model_endpoint import (
-    DOUBTFUL,
-    GIVEN_UP,
-    Endpoint,
-    EndpointAnswer,
-    ModelError,
-    RequestTrouble,
-    build_key_refused,
-    build_unknown_model,
-    build_unreachable,
-)
+from audit.endpoints.model_answers import ABOUT_ALL_CALLS, DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
+from audit.endpoints.model_endpoint import Endpoint, build_ending, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
 from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting, estimate_call
 from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, build_not_writable, join_text, join_thinking
+from registry.codec.file_io import lock_file
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_run import Budget
 
 # One process at a time in a run folder. `flock` belongs to the open file, so a killed process leaves no stale lock that
 # a person would have to remove.
+
+LOG = logging.getLogger("caveat.requests")
+"""Calls by key and model: shown by `caveat -v`, never a prompt, an answer or a key of an endpoint."""
 
 _NAME = "run.lock"
 
@@ -52,10 +47,8 @@ def hold_run(store: RunStore) -> Iterator[None]:
     path = Path(store.path).parent / _NAME
     # Opened for appending: the file is created where it is missing, and never truncated while another process holds it.
     with path.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it")) from error
+        if not lock_file(file, where=str(path.parent)):
+            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it"))
         yield
 
 
@@ -67,6 +60,7 @@ IN_FLIGHT = "lost-in-flight"
 def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
     """Return the outcome of *call* that *answer* is."""
     message = answer.message
+    LOG.info("call %s to %s: %d request(s), answered in %.1f s", call.key[:12], call.body.get("model"), len(attempts), answer.latency_s)
     return Response(
         key=call.key,
         request=call.request,
@@ -79,6 +73,7 @@ def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], 
         stop_reason=message.stop_reason,
         message_id=message.id,
         usage=message.usage,
+        completion=message.details,
         attempts=tuple(attempts),
         sent_at=sent_at,
         received_at=received_at,
@@ -158,6 +153,8 @@ class RunSummary:
     """In this folder, earlier runs included, and what may have been billed counted as if it had been."""
     models: Mapping[str, tuple[str, ...]]
     """By model requested, what answered."""
+    fingerprints: tuple[str, ...] = ()
+    """The names of server configurations that the answers of this run carry, in the order in which they came."""
     elapsed_s: float
     most_at_once: int
     """Requests under way at the same time, at most."""
@@ -190,6 +187,7 @@ class RunTally:
     output_tokens: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     models: dict[str, list[str]] = field(default_factory=dict)
+    fingerprints: dict[str, None] = field(default_factory=dict)
 
     def add(self, response: Response) -> None:
         """Count one outcome."""
@@ -200,6 +198,8 @@ class RunTally:
         self.refusals += response.stop_reason == "refusal"
         self.truncated += response.stop_reason in ("max_tokens", "model_context_window_exceeded")
         self.empty += not (response.text or "").strip()
+        if response.completion is not None and response.completion.system_fingerprint is not None:
+            self.fingerprints[response.completion.system_fingerprint] = None
         usage = response.usage
         # Input read from or written to a cache is input too; the endpoint reports it in separate fields.
         inputs = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
@@ -231,6 +231,7 @@ class RunTally:
             output_tokens=self.output_tokens,
             spent=spent,
             models={asked: tuple(model) for asked, model in self.models.items()},
+            fingerprints=tuple(self.fingerprints),
             elapsed_s=elapsed_s,
             most_at_once=most_at_once,
             stopped=stopped,
@@ -345,7 +346,7 @@ class GroupWriter:
 
 LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
-UNSENT = frozenset({INTERRUPTED, RequestTrouble.KEY_REFUSED.value, RequestTrouble.NOT_FOUND.value})
+UNSENT = frozenset({INTERRUPTED, *(trouble.value for trouble in ABOUT_ALL_CALLS)})
 """Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
 _CALL_CHUNK = 128
 """Calls that are looked up at once."""
@@ -532,6 +533,7 @@ class _CallRun:
             known = await asyncio.to_thread(self._store.find_outcomes, list(fresh))
             wanted = [call for key, call in fresh.items() if key not in known or self._is_wanted_again(known[key])]
             self._tally.settled_before += len(chunk) - len(wanted)
+            LOG.info("of %d calls, %d have an outcome in the run folder and are not sent again", len(chunk), len(chunk) - len(wanted))
             self._pending.difference_update(key for key in fresh.keys() - {call.key for call in wanted})
             for call in wanted:
                 yield call
@@ -655,11 +657,10 @@ class _CallRun:
 
     def _react(self, call: Call, error: ModelError) -> None:
         """End the run where *error* is about more than this one call."""
+        if error.trouble in ABOUT_ALL_CALLS:
+            self._end(build_ending(self._endpoint, str(call.body.get("model")), error))
+            return
         match error.trouble:
-            case RequestTrouble.KEY_REFUSED:
-                self._end(build_key_refused(self._endpoint, error))
-            case RequestTrouble.NOT_FOUND:
-                self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
             # One refused request may be a fault of its task. If the first five are refused and none was answered, the
             # policy or the contexts are wrong, and the remaining calls would only repeat that.
             case RequestTrouble.NOT_ACCEPTED:

@@ -10,17 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from audit.model_endpoint import (
-    SAMPLING,
-    WITHOUT_SAMPLING,
-    Endpoint,
-    ModelError,
-    NotAMessageError,
-    RequestTrouble,
-    build_key_refused,
-    build_unreachable,
-    read_message,
-)
+from audit.endpoints.messages_api import SAMPLING, WITHOUT_SAMPLING, read_message
+from audit.endpoints.model_answers import ModelError, NotAMessageError, RequestTrouble
+from audit.endpoints.model_endpoint import Endpoint, build_key_refused, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import (
     MOST_BYTES,
@@ -58,6 +50,7 @@ from audit.replay.run_budget import BudgetPurse, count_spent, count_waiting, dis
 from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_thinking
 from registry.codec.canonical_documents import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
+from registry.records.specification import ModelApi
 
 # Selection: calls without an outcome whose parameters fit a batch.
 
@@ -438,6 +431,10 @@ async def run_batches(
         NotFoundError: the endpoint does not know a batch any more; `repeat_lost` gives it up.
         UnavailableError: the key is refused, or the endpoint does not answer; batches go on running.
     """
+    if endpoint.api is not ModelApi.MESSAGES:
+        raise InputError(
+            Fault("batch-refused", endpoint.base_url, "batches of the OpenAI API are not supported", advice="leave --batch out")
+        )
     with hold_run(store):
         run = _BatchRun(store, endpoint, settings or CallSettings(), batching or BatchSettings(), clock)
         halt = stop or HaltRequest()

@@ -147,6 +147,9 @@ def _compose_parameters(policy: Policy) -> dict[str, Json]:
         "thinking": cast("Json", policy.thinking),
         "output_config": None if policy.effort is None else {"effort": policy.effort},
         "service_tier": policy.service_tier,
+        "seed": policy.seed,
+        "top_logprobs": policy.top_logprobs,
+        "extra": cast("Json", policy.extra),
     }
     # A parameter that is left out has the endpoint's default. Writing our own default would ask for something that the
     # plan does not contain. Provenance states for each parameter whether it was set, default or not settable.
@@ -368,13 +371,21 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     # Samples are added last. Each has its own call, so raising the number of samples leaves all existing calls as they
     # are.
     planned = [
-        PlannedCall(cell=replace(cell.cell, sample=sample), call=replace(cell.call, index=sample))
+        PlannedCall(cell=replace(cell.cell, sample=sample), call=_sample_call(cell.call, sample))
         for cell in asked
         for sample in range(replay.samples)
     ]
     # A hash instead of a random generator: the place of a call depends on the seed and its own key only. More samples
     # or tasks do not reorder the others, and the first calls of a run that stops early are a random part of the design.
     return sorted(planned, key=lambda call: hashlib.sha256(f"{replay.seed}:{call.call.key}".encode()).digest())
+
+
+def _sample_call(call: Call, sample: int) -> Call:
+    """Return *call* for sample number *sample*; a seed moves with it, for with the same seed all samples would be the same answer."""
+    seed = call.body.get("seed")
+    if not isinstance(seed, int):
+        return replace(call, index=sample)
+    return build_call({**call.body, "seed": seed + sample}, index=sample, purpose=call.purpose)
 
 
 def _refuse(faults: Sequence[Fault]) -> None:

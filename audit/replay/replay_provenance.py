@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from audit.model_endpoint import SAMPLING
+from audit.endpoints.messages_api import SAMPLING
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import UNSENT, is_doubtful
 from audit.replay.replay_design import find_field
@@ -31,7 +31,7 @@ from registry.records.replay_run import (
     Requests,
     Task,
 )
-from registry.records.specification import ContextSpec
+from registry.records.specification import ContextSpec, ModelApi
 from registry.report.number_format import format_items
 
 # The outcomes of the design's cells by arm. Refusals, truncations and failures may differ between arms, and then the
@@ -262,7 +262,9 @@ def read_served_by(path: Path) -> ServedBy:
 
 def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where: str) -> None:
     """Return when *served* is about this *model* at this *base_url* (None: not known yet); raises InputError."""
-    pairs = (("model", served.model, model), ("base_url", served.base_url and served.base_url.rstrip("/"), base_url))
+    # One server may speak both APIs: at its address, and under /v1 of it.
+    addresses = (address and address.rstrip("/").removesuffix("/v1") for address in (served.base_url, base_url))
+    pairs = (("model", served.model, model), ("base_url", *addresses))
     faults = [
         Fault("not-valid", f"{where}, {name}", f"is {told}; the replay asks {asked}", advice="give the file of that server")
         for name, told, asked in pairs
@@ -285,7 +287,7 @@ def describe_served_by(document: Mapping[str, Any]) -> str:
 
 
 def add_defaults(sampling: Mapping[str, str], served: ServedBy | None) -> dict[str, str]:
-    """Return *sampling*, as `audit.model_endpoint.describe_sampling` tells it, with the numbers that the server's defaults are."""
+    """Return *sampling*, as `describe_sampling` of `audit/endpoints/` tells it, with the numbers that the server's defaults are."""
     defaults = (served.sampling_defaults if served else None) or {}
     return {
         name: f"{told} ({value:g})" if told == "default" and (value := defaults.get(name)) is not None else told
@@ -309,6 +311,7 @@ def _describe(told: Mapping[str, Any]) -> Iterator[str]:
 # Provenance, as the checklist and the supplement print it.
 
 SESSION = "session"
+_AT = ("base_url", "api_version")
 IN_RECORD = "in full in this record, with the contexts that were replayed"
 
 
@@ -327,8 +330,11 @@ def build_provenance(store: RunStore) -> Provenance:
     returned: set[str] = set()
     unnamed = 0
     moments: set[str] = set()
+    fingerprints: set[str] = set()
     requests = RequestTally()
     for response in store.list_responses(Purpose.REPLAY):
+        if response.completion is not None and response.completion.system_fingerprint:
+            fingerprints.add(response.completion.system_fingerprint)
         if response.model_returned is not None:
             returned.add(response.model_returned)
         # Answers that name no model are counted apart: the verdict asks whether all responses are from the claimed
@@ -340,11 +346,13 @@ def build_provenance(store: RunStore) -> Provenance:
     replayed = build_replayed(store, requests)
     return Provenance(
         endpoint=_join(
-            f"{session['base_url']} (API version {session['api_version']}{_name_betas(session)}{_name_server(session)})"
+            f"{session['base_url']} ({_name_api(session)}{_name_betas(session)}{_name_server(session)})"
             for session in sessions
+            # A session before the first answer may have been at another address; those after it are all at the last one's.
+            if [session[name] for name in _AT] == [sessions[-1][name] for name in _AT]
         ),
         model_requested=policy.model,
-        model_returned=_join(sorted(returned)),
+        model_returned=_name_returned(returned, fingerprints),
         models_returned=tuple(sorted(returned)),
         unnamed_responses=unnamed,
         accessed=_span(moments),
@@ -395,6 +403,19 @@ def _join(texts: Iterable[str]) -> str | None:
     return "; ".join(dict.fromkeys(texts)) or None
 
 
+def _name_returned(names: set[str], fingerprints: set[str]) -> str | None:
+    """Name the models that answered, and the configurations of their servers where the endpoint told them."""
+    models = _join(sorted(names))
+    if models is None or not fingerprints:
+        return models
+    return f"{models} (system fingerprint{'s' if len(fingerprints) > 1 else ''} {', '.join(sorted(fingerprints))})"
+
+
+def _name_api(session: Mapping[str, Any]) -> str:
+    version = session["api_version"]
+    return "OpenAI chat completions" if version == ModelApi.OPENAI_CHAT else f"API version {version}"
+
+
 def _name_betas(session: Mapping[str, Any]) -> str:
     return f", betas {', '.join(session['betas'])}" if session.get("betas") else ""
 
@@ -411,7 +432,7 @@ def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
         f"{name} {getattr(policy, name)} (set)" if getattr(policy, name) is not None else f"{name} {told.get(name, 'default')}"
         for name in SAMPLING
     ]
-    parts.append(f"max_tokens {policy.max_tokens}")
+    parts.append(f"{session.get('max_tokens_field', 'max_tokens')} {policy.max_tokens}")
     # Parameters that a request leaves out are chosen by the endpoint. They can change the answers, so a reader must see
     # them.
     parts += [
@@ -419,7 +440,13 @@ def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
     ]
     if policy.stop_sequences:
         parts.append(f"{len(policy.stop_sequences)} stop sequences")
-    return ", ".join([*parts, "seed not settable"])
+    if policy.extra:
+        parts += [f"{name} {value}" for name, value in sorted(policy.extra.items())]
+    if policy.api is not ModelApi.OPENAI_CHAT:
+        seed = "not settable"
+    else:
+        seed = "default" if policy.seed is None else f"{policy.seed} + number of the sample (set)"
+    return ", ".join([*parts, f"seed {seed}"])
 
 
 def _describe_tools(store: RunStore, replay: Replay) -> str | None:

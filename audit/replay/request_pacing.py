@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_after_delay, wait_random_exponential
 
-from audit.model_endpoint import ModelError, RateQuota, RequestTrouble
+from audit.endpoints.model_answers import ModelError, RateQuota, RequestTrouble
 
 # Concurrency follows throughput. The limit begins small and doubles while that makes answers arrive faster. Then it
 # grows by an eighth, and stays where growth no longer helps. A refusal (429, 529) halves it and holds back all calls

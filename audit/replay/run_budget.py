@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audit.model_endpoint import DOUBTFUL, GIVEN_UP
+from audit.endpoints.model_answers import DOUBTFUL, GIVEN_UP
 from audit.records.model_response import Usage
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.run_store import Call, RunStore

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.model_endpoint import RequestTrouble
+from audit.endpoints.model_answers import RequestTrouble
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import INTERRUPTED, UNSENT, RunSummary
 from audit.replay.run_budget import Prices, SpentAmount, estimate_call

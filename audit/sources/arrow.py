@@ -4,7 +4,7 @@ import csv
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -31,6 +31,7 @@ from audit.sources.score_columns import (
 )
 from audit.statistics.responses import Floats
 from registry.errors import Fault
+from registry.present.answers import undo_cell
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
@@ -65,7 +66,11 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
     if numbers is None:
         numbers = np.arange(2, len(table) + 2) if selection.where else None
     origin = RawOrigin(name=name, sha256=sha256, first_row=2, rows=numbers, names=tuple(names))
-    return _build(table, header, selection, origin)
+    raw = _build(table, header, selection, origin)
+    # Tables that Caveat writes have an apostrophe before a text that a spreadsheet would compute.
+    return replace(
+        raw, columns={column: replace(texts, labels=tuple(map(undo_cell, texts.labels))) for column, texts in raw.columns.items()}
+    )
 
 
 def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: str) -> RawTable:
@@ -336,3 +341,43 @@ def _parse_scores(column: Any) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArr
         empty = column.is_null().to_numpy()
     numbers = column.cast(pa.float64(), safe=False).fill_null(float("nan"))
     return numbers.to_numpy().astype(np.float64), empty, strange
+
+
+# Tables of others, whose columns have other names: all flat columns as Python values.
+
+
+def read_parquet_columns(path: Path, *, name: str, most_rows: int) -> tuple[tuple[str, ...], list[list[Any]]]:
+    """Return the names of all columns of a Parquet file without nested ones, and the values of each.
+
+    Raises:
+        TableError: the file is no Parquet, or has too many columns or rows.
+    """
+    try:
+        _refuse_long_footer(path, name)
+        schema = pyarrow.parquet.read_schema(path)
+        _refuse_wide(len(schema.names), name)
+        rows = pyarrow.parquet.read_metadata(path).num_rows
+        # The description of the file states the rows, so a file that is too long is not read.
+        if rows > most_rows:
+            raise TableError(Fault("file-too-large", name, f"the table has {rows:,} rows, expected at most {most_rows:,}"))
+        flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
+        table = pyarrow.parquet.read_table(path, columns=list(dict.fromkeys(flat)))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise TableError(_describe_unreadable(name, "Parquet", error)) from error
+    return _list_values(table)
+
+
+def read_stream_columns(frame: Any) -> tuple[tuple[str, ...], list[list[Any]]]:
+    """Return the names and values of all columns of what has the Arrow PyCapsule interface (`__arrow_c_stream__`).
+
+    Raises:
+        TableError: the stream cannot be read.
+    """
+    try:
+        return _list_values(pa.table(frame))
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise TableError(_describe_unreadable("frame", "an Arrow table", error)) from error
+
+
+def _list_values(table: Any) -> tuple[tuple[str, ...], list[list[Any]]]:
+    return tuple(table.column_names), [column.to_pylist() for column in table.columns]

@@ -4,7 +4,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -26,10 +26,11 @@ from audit.sources.log_rows import (
     verify_accounts,
     warn_of_pairing,
 )
-from audit.sources.score_columns import COLUMNS, IDS, RawColumn, RawTable
+from audit.sources.score_columns import COLUMNS, IDS, RawColumn, RawTable, suggest
 from audit.sources.score_table import build_table, find_near_duplicates, note_near_duplicates, read_table
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault, InputError
+from registry.present.answers import write_cell
 
 # From the rows of a log reader to a checked score table.
 #
@@ -37,7 +38,7 @@ from registry.errors import Fault, InputError
 # that is a text without a number is refused and never left out, because leaving it out would choose. Cost: we follow
 # three formats.
 
-_TEXTS = tuple(name for name in COLUMNS if name not in {"score", "weight"})
+_TEXTS = tuple(name for name in COLUMNS if name != "score")
 
 
 def build_row_table(rows: Sequence[LogRow], imported: ImportedLog, *, low: float, high: float) -> ScoreTable:
@@ -49,9 +50,21 @@ def build_row_table(rows: Sequence[LogRow], imported: ImportedLog, *, low: float
     by_file: dict[str, list[LogRow]] = {file.name: [] for file in imported.files}
     for row in rows:
         by_file[row.file or imported.files[0].name].append(row)
+    _refuse_outside(rows, low=low, high=high)
     digests = {file.name: file.sha256 for file in imported.files}
     tables = [_build_raw(name, digests[name], of_file) for name, of_file in by_file.items() if of_file]
     return build_table(tables, low=low, high=high)
+
+
+def _refuse_outside(rows: Sequence[LogRow], *, low: float, high: float) -> None:
+    """Refuse scores outside the range as one fault: they have one cause, a range that was not said."""
+    outside = [row for row in rows if row.score is not None and not low <= row.score <= high and not math.isnan(row.score)]
+    if len(outside) > _MOST_PLACES:
+        scores = [row.score for row in outside if row.score is not None]
+        places = ", ".join(str(row.place) for row in outside[:_MOST_PLACES])
+        found = f"expected numbers from {low:g} to {high:g}; {len(outside):,} scores are outside, from {min(scores):g} to {max(scores):g}"
+        where = f"{outside[0].file}, {places} and {len(outside) - _MOST_PLACES:,} more"
+        raise TableError(Fault("score-out-of-range", where, found))
 
 
 def _build_raw(name: str, sha256: str, rows: Sequence[LogRow]) -> RawTable:
@@ -87,20 +100,26 @@ def write_rows(rows: Sequence[LogRow], out: TextIO) -> None:
     writer.writerow([*IDS, "score", *optional, *(f"log_{name}" if name in COLUMNS else name for name in extras)])
     for row in rows:
         score = "" if row.score is None else repr(float(row.score))
-        own = [getattr(row, name) or "" for name in optional]
-        writer.writerow([*(getattr(row, name) for name in IDS), score, *own, *(_write(row.extras.get(name)) for name in extras)])
+        own = [getattr(row, name) or "" for name in (*IDS, *optional)]
+        cells = [_write(text) for text in (*own, *(row.extras.get(name) for name in extras))]
+        writer.writerow([*cells[: len(IDS)], score, *cells[len(IDS) :]])
 
 
 def _write(value: str | float | None) -> str:
-    return "" if value is None else value if isinstance(value, str) else repr(value)
+    return "" if value is None else write_cell(value) if isinstance(value, str) else repr(value)
 
 
 # The entry for all sources of scores: which reader reads which file. Where log and user differ, the log wins.
 
 _LONGEST_LINE = 200_000_000
+_MOST_PLACES = 3
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """An address such as `s3://bucket/log.eval`; Inspect alone writes there."""
 _TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
+_SHEETS = (".xlsx", ".tsv")
+"""Tables that only the reader of own tables reads."""
+_OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+"""Spreadsheets that it refuses, with what to do."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 """By the first bytes, how a file is packed as a whole."""
 
@@ -109,6 +128,7 @@ class SourceFormat(StrEnum):
     """What a source is, told by its content."""
 
     TABLE = "a score table"
+    OWN_TABLE = "a table with its own columns"
     INSPECT = "an Inspect log"
     HARNESS = "samples of lm-evaluation-harness"
     EVERY_EVAL = "samples of Every Eval Ever"
@@ -194,7 +214,7 @@ def read_logs(paths: Sequence[str], reading: LogOptions, *, low: float, high: fl
         TableError: several formats at once, an arm that is not stated, or whatever is wrong inside; all faults of a kind at once.
     """
     source = ", ".join(Path(path).name for path in paths)
-    if find_format(paths) is SourceFormat.TABLE:
+    if find_format(paths, reading) is SourceFormat.TABLE:
         refuse_options(paths, reading, what="a score table, which says arm, context and task in its own columns")
         return ImportedScores(
             table=read_table([Path(path) for path in paths], low=low, high=high, score=reading.scorer or "score"),
@@ -211,12 +231,14 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     Raises:
         TableError: as `read_logs`; a score table is no log.
     """
-    format_ = find_format(paths)
+    format_ = find_format(paths, reading)
     if format_ is SourceFormat.TABLE:
-        found = "is a score table already, or nothing that Caveat knows"
-        advice = "give it to caveat audit conclude as it is; docs/logs.md lists the formats"
-        raise TableError(Fault("unknown-format", ", ".join(paths), found, advice=advice))
-    _check_arms(paths, reading, format_)
+        format_ = SourceFormat.OWN_TABLE
+    if format_ is SourceFormat.OWN_TABLE:
+        refuse_options(paths, reading, what="a table, whose columns --map names", is_table=True)
+    else:
+        _refuse_table_options(paths, reading)
+        _check_arms(paths, reading, format_)
     read = _find_reader(format_)
     rows: list[LogRow] = []
     parts: list[ImportedLog] = []
@@ -237,7 +259,9 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     # losing rows.
     verify_accounts(imported, rows)
     check_twice(imported)
-    named = _name_arms(rows, imported, reading)
+    named = name_arms(rows, imported, reading.arm_names)
+    if format_ is SourceFormat.OWN_TABLE:
+        check_two_arms(named, imported)
     _check_across(format_, named, reading)
     _check_families(paths, named, reading)
     texts = {row.task_id: row.text for row in reversed(named) if row.text is not None}
@@ -245,8 +269,11 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     return named, note_near_duplicates(warn_of_pairing(imported, named), find_near_duplicates(texts, families))
 
 
-def find_format(paths: Sequence[str]) -> SourceFormat:
-    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone."""
+def find_format(paths: Sequence[str], reading: LogOptions | None = None) -> SourceFormat:
+    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone.
+
+    A table is one with its own columns where *reading* says so, where only that reader can read it, or where semicolons or tabs separate.
+    """
     if not paths:
         raise TableError(Fault("bad-option", "sources", "expected at least one file, found none"))
     formats: dict[str, SourceFormat] = {}
@@ -254,6 +281,9 @@ def find_format(paths: Sequence[str]) -> SourceFormat:
     for path in paths:
         try:
             formats[path] = SourceFormat.INSPECT if _REMOTE.match(path) else _find_one(Path(path))
+            is_own = reading is not None and any((reading.mapping, reading.arms, reading.arm_names, reading.where, reading.values))
+            if formats[path] is SourceFormat.TABLE and is_own:
+                formats[path] = SourceFormat.OWN_TABLE
         except TableError as error:
             faults.extend(error.faults)
     if faults:
@@ -276,6 +306,8 @@ def _find_one(path: Path) -> SourceFormat:
             start = file.readline(_LONGEST_LINE).removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise TableError(Fault("file-not-readable", str(path), f"the file cannot be opened: {error.strerror or error}")) from error
+    if path.suffix.lower() in (*_SHEETS, *_OTHER_SHEETS) or (path.suffix.lower() == ".csv" and _has_other_separator(start)):
+        return SourceFormat.OWN_TABLE
     # Told by the first bytes. A compressed file would otherwise be reported as a broken table.
     if packing := next((name for mark, name in _PACKED.items() if start.startswith(mark)), None):
         advice = "unpack it; an .eval log is an archive already and is given as it is"
@@ -285,13 +317,17 @@ def _find_one(path: Path) -> SourceFormat:
     return _find_json(path, start) if start.lstrip()[:1] == b"{" else _check_table(path)
 
 
+def _has_other_separator(header: bytes) -> bool:
+    """Whether semicolons or tabs separate the columns, or the text is UTF-16, which only the reader of own tables explains."""
+    return b"," not in header and (b";" in header or b"\t" in header or b"\0" in header)
+
+
 def _check_table(path: Path) -> SourceFormat:
     """What is no log must be called as a score table is."""
     if path.suffix.lower() in _TABLES:
         return SourceFormat.TABLE
-    found = (
-        f"is neither a log that Caveat knows nor a score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join(_TABLES)}"
-    )
+    ending, endings = path.suffix or "nothing", ", ".join((*_TABLES, *_SHEETS))
+    found = f"is neither a log that Caveat knows nor a table: its name ends in {ending}, not in {endings}"
     raise TableError(Fault("unknown-format", str(path), found, advice="docs/logs.md lists the formats"))
 
 
@@ -350,30 +386,46 @@ def _find_reader(format_: SourceFormat) -> Callable[[Sequence[Path], LogOptions]
             from audit.sources.skill_run_rows import read_skill_runs  # noqa: PLC0415
 
             return read_skill_runs
+        case SourceFormat.OWN_TABLE:
+            from audit.sources.own_table import read_own_table  # noqa: PLC0415
+
+            return read_own_table
         case SourceFormat.TABLE:
             raise ValueError("a score table has no reader of logs")
 
 
-def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str) -> None:
+def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str, is_table: bool = False) -> None:
     """Refuse what is said of logs and would be without effect here: it must not seem to have one; raises TableError.
 
     Args:
+        paths: the files.
+        reading: the options.
         what: what *paths* are, and where they say themselves what the options say, such as `a score table, which …`.
+        is_table: whether they are own tables, whose arms and score words are said as those of logs are.
     """
-    asked = {
+    asked: dict[str, object] = {
         "--key": reading.key,
-        "--value": reading.values,
         "--arm-field": reading.arm_field,
-        "--arm": reading.arm_names,
         "--context-field": reading.context_field,
         "--task-field": reading.task_field,
         "--family-field": reading.family_field,
-        "ARM=": reading.arms,
     }
+    if is_table:
+        asked["--scorer"] = reading.scorer
+    else:
+        asked |= {"--score-values": reading.values, "--arms": reading.arm_names, "ARM=": reading.arms}
     useless = [name for name, value in asked.items() if value]
     if useless:
         found = f"is {what}; {', '.join(useless)} is for logs"
         raise TableError(Fault("option-for-logs", ", ".join(paths[:3]), found, advice=f"leave {', '.join(useless)} out"))
+
+
+def _refuse_table_options(paths: Sequence[str], reading: LogOptions) -> None:
+    """Refuse what is said of tables where *paths* are logs; raises TableError."""
+    asked = {"--map": reading.mapping, "--sheet": reading.sheet, "--where": reading.where}
+    if useless := [name for name, value in asked.items() if value]:
+        found = f"is a log; {', '.join(useless)} is for tables"
+        raise TableError(Fault("option-for-tables", ", ".join(paths[:3]), found))
 
 
 def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat) -> None:
@@ -385,31 +437,49 @@ def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat
         if says_itself and path in reading.arms:
             where = "its folders" if format_ is SourceFormat.SKILL_RUNS else f"--arm-field {reading.arm_field}"
             found = f"the arm {reading.arms[path]!r} is given, and {where} says the arm of each response"
-            faults.append(Fault("arm-twice", path, found, advice=f"leave {reading.arms[path]}= out; name arms with --arm"))
+            faults.append(Fault("arm-twice", path, found, advice=f"leave {reading.arms[path]}= out; name arms with --arms"))
         elif not says_itself and path not in reading.arms:
             advice = f"write test={path} or deploy={path}, or say with --arm-field where the log has it"
             faults.append(Fault("arm-missing", path, "nothing says which arm its responses belong to", advice=advice))
     if reading.arm_names and reading.arms:
-        faults.append(Fault("arm-twice", "--arm", "the arms are given before the paths", advice="leave --arm out"))
+        faults.append(Fault("arm-twice", "--arms", "the arms are given before the paths", advice="leave --arms out"))
     if faults:
         raise TableError(faults)
 
 
-def _name_arms(rows: list[LogRow], imported: ImportedLog, reading: LogOptions) -> list[LogRow]:
-    """Give the arms the names that `--arm VALUE=ARM` says; a value that no response has is a mistake."""
+def name_arms(rows: Sequence[LogRow], imported: ImportedLog, names: Mapping[str, str]) -> list[LogRow]:
+    """Return *rows* with the arms called as *names* says by value; a value that no response has is a mistake.
+
+    Raises:
+        TableError: with every such value.
+    """
     there = sorted({row.arm for row in rows})
     faults = [
         Fault(
             "unknown-name",
-            f"{imported.files[0].name}, --arm {value}={name}",
-            f"no response has {value!r} there; the values are: {', '.join(there)}",
+            f"{imported.files[0].name}, --arms {name}={value}",
+            f"no response has {value!r} there; the values are: {', '.join(there[:12])}{' …' if len(there) > 12 else ''}",
+            advice=suggest(value, there),
         )
-        for value, name in reading.arm_names.items()
+        for value, name in names.items()
         if value not in there
     ]
     if faults:
         raise TableError(faults)
-    return [replace(row, arm=reading.arm_names.get(row.arm, row.arm)) for row in rows]
+    return [replace(row, arm=names.get(row.arm, row.arm)) for row in rows]
+
+
+def check_two_arms(rows: Sequence[LogRow], imported: ImportedLog) -> None:
+    """Raise TableError where tables have one arm alone: nothing could be compared."""
+    arms = {row.arm for row in rows}
+    if len(arms) == 1:
+        raise TableError(build_one_sided(", ".join(file.name for file in imported.files[:3]), len(rows), next(iter(arms))))
+
+
+def build_one_sided(where: str, rows: int, arm: str) -> Fault:
+    """Return the fault of a table with one arm."""
+    advice = "give the table of the other side too, such as test=a.xlsx deploy=b.xlsx, or map the column that tells them apart as arm"
+    return Fault("one-sided", where, f"all {rows:,} rows are of arm {arm!r}", advice=advice)
 
 
 def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOptions) -> None:

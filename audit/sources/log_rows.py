@@ -41,6 +41,8 @@ class LogRow:
     """Tasks that depend on each other, such as paraphrases, have the same; None: not stated."""
     template: str | None = None
     """Contexts made from one template have the same; None: not stated."""
+    weight: str | None = None
+    """Weight of the task, as it was written; None: not stated."""
     stop_reason: str | None = None
     """Why the endpoint stopped, in its own word."""
     truncated: str | None = None
@@ -81,6 +83,12 @@ class LogOptions:
     """Which entry of a score that is an object; of a harness, which filter."""
     values: Mapping[str, float] = field(default_factory=dict)
     """What a text or an answer is as a number, such as {C: 1, I: 0}; empty: the default of the format."""
+    mapping: Mapping[str, str] | None = None
+    """Of a person's own table, by role the column that has it; None: its columns have Caveat's names."""
+    sheet: str | None = None
+    """Of a spreadsheet, which sheet; None: the only one with data."""
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of a person's own table, by column the values whose rows are kept."""
     unfinished: bool = False
     """Take a log also when its own status says that it did not finish; its accounts then say so."""
 
@@ -393,7 +401,7 @@ def advise_value(text: str | None) -> str:
         return "choose another score with --scorer, or an entry of it with --key"
     if len(text) > _LONGEST_VALUE:
         return "a text this long is no grade: choose another score with --scorer, or an entry of it with --key"
-    return f"say what each text is: --value {quote(f'{text}=1')}"
+    return f"say what each text is: --score-values {quote(f'{text}=1')}"
 
 
 def _to_float(value: object) -> float | None:

@@ -32,6 +32,7 @@ from audit.sources.score_columns import (
     read_stops,
 )
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
+from registry.codec.file_io import LOG
 from registry.errors import Fault
 from registry.intake.text_similarity import MOST, find_alike
 from registry.records.replay_run import NearDuplicates, Task
@@ -203,6 +204,7 @@ def _read_one(path: Path, selection: ColumnSelection) -> RawTable:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise TableError(Fault("file-not-readable", name, f"the file cannot be opened: {error.strerror or error}")) from error
+    LOG.info("read %s (sha256 %s)", name, sha256)
     _check_start(start, name, is_parquet=reader is read_parquet)
     table = reader(path, selection, name=name, sha256=sha256)
     if not table.rows_read:

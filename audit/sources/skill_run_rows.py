@@ -47,7 +47,7 @@ def read_skill_runs(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Lo
 def _refuse_fields(folder: Path, reading: LogOptions) -> None:
     asked = {
         "--key": reading.key,
-        "--value": reading.values,
+        "--score-values": reading.values,
         "--arm-field": reading.arm_field,
         "--context-field": reading.context_field,
         "--task-field": reading.task_field,

@@ -156,9 +156,26 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
     Raises:
         InputError: with every fault and its path inside the file.
     """
+    case, scores = _parse(read_document(path), where=str(path))
+    return case, None if scores is None else path.parent / scores
+
+
+def parse_case(document: Json, *, where: str) -> Case:
+    """Return the case in *document*, the content of a case file that names no score table.
+
+    Raises:
+        InputError: with every fault and its path inside the document; scores are named, which only a file can.
+    """
+    case, scores = _parse(document, where=where)
+    if scores is not None:
+        found = "a table is named, and there is no file that its path could be relative to"
+        raise InputError(Fault("not-valid", f"{where}, scores", found, advice="read the scores, and give them to classify"))
+    return case
+
+
+def _parse(content: Json, *, where: str) -> tuple[Case, str | None]:
     # A person's file may spell "not given" as null, everywhere.
-    document = _drop_nulls(read_document(path))
-    where = str(path)
+    document = _drop_nulls(content)
     if not isinstance(document, dict):
         raise InputError(Fault("not-valid", where, "expected keys such as claim and evidence", advice="caveat admin schema case"))
     scores = document.pop("scores", None)
@@ -176,7 +193,7 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
         faults += error.faults
     if faults:
         raise InputError(faults)
-    return case, None if scores is None else path.parent / scores
+    return case, scores
 
 
 def case_schema() -> dict[str, Any]:

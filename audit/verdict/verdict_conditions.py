@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from scipy.special import ndtri
 
 from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson
-from registry.records.analysis_plan import ContextDesign
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, ContextDesign
 from registry.records.audit_case import (
     Access,
     Case,
@@ -21,6 +21,7 @@ from registry.records.audit_case import (
 from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.model_version import ModelRef
+from registry.records.record import Record
 from registry.records.verdict import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
 from registry.report.number_format import SLACK, format_exact, format_number
 
@@ -272,12 +273,6 @@ def check_reproduction(
 # Facts of a reading, and small named conditions over them, which the rows of the decision table use
 # (method section 3).
 
-FEWEST_TASKS = 20
-"""A class needs this many tasks seen on both sides (statistics section 3)."""
-
-FEWEST_CONTEXTS = 5
-"""And, where contexts are a random sample, this many on each side."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingFacts:
@@ -458,6 +453,46 @@ def has_few_contexts(facts: ReadingFacts) -> bool:
     if facts.estimate is None or facts.contexts is not ContextDesign.RANDOM:
         return False
     return min(facts.estimate.n.test_clusters, facts.estimate.n.deploy_clusters) < FEWEST_CONTEXTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignSize(Record):
+    """How large the smallest part of an estimate is, next to what a verdict needs."""
+
+    tasks: float
+    """Tasks scored on both sides, or their families; weighted ones by their effective number."""
+    contexts_test: int
+    """Contexts, or their templates."""
+    contexts_deploy: int
+    tasks_needed: int = FEWEST_TASKS
+    contexts_needed: int | None = FEWEST_CONTEXTS
+    """On each side; None where contexts are no random sample, so that no minimum applies."""
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether there are enough tasks for a verdict."""
+        return self.tasks >= self.tasks_needed
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether each side has enough contexts for a verdict."""
+        return self.contexts_needed is None or min(self.contexts_test, self.contexts_deploy) >= self.contexts_needed
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the design allows a verdict at all."""
+        return self.has_tasks and self.has_contexts
+
+
+def measure_design(estimate: Estimate) -> DesignSize:
+    """Return the size of *estimate*: of several specifications of P_deploy, each count is the smallest."""
+    is_sample = ContextDesign(estimate.contexts) is ContextDesign.RANDOM
+    return DesignSize(
+        tasks=min(map(count_tasks, estimate.specs)),
+        contexts_test=min(spec.n.test_clusters for spec in estimate.specs),
+        contexts_deploy=min(spec.n.deploy_clusters for spec in estimate.specs),
+        contexts_needed=FEWEST_CONTEXTS if is_sample else None,
+    )
 
 
 def has_no_interval(facts: ReadingFacts) -> bool:

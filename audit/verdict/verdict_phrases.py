@@ -8,7 +8,6 @@ from audit.statistics.design_remarks import find_likely_half_width, find_present
 from audit.statistics.detectable_effect import ExtraSample, unseen_bound
 from audit.statistics.estimate_intervals import relevel
 from audit.verdict.verdict_conditions import (
-    FEWEST_TASKS,
     ReadingFacts,
     count_tasks,
     find_observations,
@@ -18,7 +17,7 @@ from audit.verdict.verdict_conditions import (
     is_recognition,
     weigh_recognition,
 )
-from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from registry.records.analysis_plan import FEWEST_TASKS, ContextDesign, IntervalMethod
 from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, EvidenceLayer, Sign
 from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate

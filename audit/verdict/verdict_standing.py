@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from audit.verdict.verdict_conditions import FEWEST_CONTEXTS
-from registry.records.analysis_plan import ContextDesign
+from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
 from registry.records.audit_case import Case, RaterStatus
 from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
 from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance

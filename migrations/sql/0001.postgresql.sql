@@ -429,7 +429,11 @@ CREATE TABLE claim_revision (
 
 CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
 
+CREATE INDEX ix_claim_revision_log_model_model_version ON claim_revision (log, model, model_version)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_log_property ON claim_revision (log, property)
 
 CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 
@@ -464,6 +468,18 @@ CREATE TABLE audit (
 )
 
 CREATE INDEX ix_audit_log_claim ON audit (log, claim)
+
+CREATE TABLE audited_phrase (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	quote BIGINT NOT NULL,
+	phrase BIGINT NOT NULL,
+	CONSTRAINT pk_audited_phrase PRIMARY KEY (log, quote, phrase),
+	CONSTRAINT fk_audited_phrase_quote_claim_revision FOREIGN KEY(log, quote) REFERENCES claim_revision (log, seq),
+	CONSTRAINT fk_audited_phrase_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_audited_phrase_log_phrase_seq_quote ON audited_phrase (log, phrase, seq, quote)
 
 CREATE TABLE claim_context (
 	log BIGINT NOT NULL,
@@ -1065,6 +1081,10 @@ CREATE TRIGGER reveal__insert BEFORE INSERT ON reveal FOR EACH ROW EXECUTE FUNCT
 CREATE TRIGGER audit__change BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER audit__truncate BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER audited_phrase__change BEFORE UPDATE ON audited_phrase FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER audited_phrase__truncate BEFORE TRUNCATE ON audited_phrase FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER claim_context__change BEFORE UPDATE OR DELETE ON claim_context FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

@@ -481,7 +481,11 @@ CREATE TABLE claim_revision (
 
 CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
 
+CREATE INDEX ix_claim_revision_log_model_model_version ON claim_revision (log, model, model_version)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_log_property ON claim_revision (log, property)
 
 CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 
@@ -520,6 +524,20 @@ CREATE TABLE audit (
  STRICT
 
 CREATE INDEX ix_audit_log_claim ON audit (log, claim)
+
+CREATE TABLE audited_phrase (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	quote INTEGER NOT NULL,
+	phrase INTEGER NOT NULL,
+	CONSTRAINT pk_audited_phrase PRIMARY KEY (log, quote, phrase),
+	CONSTRAINT fk_audited_phrase_quote_claim_revision FOREIGN KEY(log, quote) REFERENCES claim_revision (log, seq),
+	CONSTRAINT fk_audited_phrase_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_audited_phrase_log_phrase_seq_quote ON audited_phrase (log, phrase, seq, quote)
 
 CREATE TABLE claim_context (
 	log INTEGER NOT NULL,
@@ -1190,6 +1208,10 @@ CREATE TRIGGER audit__delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'a
 
 CREATE TRIGGER audit__insert BEFORE INSERT ON audit BEGIN SELECT CASE WHEN (SELECT 1 FROM audit WHERE audit = NEW.audit AND log = NEW.log) THEN RAISE(ABORT, 'append-only: audit holds this audit log') WHEN (SELECT 1 FROM audit WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: audit holds this log seq') END; END
 
+CREATE TRIGGER audited_phrase__update BEFORE UPDATE ON audited_phrase BEGIN SELECT RAISE(ABORT, 'append-only: audited_phrase takes no UPDATE'); END
+
+CREATE TRIGGER audited_phrase__insert BEFORE INSERT ON audited_phrase BEGIN SELECT CASE WHEN (SELECT 1 FROM audited_phrase WHERE log = NEW.log AND phrase = NEW.phrase AND quote = NEW.quote) THEN RAISE(ABORT, 'append-only: audited_phrase holds this log phrase quote') END; END
+
 CREATE TRIGGER claim_context__update BEFORE UPDATE ON claim_context BEGIN SELECT RAISE(ABORT, 'append-only: claim_context takes no UPDATE'); END
 
 CREATE TRIGGER claim_context__delete BEFORE DELETE ON claim_context BEGIN SELECT RAISE(ABORT, 'append-only: claim_context takes no DELETE'); END
@@ -1345,7 +1367,7 @@ DELETE FROM sqlite_stat1
 INSERT INTO sqlite_stat1 (tbl, idx, stat)
 SELECT made.name, CASE known.origin WHEN 'pk' THEN made.name ELSE known.name END, size.n || ' ' || (
     SELECT group_concat(CASE WHEN known."unique" AND part.seqno = (SELECT max(seqno) FROM pragma_index_info(known.name)) THEN 1
-        WHEN part.seqno = 0 THEN size.n ELSE 10 END, ' ')
+        WHEN part.seqno = 0 THEN size.n WHEN part.name IN ('property', 'model', 'model_version') THEN 10000 ELSE 10 END, ' ')
     FROM pragma_index_info(known.name) AS part)
 FROM sqlite_master AS made
 JOIN pragma_index_list(made.name) AS known

@@ -6,11 +6,12 @@ from registry.cli.model_presenter import Deprecation, VersionPage
 from registry.cli.registry_commands import OpenMatter
 from registry.errors import CatalogueEntry
 from registry.exchange.bundle_transfer import ExportResult, ImportResult
+from registry.exchange.claim_comparison import ClaimPair, MatchKind
 from registry.exchange.foreign_claims import AdoptionResult, ForeignClaim
 from registry.exchange.registry_backup import BackupResult, RestoreResult
 from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges, SenseChange
 from registry.present.answer_formats import AnswerFormat, answer, group
-from registry.records.claim import ClaimEventKind, ClaimRelationKind, Relation
+from registry.records.claim import ClaimEventKind, ClaimRelationKind, PropertyClass, Relation
 from registry.records.claim_status import (
     CauseKind,
     Dispute,
@@ -29,7 +30,7 @@ from registry.records.specification import SpecOpening, SpecVersion
 from registry.records.statement import PAYLOADS, Entry
 from registry.records.supplement import Coverage, Drift
 from registry.records.system_card import Anchor, Card, MatchResult
-from registry.records.verdict import ClaimClass, Completeness, ReadingVerdict
+from registry.records.verdict import ClaimClass, Completeness, Mode, ReadingVerdict, Standing, Verdict
 from registry.registration.stale_claims import Remedy
 from registry.report.quoted_text import RunChange
 from registry.seal.signing_keys import Backing
@@ -41,13 +42,22 @@ from registry.verify.proof_checks import CheckAnswer, CheckName
 _FAULT = group(code=str, where=str, found=str, advice=str | None)
 _PAYLOAD = Union[tuple(PAYLOADS[kind] for kind in sorted(PAYLOADS))]  # noqa: UP007  (made when it runs)
 _BACKED = Backing | Literal["wrong"]
+_TRACE = group(entry=Entry, payload=_PAYLOAD | None, erased=group(entry=int, why=str) | None, backed_by=_BACKED)
 _CHECKPOINT = {"origin": str, "size": int, "root": str}
 _CHANGE = group(field=str, before=Any, after=Any)
+
+
+_LISTS = (
+    "admin key list", "admin log list", "admin log show", "audit list", "card list", "claim history", "claim list", "compare",
+    "contest list", "model list", "spec list", "stale list",
+)  # fmt: skip
+"""The commands that take `--columns`; a test compares them with the commands."""
 
 
 def list_formats() -> tuple[AnswerFormat, ...]:
     """Return the formats of the registry's commands."""
     return (
+        answer("rows", _LISTS, columns=list[str], rows=list[dict[str, str | int | float | bool | None]]),
         *_list_start(),
         *_list_cards(),
         *_list_claims(),
@@ -96,7 +106,7 @@ def _list_cards() -> tuple[AnswerFormat, ...]:
     return (
         answer("card-add", "card add", new=bool, card=card, warnings=list[str], passage_matches=list[match]),
         answer("card", "card show", card=card, claims=list[ClaimSummary]),
-        answer("cards", "card list", cards=list[card]),
+        answer("cards", "card list", cards=list[group(card, log=str)]),
         answer("page", "card show", card=str, revision=int, page=int, text=str),
         answer(
             "card-diff", "card diff", recorded=int | None, old=side, new=side, backwards=bool, counts=dict[MatchResult, int],
@@ -112,22 +122,29 @@ def _list_cards() -> tuple[AnswerFormat, ...]:
 
 def _list_claims() -> tuple[AnswerFormat, ...]:
     unchanged = group(added=int, unchanged=int)
-    payload = group(entry=Entry, payload=_PAYLOAD, backed_by=_BACKED)
     step = group(kind=CauseKind, what=str, remedy=Remedy, commands=list[str])
+    cause = group(
+        kind=CauseKind, what=str, text=str, entry=int, remedy=Remedy, claims=list[str], commands=list[str],
+    )  # fmt: skip
     review = group(claim=str, causes=list[str], entry=int | None, status=Status)
     applied = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
+    source = group(source=str, log=str, entries=int, verified=bool | None)
     figure = group(claim=str | None, card=str | None, value=float, relation=Relation | None, quote=str)
+    listed = group(
+        ClaimSummary, log=str, registered=str, property_class=PropertyClass | None, class_=ClaimClass | None, standing=Standing | None,
+        mode=Mode | None, ed=Differential | None, ed_spec=str | None,
+    )  # fmt: skip
     pair = group(claim=figure, restates=figure, range=list[float], why=str, recorded=bool, command=str)
     return (
         answer(
             "claim-add", "claim add", dry_run=bool, added=list[str], revised=list[str], unchanged=int,
             restates=list[group(claim=str, other=str)], excluded=unchanged, proposed=unchanged | None,
         ),
-        answer("claims-list", "claim list", log_size=int, claims=list[ClaimSummary]),
+        answer("claims-list", "claim list", log_size=int, claims=list[listed]),
         answer(
             "dossier", "claim show", Dossier, completeness=list[Completeness], elsewhere=list[ForeignClaim], backed_by=dict[str, _BACKED]
         ),
-        answer("history", "claim history", id=str, entries=list[payload]),
+        answer("history", "claim history", id=str, entries=list[_TRACE]),
         answer("claim-diff", "claim diff", claim=str, from_=int, to=int, why=str | None, changes=list[_CHANGE]),
         answer("claim-revise", "claim revise", revised=str | None),
         answer(
@@ -139,12 +156,15 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
         answer("claim-relation", "claim relate", claim=str, relation=ClaimRelationKind, other=str, entry=int),
         answer(
             "stale", "stale list", log_size=int, count=int, confirmed=int, by_cause=dict[CauseKind, int],
-            by_remedy=dict[Remedy, int], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
+            by_remedy=dict[Remedy, int], causes=list[cause], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
         ),
         answer("stale-review", ("stale confirm", "stale dismiss"), verdict=StalenessVerdict, why=str, claims=list[review]),
         answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[applied]),
         answer(
             "claim-reword", "claim reword", claim=str, match=MatchResult, card=str, revised=str | None, turns=list[SenseChange]
+        ),
+        answer(
+            "comparison", "compare", first=source, second=source, counts=dict[MatchKind, int], claims=list[ClaimPair],
         ),
         answer("restated", "claim restated", log_size=int, card=str | None, figures=int, pairs=list[pair], has_more=bool),
         answer("drift", "claim drift", Drift, log_size=int, figure=str | None),
@@ -156,7 +176,7 @@ def _list_objections() -> tuple[AnswerFormat, ...]:
     replay = group(audit=str, claim=str, auditor=str, outcome=ReadingVerdict | None, counts=ReadingVerdict | None)
     return (
         answer("objection", "contest open", objection=str, target=str),
-        answer("objections", "contest list", objections=list[group(Objection, **opened)], erased=list[str]),
+        answer("objections", "contest list", objections=list[group(Objection, log=str, **opened)], erased=list[str]),
         answer(
             "objection-file", "contest show", Objection, **opened, changes=list[_CHANGE] | None, not_compared=str | None,
             steps=list[group(ObjectionEvent, by=str, at=str, entry=int)], replays=list[replay],
@@ -173,10 +193,14 @@ def _list_models() -> tuple[AnswerFormat, ...]:
         claim=str, quote=str | None, status=Status, class_=ClaimClass | None, standing=str | None, mode=str | None,
         ed=list[group(Differential, spec=str)],
     )  # fmt: skip
+    listed = group(
+        log=str, model=ModelRef, registered=ModelVersion | None, comes_from=list[ModelLink], deprecation=Deprecation | None, claims=int,
+        audited=int, outcomes=dict[Verdict, int],
+    )  # fmt: skip
     stale = group(claims=list[str], newly=int, confirmed=int, by_class=dict[str, int], by_card=dict[str, int], first=list[outcome])
     return (
         answer("model-add", "model add", model=str, new=bool),
-        answer("models", "model list", models=list[group(ModelVersion, comes_from=list[ModelLink], deprecation=Deprecation | None)]),
+        answer("models", "model list", models=list[listed]),
         answer("model", "model show", VersionPage),
         answer("model-deprecate", "model deprecate", model=str, entry=int, new=bool, on=str | None, stale=int),
         answer("model-reinstate", "model reinstate", model=str, entry=int, stale=int),
@@ -195,7 +219,7 @@ def _list_models() -> tuple[AnswerFormat, ...]:
 def _list_specs() -> tuple[AnswerFormat, ...]:
     return (
         answer("spec-add", "spec add", spec=str, new=bool),
-        answer("specs", "spec list", specs=list[SpecVersion]),
+        answer("specs", "spec list", specs=list[group(SpecVersion, log=str)]),
         answer("spec-seal", "spec seal", spec=str, commitment=str, file=str, new=bool),
         answer("spec-reveal", "spec reveal", spec=str, entry=int),
         answer(
@@ -210,11 +234,10 @@ def _list_specs() -> tuple[AnswerFormat, ...]:
 
 
 def _list_logs() -> tuple[AnswerFormat, ...]:
-    trace = group(entry=Entry, payload=_PAYLOAD | None, erased=group(entry=int, why=str) | None, backed_by=_BACKED)
     checkpoint = group(size=int, root=str, fits=bool, signed=bool | None, cosigned_by=list[str], here=bool)
-    log = group(origin=str, own=bool, entries=int, checkpoint=int | None, cosigned_by=list[str], vkeys=list[str])
+    log = group(name=str, origin=str, own=bool, entries=int, checkpoint=int | None, cosigned_by=list[str], vkeys=list[str])
     return (
-        answer("log", "admin log show", origin=str, size=int, entries=list[trace]),
+        answer("log", "admin log show", origin=str, size=int, entries=list[_TRACE]),
         answer(
             "log-check", "admin log check", origin=str, entries=int, erased=int, root=str, checkpoints=list[checkpoint],
             published_since=int | None, lacks_nodes=bool, rows=int | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from registry.configuration import Config, read_config
+from registry.configuration import DEFAULT_FILE, Config, read_config
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from registry.store.registry_view import View
 
 # One call of `caveat`.
+
+ALL_LOGS = "all"
+"""What `--log` takes for the own log and all that were taken over."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,6 +55,18 @@ class App:
         if self._config is None:
             self._config = read_config(Path.cwd(), url=self.registry)
         return self._config
+
+    def work_in(self, folder: Path, *, authority: str | None) -> None:
+        """Use the registry of *folder* for the rest of this call, as *authority* if that is given; nothing may have been read before.
+
+        A registry that an option, the environment or the current folder names comes first, and *folder* has none then.
+        """
+        if self.config.names_registry or Path(DEFAULT_FILE).is_file():
+            self._config = read_config(Path.cwd(), url=self.registry, authority=authority)
+            return
+        # The file in that folder names its database relative to the folder, and this call works elsewhere.
+        url = f"sqlite:///{(folder / DEFAULT_FILE).resolve()}"
+        self._config = read_config(folder.resolve(), url=url, authority=authority)
 
     @property
     def ledger(self) -> "Ledger":
@@ -82,8 +97,50 @@ class App:
         today = None
         if by_clock and not isinstance(as_of, int):
             today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
-        with self.ledger.view(as_of, log=self.log, today=today) as view:
+        with self.ledger.view(as_of, log=self.log_origin, today=today) as view:
             yield view
+
+    def views(self, *, by_clock: bool = False) -> "Iterator[tuple[str, View]]":
+        """Yield a reading of each log that `--log` names, with its short name: of the own one without it, of every one with `--log all`.
+
+        Args:
+            by_clock: as `view`.
+        """
+        from registry.exchange.log_names import shorten_origins
+
+        if self.log != ALL_LOGS:
+            with self.view(by_clock=by_clock) as view:
+                names = shorten_origins([log.origin for log in self.ledger.list_logs()])
+                yield names.get(view.log_origin, view.log_origin), view
+            return
+        as_of = parse_as_of(self.as_of)
+        if isinstance(as_of, int):
+            found = f"{as_of} is the number of an entry, and each log counts its own"
+            raise InputError(Fault("bad-date", "--as-of", found, advice="give a date with --log all, or name one log"))
+        today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
+        logs = self.ledger.list_logs()
+        names = shorten_origins([log.origin for log in logs])
+        for log in logs:
+            origin = None if log.is_own else log.origin
+            with self.ledger.view(as_of, log=origin, today=today if by_clock else None) as view:
+                yield names[log.origin], view
+
+    @property
+    def log_origin(self) -> str | None:
+        """The origin of the log that `--log` names, by its origin or its short name; None for the own log.
+
+        Raises:
+            NotFoundError: none is called so.
+            InputError: several are.
+        """
+        from registry.exchange.log_names import get_origin
+
+        if self.log is None:
+            return None
+        if self.log == ALL_LOGS:
+            found = "this command reads one log"
+            raise InputError(Fault("bad-option", "--log", found, advice="name one: caveat admin log list"))
+        return get_origin(self.log, [log.origin for log in self.ledger.list_logs()])
 
     def read_keys(self) -> "KeyRing":
         """The secret keys of this call's folder; a passphrase is taken from the environment or asked for on a terminal.
@@ -267,11 +324,17 @@ def _is_broken(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
+_AS_OF = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
+
+
 def as_of_option(function: Callable[P, R]) -> Callable[P, R]:
     """Let a command that only reads take `--as-of` and `--log`."""
-    as_of = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
-    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat admin bundle read.")
-    return as_of(log(function))
+    return _AS_OF(click.option("--log", metavar="NAME", help="Read this imported log instead (caveat admin log list).")(function))
+
+
+def logs_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a command that lists what logs hold take `--as-of` and `--log`, which may be `all`."""
+    return _AS_OF(click.option("--log", metavar="NAME|all", help="Read this imported log, or all logs here.")(function))
 
 
 def reason_option(help_text: str, *, required: bool = True) -> Callable[[Callable[P, R]], Callable[P, R]]:

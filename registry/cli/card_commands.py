@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import CARD, App, as_of_option, examples, pass_app, reason_option
+from registry.cli.application import ALL_LOGS, CARD, App, as_of_option, examples, logs_option, pass_app, reason_option
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table, Title
@@ -126,18 +127,35 @@ def _summarise_passage_match(passage_match: "PassageMatch") -> dict[str, Any]:
     }
 
 
-@examples("card list", "card list --json")
+@examples("card list", "card list --sort published --reverse", "card list --columns card,document --csv > cards.csv")
 @card.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List the registered cards, in their latest revision."""
-    with app.view() as view:
-        cards = [recorded.payload for recorded in view.list_cards()]
-    app.answer(
-        {"schema": "caveat/cards/1", "cards": [_summarise(one) for one in cards]},
-        [_build_card_table(cards) if cards else "No cards are registered. Next: caveat card add FILE"],
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List the registered cards, in their latest revision.
+
+    Columns: log, card, title, publisher, published, pages, url, document.
+    """
+    from registry.present.listings import Column, Listing
+
+    rows = [(log, recorded.payload) for log, view in app.views() for recorded in view.list_cards()]
+    columns: tuple[Column[tuple[str, Card]], ...] = (
+        Column(name="log", read=lambda row: row[0], is_shown=app.log == ALL_LOGS),
+        Column(name="card", read=lambda row: f"{row[1].card}@{row[1].revision}"),
+        Column(name="title", read=lambda row: row[1].title),
+        Column(name="publisher", read=lambda row: row[1].publisher),
+        Column(name="published", read=lambda row: row[1].published),
+        Column(name="pages", read=lambda row: len(row[1].pages), is_number=True),
+        Column(name="url", read=lambda row: row[1].url, is_shown=False),
+        Column(name="document", read=lambda row: row[1].document, is_shown=False),
     )
+    none = "No cards are registered. Next: caveat card add FILE"
+    listing = Listing(
+        document={"schema": "caveat/cards/1"}, field="cards", rows=rows, describe=lambda row: {"log": row[0], **_summarise(row[1])},
+        columns=columns, none=none,
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("card show CRD-LAB-2026-0001-J", "card show CRD-LAB-2026-0001-J --page 3")
@@ -194,12 +212,6 @@ def _summarise(one: Card) -> dict[str, Any]:
     document = to_document(one)
     # Pages and headings are long, and of use to programs that read the text only.
     return {**{key: value for key, value in document.items() if key not in ("pages", "headings")}, "pages": len(one.pages)}
-
-
-def _build_card_table(cards: list[Card]) -> Any:
-
-    rows = [(f"{one.card}@{one.revision}", one.title, one.publisher, str(one.published or "–"), str(len(one.pages))) for one in cards]
-    return Table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))
 
 
 # `caveat card diff`: a card's claims in another revision of it.

@@ -7,39 +7,33 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.application import (
+    ALL_LOGS,
     ANY,
-    CARD,
     CLAIM,
     CONTESTABLE,
     OBJECTION,
-    PROPERTY,
     SPEC,
     App,
     as_of_option,
     examples,
-    parse_model,
+    logs_option,
     pass_app,
     reason_option,
     refusing,
     yes_option,
 )
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
-from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.claim_status import ObjectionEvent, ObjectionStep
 from registry.records.record import Identifier, Kind
-from registry.records.verdict import RestrictionStatus, Verdict
 
 if TYPE_CHECKING:
-    from registry.store.claim_listing import ClaimSummary
+    from registry.records.dossier import ObjectionFile
     from registry.store.registry_view import View
 
 # `caveat claim`: register, read and follow claims.
-
-_MOST_WORDS = 50
-
-_UNAUDITED = "not_audited"
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
@@ -67,71 +61,6 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
     app.report(present_added(outcome, dry_run=dry_run))
-
-
-@examples(
-    "claim list --card CRD-LAB-2026-0001-J",
-    "claim list --verdict contradicted --csv > contradicted.csv",
-    'claim list --text "refuses harmful"',
-)
-@claim.command("list")
-@click.option("--card", type=CARD, help="Only claims of this card, or of this revision of it.")
-@click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
-@click.option("--property", "spec", type=PROPERTY, help="Only claims about this property.")
-@click.option("--text", metavar="WORDS", help="Only claims with all of these words in quote, note, property, model or identifier.")
-@click.option("--verdict", type=click.Choice([*(verdict.value for verdict in Verdict), _UNAUDITED]), help="Only claims with this verdict.")
-@click.option(
-    "--restriction", type=click.Choice([status.value for status in RestrictionStatus]), help="Only claims with this restriction status."
-)
-@click.option("--limit", type=click.IntRange(1), help="At most this many.")
-@click.option("--csv", "as_csv", is_flag=True, help="Write the list as CSV.")
-@as_of_option
-@pass_app
-def list_(
-    app: App, /, *, card: Identifier | None, model: str | None, spec: Identifier | None, text: str | None, limit: int | None, **options: Any
-) -> None:
-    """List claims with their status.
-
-    Filters combine: a claim is listed if it passes all of them. --csv and --json write the list for programs.
-    """
-    from registry.cli.claim_presenter import build_claim_table, write_claims_csv
-    from registry.codec.canonical_documents import to_document
-    from registry.registration.card_registration import get_card
-
-    wanted = parse_model(model, where="--model") if model else None
-    words = (text or "").split()
-    if len(words) > _MOST_WORDS:
-        found = f"{len(words):,} words; at most {_MOST_WORDS} are searched for"
-        raise InputError(Fault("not-valid", "--text", found, advice="search for the rarest of them"))
-    # By the clock: an outcome that expired today is shown as expired.
-    with app.view(by_clock=True) as view:
-        # A misspelt card would give an empty list.
-        if card is not None:
-            get_card(view, card.bare, card.revision)
-        listed = view.list_claims(
-            card=_write_reference(card), model=wanted, property=_write_reference(spec), text=" ".join(words),
-            limit=None if options["restriction"] or options["verdict"] else limit,
-        )  # fmt: skip
-        # Verdict and restriction are derived and no columns, so they are filtered after reading, and the limit applies to what is left.
-        claims = [claim for claim in listed if _passes(claim, options["restriction"], options["verdict"])][:limit]
-        size = view.log_size
-    if options["as_csv"]:
-        click.echo(write_claims_csv(claims), nl=False)
-        return
-    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [to_document(claim) for claim in claims]}
-    is_narrowed = any((card, model, spec, words, options["restriction"], options["verdict"]))
-    none = "No claim passes these filters." if is_narrowed else "No claims. Next: caveat claim add FILE"
-    app.answer(document, [build_claim_table(claims) if claims else none])
-
-
-def _write_reference(identifier: Identifier | None) -> str | None:
-    """Return what `View.list_claims` narrows by: the identifier, with its revision where one is named."""
-    return None if identifier is None else f"{identifier.bare}@{identifier.revision}" if identifier.revision else identifier.bare
-
-
-def _passes(claim: "ClaimSummary", restriction: str | None, verdict: str | None) -> bool:
-    gravest = claim.status.gravest
-    return restriction in (None, claim.status.restriction) and verdict in (None, _UNAUDITED if gravest is None else gravest.verdict)
 
 
 @examples("claim show CLM-LAB-2026-0001-E", "claim show CLM-LAB-2026-0001-E@2 --json")
@@ -172,9 +101,14 @@ def show(app: App, *, claim_id: Identifier) -> None:
 @click.argument("identifier", type=ANY)
 @as_of_option
 @pass_app
-def history(app: App, *, identifier: Identifier) -> None:
-    """List all log entries about an identifier."""
-    from registry.cli.log_presenter import present_history, summarise_entry
+@list_options
+def history(app: App, /, *, output: ListOutput, identifier: Identifier) -> None:
+    """List all log entries about an identifier.
+
+    Columns: entry, at, by, backed_by, kind, what.
+    """
+    from registry.cli.log_presenter import build_trail_listing
+    from registry.store.dossiers import TrailEntry
     from registry.store.log_reader import find_backings
 
     with app.view(by_clock=True) as view:
@@ -182,8 +116,9 @@ def history(app: App, *, identifier: Identifier) -> None:
         _check_exact(view, identifier)
         payloads = view.history(identifier.bare)
         backed = find_backings(view, (payload.entry for payload in payloads))
-    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(payload, backed) for payload in payloads]}
-    app.answer(document, present_history(payloads, backed))
+    traces = [TrailEntry(entry=recorded.entry, payload=recorded.payload) for recorded in payloads]
+    document = {"schema": "caveat/history/1", "id": identifier.bare}
+    output.report(build_trail_listing(document, traces, backed, none="No entry is about it."))
 
 
 @examples("claim diff CLM-LAB-2026-0001-E", "claim diff CLM-LAB-2026-0001-E --from 1 --to 3")
@@ -344,14 +279,16 @@ def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
     """
     from registry.codec.canonical_documents import to_document
     from registry.exchange.foreign_claims import adopt_claim
+    from registry.exchange.log_names import get_origin
 
-    done = adopt_claim(app.ledger, origin, str(claim_id), owner=app.config.authority)
+    log = get_origin(origin, [log.origin for log in app.ledger.list_logs()])
+    done = adopt_claim(app.ledger, log, str(claim_id), owner=app.config.authority)
 
     def text() -> Iterator[Block]:
         if not done.is_new:
             yield f"{done.origin.claim} is adopted already: {done.claim} (entry {done.entry})."
             return
-        yield f"Adopted {done.origin.claim} of {origin} as {done.claim} (entry {done.entry})."
+        yield f"Adopted {done.origin.claim} of {log} as {done.claim} (entry {done.entry})."
         yield f"Next: caveat audit new {done.claim.partition('@')[0]}"
 
     app.answer({"schema": "caveat/adopted/1", **to_document(done)}, text())
@@ -437,30 +374,35 @@ def answer(app: App, *, objection_id: Identifier, reason: str) -> None:
     report_step(app, objection_id, ObjectionStep.ANSWERED, note=reason)
 
 
-@examples('contest uphold CON-LAB-2026-0001-B -m "the rival describes the product better"')
+@examples('contest uphold CON-LAB-2026-0001-B -m "the rival describes the product better" --yes')
 @contest.command()
 @click.argument("objection_id", type=OBJECTION)
 @_NOTE
+@yes_option
 @pass_app
-def uphold(app: App, *, objection_id: Identifier, reason: str) -> None:
+def uphold(app: App, *, objection_id: Identifier, reason: str, yes: bool) -> None:
     """Decide that an objection is right.
 
     Outcomes under the rival count for their claims from then on. The owner of the target concedes by this. You cannot decide your own
-    objection.
+    objection. On a terminal you are asked to confirm; scripts give --yes.
     """
+    app.confirm(f"Uphold {objection_id.bare} for good?", yes=yes)
     report_step(app, objection_id, ObjectionStep.UPHELD, note=reason)
 
 
-@examples('contest reject CON-LAB-2026-0001-B -m "the sample is large enough"')
+@examples('contest reject CON-LAB-2026-0001-B -m "the sample is large enough" --yes')
 @contest.command()
 @click.argument("objection_id", type=OBJECTION)
 @_NOTE
+@yes_option
 @pass_app
-def reject(app: App, *, objection_id: Identifier, reason: str) -> None:
+def reject(app: App, *, objection_id: Identifier, reason: str, yes: bool) -> None:
     """Reject an objection, or take back your own.
 
-    A rejection by the owner of the target is recorded and printed as the owner's, and decides nothing: the dispute continues.
+    A rejection by the owner of the target is recorded and printed as the owner's, and decides nothing: the dispute continues. On
+    a terminal you are asked to confirm; scripts give --yes.
     """
+    app.confirm(f"Reject {objection_id.bare} for good?", yes=yes)
     report_step(app, objection_id, ObjectionStep.REJECTED, note=reason)
 
 
@@ -479,25 +421,32 @@ def escalate(app: App, *, objection_id: Identifier, reason: str, to: str | None)
 @contest.command("list")
 @click.option("--open", "only_open", is_flag=True, help="Only those that are not settled.")
 @click.option("--target", type=CONTESTABLE, help="Only those of this claim or specification, in any of its versions or in one (@n).")
-@as_of_option
+@logs_option
 @pass_app
-def list_objections(app: App, *, only_open: bool, target: Identifier | None) -> None:
-    """List objections and their states."""
-    from registry.cli.claim_presenter import build_objection_table, summarise_objection
+@list_options
+def list_objections(app: App, /, *, output: ListOutput, only_open: bool, target: Identifier | None) -> None:
+    """List objections and their states.
 
-    with app.view() as view:
-        named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
-        files = [objection for objection in view.list_objections(named) if not (only_open and objection.is_settled)]
+    Columns: log, objection, of, by, opened, state, rival, reason.
+    """
+    from registry.cli.claim_presenter import list_objection_columns, summarise_objection
+    from registry.present.listings import Listing
+
+    named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
+    rows: list[tuple[str, ObjectionFile]] = []
+    erased: list[str] = []
+    for log, view in app.views():
+        rows += [(log, file) for file in view.list_objections(named) if not (only_open and file.is_settled)]
         # An erased objection is named: leaving it out would look like none.
-        erased = view.list_erased_objections(named)
-    document = {
-        "schema": "caveat/objections/1",
-        "objections": [summarise_objection(file) for file in files],
-        "erased": list(erased),
-    }
+        erased += view.list_erased_objections(named)
     if erased:
         app.say(f"not shown, because one of their statements was erased: {', '.join(erased)}")
-    app.answer(document, [build_objection_table(files) if files else "No objections."])
+    listing = Listing(
+        document={"schema": "caveat/objections/1", "erased": erased}, field="objections", rows=rows,
+        describe=lambda row: {"log": row[0], **summarise_objection(row[1])},
+        columns=list_objection_columns(is_all=app.log == ALL_LOGS), none="No objections.",
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("contest show CON-LAB-2026-0001-B")

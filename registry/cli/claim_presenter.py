@@ -1,8 +1,6 @@
 """Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,8 +9,9 @@ from registry.cli.spec_presenter import compare_specs, present_changes
 from registry.codec.canonical_documents import to_document
 from registry.completeness import check_claim, count_missing
 from registry.exchange.foreign_claims import ForeignClaim
-from registry.present.answers import Answer, write_cell
-from registry.present.blocks import Block, Facts, Subtitle, Table, Title, Verbatim
+from registry.present.answers import Answer
+from registry.present.blocks import Block, Facts, Subtitle, Table, Title
+from registry.present.listings import Column
 from registry.records.claim import ClaimRevision, Origin
 from registry.records.claim_status import ObjectionState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
 from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
@@ -21,10 +20,9 @@ from registry.records.model_version import ModelRef
 from registry.records.replay_run import describe_runs
 from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.system_card import MatchResult, PassageMatch
-from registry.records.verdict import ItemStatus, ReadingVerdict
+from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
-from registry.registration.stale_claims import Remedy, RemedyStep, StaleClaims
 from registry.report.claim_outcome import (
     describe_asked,
     describe_outcome,
@@ -37,7 +35,7 @@ from registry.report.minimum_reporting import format_missing
 from registry.report.number_format import format_level, format_number, format_range, format_signed
 from registry.report.status_account import describe_state, name_actor
 from registry.report.supplement_assembly import assemble_claim
-from registry.report.supplement_wording import get_words
+from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY, get_words
 from registry.report.version_drift import name_versions
 from registry.store.claim_listing import ClaimSummary
 
@@ -47,35 +45,17 @@ if TYPE_CHECKING:
 # Claims in a terminal and as JSON.
 
 _WIDEST_QUOTE = 70
-_CSV_COLUMNS = (
-    "claim", "revision", "form", "property", "model", "card", "lifecycle", "dispute", "staleness", "restriction", "verdict", "quote",
-)  # fmt: skip
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
-def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
-    """Return a listing of claims, one line each."""
+def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) -> Table:
+    """Return a listing of claims, one line each; with *logs*, the name of the log of each stands first."""
     rows = [
-        (name, summary.form.value, _describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
+        (name, summary.form.value, describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
         for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
-    return Table(("claim", "form", "status", "quote"), rows)
-
-
-def write_claims_csv(claims: Iterable[ClaimSummary]) -> str:
-    """Return *claims* as CSV with a header, one line each; texts of others are made safe for spreadsheets and terminals."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(_CSV_COLUMNS)
-    for claim in claims:
-        status, outcome = claim.status, claim.status.gravest
-        cells = (
-            claim.claim, claim.revision, claim.form, claim.property,
-            f"{claim.model.developer}/{claim.model.name}/{claim.model.version}", claim.card or "", status.lifecycle, status.dispute,
-            status.staleness, status.restriction, outcome.verdict if outcome else "", claim.quote or "",
-        )  # fmt: skip
-        writer.writerow(write_cell(str(cell)) for cell in cells)
-    return lines.getvalue()
+    columns = ("claim", "form", "status", "quote")
+    return Table(("log", *columns), [(log, *row) for log, row in zip(logs, rows, strict=True)]) if logs else Table(columns, rows)
 
 
 def describe_form(claim: ClaimRevision) -> str:
@@ -101,6 +81,9 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
     recorded = dossier.current
     claim, status = recorded.payload, dossier.status
     yield Title(f"{claim.reference}#{recorded.entry.leaf[:16]}")
+    # Said before anything is planned; with a verdict there is nothing left to plan.
+    if needs_verdict(dossier):
+        yield f"{DESIGN_RULE} With one context on a side, plan `{FIXED_CONTEXTS_KEY}`: a verdict conditional on these contexts."
     yield f"  {claim.quote_status.value}: “{claim.quote}”"
     rows = [
         ("model", str(claim.model)),
@@ -128,6 +111,12 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         earlier = models.get(file.audit.payload.claim, claim.model)
         yield from _present_audit(file, None if earlier == claim.model else earlier)
         yield from _present_asked(dossier, file)
+
+
+def needs_verdict(dossier: Dossier) -> bool:
+    """Whether the claim has no verdict, or an inconclusive one, so that another audit may be planned."""
+    gravest = dossier.family.gravest
+    return gravest is None or gravest.verdict is Verdict.INCONCLUSIVE
 
 
 def _list_outcomes(dossier: Dossier) -> Iterator[str]:
@@ -265,7 +254,8 @@ def _describe_objection(file: ObjectionFile) -> str:
     return f"{payload.objection} of {payload.target} by {payload.by}: {payload.grounds} ({step})"
 
 
-def _describe_short(status: Status, reference: str) -> str:
+def describe_short(status: Status, reference: str) -> str:
+    """Return the outcome of the claim *reference* and what is unusual about its status, in a few words."""
     # Ordinary states are left out: a line shows what is unusual.
     flags = ["not audited" if status.gravest is None else describe_outcome(status.gravest, of=reference)]
     if status.beside is not None:
@@ -446,71 +436,6 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
 
 # Claims that may be stale, with what resolves each cause.
 
-_SETTLES = {Remedy.AUDIT: "a new audit settles it", Remedy.REVISION: "a new revision settles it", Remedy.PERSON: "a person decides"}
-_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "only a person"}
-Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
-
-
-def present_stale(stale_claims: StaleClaims, shown: Shown, *, log_size: int) -> Answer:
-    """Present claims that need review, with their causes and the steps that resolve each."""
-    document = {
-        "schema": "caveat/stale/1",
-        "log_size": log_size,
-        "count": len(stale_claims.claims),
-        "confirmed": stale_claims.confirmed,
-        "by_cause": {kind.value: number for kind, number in stale_claims.count_kinds().items()},
-        "by_remedy": {remedy.value: number for remedy, number in stale_claims.count_remedies().items()},
-        "claims": [_summarise(claim, steps) for claim, steps in shown],
-        "has_more": len(shown) < len(stale_claims.claims),
-    }
-    return Answer(document, _list_stale_blocks(stale_claims, shown))
-
-
-def _list_stale_blocks(stale_claims: StaleClaims, shown: Shown) -> Iterator[Block]:
-    """Yield counts, then each claim with its causes and what to do about them."""
-    total, confirmed = len(stale_claims.claims), stale_claims.confirmed
-    if not total:
-        yield "No claim is stale, or may be."
-        return
-    yield f"{_count_claims(total)} may no longer hold: {total - confirmed:,} to review, {confirmed:,} confirmed stale."
-    yield f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in stale_claims.count_kinds().items())}"
-    yield f"  settled by: {_list_remedies(stale_claims)}"
-    for claim, steps in shown:
-        yield Subtitle(f"{claim.claim}@{claim.revision}  {describe_status(claim.status)}")
-        yield f"  “{shorten(claim.quote)}”" if claim.quote is not None else "  (text erased)"
-        for step in steps:
-            yield f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}"
-            for command in step.commands:
-                # A command is never wrapped, so that it can be copied.
-                yield Verbatim(f"      {command}")
-    yield '\nAny cause a person may decide: caveat stale confirm CLM-… --reason "…", or dismiss; for one cause: --cause KIND'
-    if len(shown) < total:
-        yield f"{total - len(shown):,} more are not shown: --limit {total}"
-
-
-def _list_remedies(stale_claims: StaleClaims) -> str:
-    """Return how many claims each remedy settles whole; the others need several."""
-    settled = stale_claims.count_remedies()
-    # A claim with causes of several kinds is resolved by no single remedy.
-    several = len(stale_claims.claims) - sum(settled.values())
-    parts = [f"{_CALLED[remedy]} {number:,}" for remedy, number in settled.items()]
-    return ", ".join([*parts, *([f"several of these {several:,}"] if several else [])])
-
-
-def _summarise(claim: ClaimSummary, steps: Sequence[RemedyStep]) -> dict[str, Any]:
-    return {
-        **to_document(claim),
-        "steps": [
-            {"kind": step.cause.kind.value, "what": step.cause.what, "remedy": step.remedy.value, "commands": list(step.commands)}
-            for step in steps
-        ],
-    }
-
-
-def _count_claims(number: int) -> str:
-    return "1 claim" if number == 1 else f"{number:,} claims"
-
-
 # An objection, with its rival and the replays under it.
 
 
@@ -545,14 +470,21 @@ def collect_objection(view: "View", name: str) -> ObjectionPage:
     return ObjectionPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
 
 
-def build_objection_table(files: Sequence[ObjectionFile]) -> "Table":
-    """Return a listing, one line each."""
-    rows = [
-        (file.objection.payload.objection, file.objection.payload.target, file.objection.payload.by,
-         f"{file.objection.entry.at:%Y-%m-%d}", f"{describe_state(file)}{'; with a rival' if file.objection.payload.rival else ''}")
-        for file in files
-    ]  # fmt: skip
-    return Table(("objection", "of", "by", "opened", "stands"), rows)
+def list_objection_columns(*, is_all: bool) -> "tuple[Column[tuple[str, ObjectionFile]], ...]":
+    """Return the columns of a list of objections, each with the name of its log; with *is_all* the log is shown."""
+    return (
+        Column(name="log", read=lambda row: row[0], is_shown=is_all),
+        Column(name="objection", read=lambda row: row[1].objection.payload.objection),
+        Column(name="of", read=lambda row: row[1].objection.payload.target),
+        Column(name="by", read=lambda row: row[1].objection.payload.by),
+        Column(name="opened", read=lambda row: row[1].objection.entry.at.date()),
+        Column(
+            name="state", read=lambda row: row[1].state,
+            show=lambda row: f"{describe_state(row[1])}{'; with a rival' if row[1].objection.payload.rival else ''}",
+        ),
+        Column(name="rival", read=lambda row: row[1].objection.payload.rival, is_shown=False),
+        Column(name="reason", read=lambda row: row[1].objection.payload.grounds, is_shown=False),
+    )  # fmt: skip
 
 
 def summarise_objection(file: ObjectionFile) -> dict[str, Any]:

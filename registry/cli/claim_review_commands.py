@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.application import CARD, CLAIM, App, as_of_option, examples, parse_model, pass_app, reason_option, record
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError, NotFoundError
 from registry.present.answers import show
@@ -39,23 +40,27 @@ def stale() -> None:
 # `caveat stale list`.
 
 
-@examples("stale list", "stale list --model Lab/Lumen/1 --check")
+@examples("stale list", "stale list --model Lab/Lumen/1 --check", "stale list --columns claim,causes --csv > stale.csv")
 @click.command("list")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
 @click.option("--card", type=CARD, help="Only claims of this card, or of this revision of it.")
-@click.option("--limit", type=click.IntRange(1), help=f"List at most this many; default: {_FEW}, and all of them with --json.")
+@click.option("--limit", type=click.IntRange(1), help=f"List at most this many; default: {_FEW} of a cause, and all for programs.")
 @click.option("--check", is_flag=True, help="Exit with 1 if there is any.")
 @as_of_option
 @pass_app
-def list_stale(app: App, *, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
-    """List stale claims with cause and next command.
+@list_options
+def list_stale(app: App, /, *, output: ListOutput, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
+    """List stale claims by cause, with the next command.
 
-    Claims with a supported or narrowed verdict come first, then other verdicts, then unaudited claims. Within these: published before
-    others, confirmed before potential, more causes before fewer. Withdrawn, rejected and superseded claims are not listed.
+    Each cause is listed once, with the claims it touches and the command that resolves it for all of them. Claims with a supported or
+    narrowed verdict come first, then other verdicts, then unaudited claims. Within these: published before others, confirmed before
+    potential, more causes before fewer. Withdrawn, rejected and superseded claims are not listed. Columns: claim, model, verdict,
+    staleness, causes, commands, quote.
     """
-    from registry.cli.claim_presenter import present_stale
+    from registry.cli.stale_presenter import build_stale_listing
     from registry.registration.card_registration import get_card
     from registry.registration.model_lineage import require_model
+    from registry.registration.stale_causes import group_causes
     from registry.registration.stale_claims import RemedyPlanner, find_stale
 
     wanted = parse_model(model, where="--model") if model else None
@@ -67,11 +72,10 @@ def list_stale(app: App, *, model: str | None, card: Identifier | None, limit: i
         if wanted is not None:
             require_model(view, wanted)
         claims = find_stale(view, model=wanted, card=str(card) if card else None)
-        steps = RemedyPlanner(view)
-        # JSON is for programs, which want all.
-        shown = [(claim, steps.find(claim)) for claim in claims.claims[: limit or (None if app.json else _FEW)]]
-        size = view.log_size
-    app.report(present_stale(claims, shown, log_size=size))
+        planner = RemedyPlanner(view)
+        steps = [(claim, planner.find(claim)) for claim in claims.claims]
+        groups, size = group_causes(view, steps), view.log_size
+    output.report(build_stale_listing(claims, steps, groups, log_size=size, limit=limit), limit=limit)
     if check and claims.claims:
         click.get_current_context().exit(1)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.application import App, as_of_option, examples, pass_app, reason_option, shorten, yes_option
+from registry.cli.list_options import ListOutput, list_options
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.log_seal import KeyAlgorithm
 
@@ -29,12 +30,14 @@ def key() -> None:
 @key.command("list")
 @as_of_option
 @pass_app
-def list_(app: App) -> None:
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
     """List the keys that the log names.
 
-    For each key: its purpose, its status, and whether its secret is here.
+    For each key: its purpose, its status, and whether its secret is here. Columns: key, signs, algorithm, entry, authority, status, secret,
+    fingerprint.
     """
-    from registry.cli.log_presenter import describe_state, present_keys
+    from registry.cli.log_presenter import build_key_listing
     from registry.registration.key_registration import list_keys
     from registry.seal.key_files import list_key_files
 
@@ -44,8 +47,7 @@ def list_(app: App) -> None:
         origin, states = view.log_origin, list_keys(view)
     # By fingerprint: the name of a file says nothing about its key.
     here = {key_file.text.fingerprint: shorten(key_file.path) for key_file in list_key_files(app.config.keys)}
-    rows = [{**describe_state(state), "secret": here.get(state.fingerprint)} for state in states]
-    app.answer({"schema": "caveat/keys/1", "log": origin, "keys": rows}, present_keys(origin, states, here))
+    output.report(build_key_listing(origin, states, here))
 
 
 @examples("admin key show", "admin key show --public > lab.keys")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.application import ANY, App, as_of_option, examples, pass_app, reason_option, yes_option
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replace_file
 from registry.errors import AnswerNoError, CaveatError, Fault, NotFoundError
@@ -40,15 +41,16 @@ def log() -> None:
 @click.option("--about", type=ANY, metavar="ID", help="Only what names this identifier, or belongs to it.")
 @as_of_option
 @pass_app
+@list_options
 def show(
-    app: App, *, start: int | None, stop: int | None, kinds: tuple[str, ...], actors: tuple[str, ...], about: Identifier | None
+    app: App, /, *, output: ListOutput, start: int | None, stop: int | None, kinds: Texts, actors: Texts, about: Identifier | None
 ) -> None:
     """Show log entries: number, time, author, content.
 
     Without --start, the last twenty that match. Erased entries are listed, with the entry that gives the reason. --json contains whole
-    statements with their hashes.
+    statements with their hashes. Columns: entry, at, by, backed_by, kind, what.
     """
-    from registry.cli.log_presenter import present_trail, summarise_trace
+    from registry.cli.log_presenter import build_trail_listing
     from registry.store.dossiers import TrailQuery, list_trail
     from registry.store.log_reader import find_backings
 
@@ -65,9 +67,9 @@ def show(
         traces = list_trail(view, wanted)
         size, origin = view.log_size, view.log_origin
         backed = find_backings(view, (trace.entry for trace in traces))
-    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(entry, backed) for entry in traces]}
-    none = f"The log has {size} entries" + ("; none of them fits." if size else ".")
-    app.answer(document, present_trail(traces, backed) if traces else [none])
+    none = f"The log has {size} entries" + ("; none of them matches." if size else ".")
+    document = {"schema": "caveat/log/1", "origin": origin, "size": size}
+    output.report(build_trail_listing(document, traces, backed, none=none))
 
 
 @examples("admin log check", "admin log check --checkpoint kept-elsewhere.note")
@@ -75,9 +77,9 @@ def show(
 @click.option("--fast", is_flag=True, help="Check entries, tree and checkpoints, and not the rows derived from statements.")
 @click.option("--checkpoint", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
 @click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
-@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat admin bundle read.")
+@click.option("--log", metavar="NAME", help="Check this imported log instead (caveat admin log list).")
 @pass_app
-def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None) -> None:
+def check(app: App, *, fast: bool, notes: Texts, keys: Texts) -> None:
     """Check that the log was not changed.
 
     Caveat checks every entry, the tree, every checkpoint and every derived row. It names what was altered, and the last checkpoint that
@@ -91,6 +93,7 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
 
     # Checkpoints from elsewhere hold the log to a state that no one here could alter.
     texts = [read_text(_path(note)) for note in notes]
+    origin = app.log_origin
     vkeys, faults = _find_keys(app, keys, origin)
     with track(app, "checking the log", unit="entries") as progress:
         report = check_log(app.ledger, vkeys=vkeys, progress=count_up(progress), log=origin, notes=texts)
@@ -108,15 +111,22 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
 @examples("admin log list")
 @log.command(name="list")
 @pass_app
-def list_(app: App) -> None:
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
     """List the logs in this registry.
 
-    These are its own log and the logs imported from other registries.
+    These are its own log and the logs imported from other registries. --log takes the short name of a log. Columns: name, log, kind,
+    entries, checkpoint, cosigned_by, keys.
     """
-    from registry.cli.log_presenter import build_logs_table, summarise_log
+    from registry.cli.log_presenter import list_log_columns, summarise_log
+    from registry.exchange.log_names import shorten_origins
+    from registry.present.listings import Listing
 
-    found = [summarise_log(app.ledger, summary) for summary in app.ledger.list_logs()]
-    app.answer({"schema": "caveat/logs/1", "logs": found}, [build_logs_table(found) if found else "No log has an entry yet."])
+    logs = app.ledger.list_logs()
+    names = shorten_origins([log.origin for log in logs])
+    rows = [{"name": names[log.origin], **summarise_log(app.ledger, log)} for log in logs]
+    document, none = {"schema": "caveat/logs/1"}, "No log has an entry yet."
+    output.report(Listing(document=document, field="logs", rows=rows, describe=dict, columns=list_log_columns(), none=none))
 
 
 def _path(text: str) -> "Path":

@@ -7,9 +7,10 @@ from typing import Any
 from registry.cli.claim_presenter import shorten
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault, NotFoundError
-from registry.present.blocks import Block, Subtitle, Table, Verbatim
+from registry.present.blocks import Block, Subtitle, Verbatim
+from registry.present.listings import Column, Listing, build_table
 from registry.records.claim import ClaimRevision
-from registry.records.dossier import Dossier, Recorded
+from registry.records.dossier import Dossier
 from registry.records.record import Payload
 from registry.records.statement import Entry
 from registry.registration.key_registration import KeyState, trusted_vkeys
@@ -70,20 +71,6 @@ def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
 # Entries and revisions.
 
 
-def summarise_entry(payload: Recorded[Payload], backed: Backed) -> dict[str, Any]:
-    """Return a log entry with its payload, and who stands behind it, as a document."""
-    return {
-        "entry": to_document(payload.entry),
-        "payload": to_document(payload.payload),
-        "backed_by": name_backing(backed[payload.entry.seq]),
-    }
-
-
-def present_history(payloads: Sequence[Recorded[Payload]], backed: Backed) -> Iterator[Block]:
-    """Present log entries, one line each, and who stands behind them."""
-    return present_trail([TrailEntry(entry=recorded.entry, payload=recorded.payload) for recorded in payloads], backed)
-
-
 def describe(payload: Payload) -> str:
     """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
     kind = kind_of(payload)
@@ -142,21 +129,30 @@ def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
     return {"entry": to_document(trail_entry.entry), "payload": payload, "erased": erased, "backed_by": backing}
 
 
-def present_trail(traces: Sequence[TrailEntry], backed: Backed) -> Iterator[Block]:
-    """Present log entries, one line each, and who stands behind them."""
-    rows = [
-        (
-            str(trace.entry.seq),
-            f"{trace.entry.at:%Y-%m-%d %H:%M}",
-            trace.entry.actor,
-            _SHORT[backed[trace.entry.seq]],
-            trace.entry.kind,
-            _describe(trace),
-        )
-        for trace in traces
-    ]
-    yield _LEGEND
-    yield Table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",))
+def build_trail_listing(document: Mapping[str, Any], traces: Sequence[TrailEntry], backed: Backed, *, none: str) -> Listing[TrailEntry]:
+    """Return log entries as a list, and who stands behind each."""
+    columns: tuple[Column[TrailEntry], ...] = (
+        Column(name="entry", read=lambda trace: trace.entry.seq, is_number=True),
+        Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d %H:%M}"),
+        Column(name="by", read=lambda trace: trace.entry.actor),
+        Column(
+            name="backed_by",
+            is_spare=True,
+            read=lambda trace: name_backing(backed[trace.entry.seq]),
+            show=lambda trace: _SHORT[backed[trace.entry.seq]],
+        ),
+        Column(name="kind", read=lambda trace: trace.entry.kind),
+        Column(name="what", read=_describe),
+    )
+
+    def present(rows: Sequence[TrailEntry]) -> Iterator[Block]:
+        yield _LEGEND
+        yield build_table(columns, rows)
+
+    return Listing(
+        document=document, field="entries", rows=traces, describe=lambda trace: summarise_trace(trace, backed), columns=columns, none=none,
+        present=present,
+    )  # fmt: skip
 
 
 def summarise_report(report: LogReport) -> dict[str, Any]:
@@ -216,20 +212,24 @@ def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:
     }
 
 
-def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
-    """Return logs, one line each; keys by their identifiers, which `caveat admin key show` and `--json` have whole."""
-    rows = [
-        (
-            log["origin"],
-            "own" if log["own"] else "taken over",
-            f"{log['entries']:,}",
-            "none" if log["checkpoint"] is None else f"at {log['checkpoint']:,}",
-            ", ".join(log["cosigned_by"]) or "no witness",
-            ", ".join(vkey.split("+")[1] for vkey in log["vkeys"]) or "none",
-        )
-        for log in logs
-    ]
-    return Table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
+def list_log_columns() -> tuple[Column[dict[str, Any]], ...]:
+    """Return the columns of a list of logs; keys by their identifiers, which `caveat admin key show` and `--json` have whole."""
+    return (
+        Column(name="name", read=lambda log: str(log["name"])),
+        Column(name="log", read=lambda log: str(log["origin"])),
+        Column(name="kind", read=lambda log: "own" if log["own"] else "imported"),
+        Column(name="entries", read=lambda log: int(log["entries"]), show=lambda log: f"{log['entries']:,}", is_number=True),
+        Column(name="checkpoint", read=lambda log: log["checkpoint"], show=_describe_checkpoint),
+        Column(name="cosigned_by", read=lambda log: ", ".join(log["cosigned_by"]) or None, is_shown=False),
+        Column(name="keys", read=lambda log: ", ".join(vkey.split("+")[1] for vkey in log["vkeys"]), is_shown=False),
+    )  # fmt: skip
+
+
+def _describe_checkpoint(log: dict[str, Any]) -> str:
+    if log["checkpoint"] is None:
+        return "none"
+    witnesses = ", ".join(log["cosigned_by"])
+    return f"at {log['checkpoint']:,}, {f'cosigned by {witnesses}' if witnesses else 'no witness'}"
 
 
 def _describe(trail_entry: TrailEntry) -> str:
@@ -279,24 +279,28 @@ def describe_state(state: KeyState) -> dict[str, Any]:
     }
 
 
-def present_keys(origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> Iterator[Block]:
-    """Present a table of keys, with the file of each secret that is here."""
-    if not states:
-        yield f"The log {origin or '(without a name yet)'} names no key: caveat admin key add makes one."
-        return
-    rows = [
-        (
-            state.fingerprint[:16],
-            state.added.payload.purpose.value,
-            state.added.payload.algorithm.value,
-            str(state.added.entry.seq),
-            _describe_standing(state),
-            here.get(state.fingerprint, "–"),
-        )
-        for state in states
-    ]
-    yield f"Keys of {origin}"
-    yield Table(("key", "signs", "algorithm", "entry", "standing", "secret"), rows)
+def build_key_listing(origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> Listing[KeyState]:
+    """Return the keys of the log *origin* as a list, with the file of each secret that is here."""
+    columns: tuple[Column[KeyState], ...] = (
+        Column(name="key", read=lambda state: state.fingerprint[:16]),
+        Column(name="signs", read=lambda state: state.added.payload.purpose),
+        Column(name="algorithm", read=lambda state: state.added.payload.algorithm),
+        Column(name="entry", read=lambda state: state.added.entry.seq),
+        Column(name="authority", read=lambda state: state.added.entry.actor, is_shown=False),
+        Column(name="status", read=_describe_standing),
+        Column(name="secret", read=lambda state: here.get(state.fingerprint), show=lambda state: here.get(state.fingerprint, "–")),
+        Column(name="fingerprint", read=lambda state: state.fingerprint, is_shown=False),
+    )
+
+    def present(rows: Sequence[KeyState]) -> Iterator[Block]:
+        yield f"Keys of {origin}"
+        yield build_table(columns, rows)
+
+    return Listing(
+        document={"schema": "caveat/keys/1", "log": origin}, field="keys", rows=states,
+        describe=lambda state: {**describe_state(state), "secret": here.get(state.fingerprint)}, columns=columns,
+        none=f"The log {origin or '(without a name yet)'} names no key: caveat admin key add makes one.", present=present,
+    )  # fmt: skip
 
 
 def present_shown(states: Sequence[KeyState], *, is_public_only: bool) -> Iterator[Block]:

@@ -75,8 +75,9 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="caveat", message="caveat %(version)s")
 @click.option("--registry", metavar="URL", help="The registry; default: CAVEAT_REGISTRY, registry.cfg, or sqlite:///caveat.db.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("-v", "--verbose", is_flag=True, help="Log files, databases, requests and cache decisions on standard error.")
 @click.pass_context
-def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
+def cli(ctx: click.Context, *, registry: str | None, debug: bool, verbose: bool) -> None:
     """Register, audit and publish the claims of AI system cards.
 
     \b
@@ -86,6 +87,10 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
     """
     app = ctx.ensure_object(App)
     app.registry, app.debug = registry, debug
+    if verbose:
+        from registry.cli.standard_streams import log_to_stderr
+
+        log_to_stderr()
     # The database is closed however the command ends.
     ctx.call_on_close(app.close)
 
@@ -101,13 +106,27 @@ def main(sections: Mapping[str, Mapping[str, str]] | None = None) -> None:
     cli.sections = sections or {}
     # Before anything can print.
     with keep_streams():
-        _run(App())
+        _run(App(), cli, "caveat")
 
 
-def _run(app: App) -> None:
+def main_verify() -> None:
+    """Run `caveat verify` alone, as the command `caveat-verify` of the distribution of that name, and exit as `main` does."""
+    from registry.cli.standard_streams import keep_streams
+    from registry.cli.verify_command import verify
+
+    # Its examples are those of `caveat verify`, without the one for a registry, which needs the full distribution.
+    lines = (verify.epilog or "").replace("caveat verify", "caveat-verify").splitlines()
+    verify.epilog = "\n".join(line for line in lines if "--registry" not in line)
+    command = click.version_option(package_name="caveat-verify", message="caveat-verify %(version)s")(verify)
+    with keep_streams():
+        _run(App(), command, "caveat-verify")
+
+
+def _run(app: App, command: click.Command, name: str) -> None:
     """Run the command that was typed, and exit with its code."""
     try:
-        exit_code = cli.main(obj=app, standalone_mode=False)
+        # Also `python -m caveat` is called `caveat` in help and messages.
+        exit_code = command.main(obj=app, prog_name=name, standalone_mode=False)
         # A full disk shows only when buffers are written.
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -125,6 +144,9 @@ def _run(app: App) -> None:
         sys.exit(130)
     except CaveatError as error:
         _end(app, error, error.faults, error.exit_code)
+    except ModuleNotFoundError as error:
+        found = f"this needs the library {error.name}, which is not installed here"
+        _end(app, error, (Fault("part-not-installed", error.name or "library", found),), 3)
     except OSError as error:
         place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
         # Exit code 3: nothing was evaluated, so neither yes nor no would be true.

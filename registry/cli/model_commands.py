@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.application import App, as_of_option, examples, parse_date, parse_model, pass_app, reason_option, record, refusing
+from registry.cli.application import (
+    ALL_LOGS,
+    App,
+    as_of_option,
+    examples,
+    logs_option,
+    parse_date,
+    parse_model,
+    pass_app,
+    reason_option,
+    record,
+    refusing,
+)
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import ConflictError, Fault
 from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion, find_endpoint_conflicts
@@ -62,28 +75,27 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
     )
 
 
-@examples("model list")
+@examples("model list", "model list --sort claims --reverse --columns model,claims,outcomes", "model list --log all --csv > models.csv")
 @model.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List model versions as trees.
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List model versions with claims and outcomes.
 
-    Each version is listed under its predecessor.
+    Versions that only claims name are listed too. Each is listed under its predecessor; with --columns, --sort or --log all as a table.
+    Columns: log, model, registered, released, comes_from, deprecated, claims, audited, outcomes.
     """
-    from registry.cli.model_presenter import present_forest, summarise_version
+    from registry.cli.model_presenter import list_model_columns, present_forests, summarise_version
+    from registry.present.listings import Listing
+    from registry.registration.model_survey import list_versions
 
-    with app.view() as view:
-        models = [version.payload for version in view.list_models()]
-        lineage = view.lineage()
-        # By entry: a reason is printed where its event is.
-        notes = {
-            model_event.entry.seq: model_event.payload.reason for model_event in view.list_model_events() if model_event.payload.reason
-        }
-    app.answer(
-        {"schema": "caveat/models/1", "models": [summarise_version(version, lineage) for version in models]},
-        present_forest(models, lineage, notes),
-    )
+    rows = [version for log, view in app.views(by_clock=True) for version in list_versions(view, log=log)]
+    listing = Listing(
+        document={"schema": "caveat/models/1"}, field="models", rows=rows, describe=summarise_version, columns=list_model_columns(),
+        none="No model versions.", present=None if output.is_arranged or app.log == ALL_LOGS else present_forests,
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("model show Lab/Lumen/1")
@@ -287,11 +299,11 @@ class Aftermath:
     help="A successor or a snapshot takes the place of OLD; a fine-tune leaves it what it is.",
 )  # fmt: skip
 @click.option("--released", metavar="DATE", help="The day NEW was first offered, such as 2026-11-21.")
-@click.option("--note", help="What is to be said of the link; it stays in the record.")
+@reason_option("Why NEW is recorded so; it stays in the record.", required=False)
 @click.option("--branch", is_flag=True, help="Let NEW take the place of OLD although another version did.")
 @click.option("--dry-run", is_flag=True, help="Check everything and list claims that would become stale; record nothing.")
 @pass_app
-def update(app: App, *, old: str, new: str, descent: str, released: str | None, note: str | None, branch: bool, dry_run: bool) -> None:
+def update(app: App, *, old: str, new: str, descent: str, released: str | None, reason: str | None, branch: bool, dry_run: bool) -> None:
     """Record an update of a model, and list stale claims.
 
     NEW comes from OLD, each DEV/NAME/VERSION. New versions are registered; the same again changes nothing. Claims about OLD then need
@@ -304,7 +316,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     kind, day = Descent(descent.replace("-", "_")), parse_date(released, where="--released") if released else None
 
     def work(writer: "Writer") -> Aftermath:
-        done = update_model(writer, before, after, descent=kind, released=day, note=note, branch=branch)
+        done = update_model(writer, before, after, descent=kind, released=day, note=reason, branch=branch)
         return find_aftermath(writer, done)
 
     # In a dry run the whole update is made and rolled back, so that its numbers are exact.

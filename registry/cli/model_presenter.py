@@ -10,6 +10,7 @@ from registry.cli.log_presenter import describe
 from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, Branch, Facts, Title, Verbatim
+from registry.present.listings import Column
 from registry.records.dossier import Recorded
 from registry.records.estimates import Differential
 from registry.records.model_version import (
@@ -24,8 +25,11 @@ from registry.records.model_version import (
     ModelVersion,
 )
 from registry.records.record import Record
+from registry.registration.claim_search import write_plain
 from registry.registration.model_lineage import name_descent, write_model
+from registry.registration.model_survey import ListedVersion
 from registry.report.number_format import format_range, format_signed
+from registry.report.supplement_wording import get_words
 
 if TYPE_CHECKING:
     from registry.cli.model_commands import Aftermath
@@ -134,34 +138,57 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
         yield Verbatim("\nNext:\n" + "\n".join(f"  {name}" for name in following))
 
 
-def present_forest(versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> Iterator[Block]:
+def present_forests(versions: Sequence[ListedVersion]) -> Iterator[Block]:
     """Present the lineage as trees, one for each version that comes from none.
 
     One with two origins stands under each of them, and what follows from it under the first: else branches that meet again and again
     would double the list each time.
-
-    Args:
-        notes: what was said of links, by entry.
     """
-    if not versions:
-        yield "No model versions."
-    forest = _Forest(by_model={version.model: version for version in versions}, lineage=lineage, notes=notes)
-    for model_version in versions:
+    lineage = versions[0].lineage
+    forest = _Forest(by_model={version.model: version for version in versions}, lineage=lineage)
+    for listed in versions:
         # Trees begin at versions without a predecessor.
-        if not lineage.preceding(model_version.model):
-            yield forest.grow(model_version.model)
-    for model_version in versions:
-        if model_version.model not in forest.grown:  # in a cycle, which only another registry's log could bring
-            yield forest.grow(model_version.model)
+        if not lineage.preceding(listed.model):
+            yield forest.grow(listed.model)
+    for listed in versions:
+        if listed.model not in forest.grown:  # in a cycle, which only another registry's log could bring
+            yield forest.grow(listed.model)
 
 
-def summarise_version(version: ModelVersion, lineage: "Lineage") -> dict[str, Any]:
-    """Return a version of a listing as a document: as registered, with the links in force and its deprecation."""
+def summarise_version(listed: ListedVersion) -> dict[str, Any]:
+    """Return a version of a listing as a document: as registered, with the links in force, its deprecation and its claims."""
     return {
-        **to_document(version),
-        "comes_from": [to_document(link) for link in lineage.preceding(version.model)],
-        "deprecation": to_document(deprecation) if (deprecation := find_deprecation(lineage, version.model)) else None,
+        "log": listed.log,
+        "model": to_document(listed.model),
+        "registered": to_document(listed.registered) if listed.registered else None,
+        "comes_from": [to_document(link) for link in listed.lineage.preceding(listed.model)],
+        "deprecation": to_document(deprecation) if (deprecation := find_deprecation(listed.lineage, listed.model)) else None,
+        "claims": listed.claims,
+        "audited": listed.audited,
+        "outcomes": {verdict.value: number for verdict, number in listed.outcomes.items()},
     }
+
+
+def list_model_columns() -> tuple[Column[ListedVersion], ...]:
+    """Return the columns of a list of model versions."""
+    return (
+        Column(name="log", read=lambda listed: listed.log),
+        Column(name="model", read=lambda listed: write_plain(listed.model)),
+        Column(name="registered", read=lambda listed: listed.registered is not None),
+        Column(name="released", read=lambda listed: listed.registered.released if listed.registered else None),
+        Column(
+            name="comes_from", is_shown=False,
+            read=lambda listed: ", ".join(write_plain(link.predecessor) for link in listed.lineage.preceding(listed.model)) or None,
+        ),
+        Column(name="deprecated", read=lambda listed: find_deprecation(listed.lineage, listed.model) is not None, is_shown=False),
+        Column(name="claims", read=lambda listed: listed.claims, is_number=True),
+        Column(name="audited", read=lambda listed: listed.audited, is_number=True),
+        Column(name="outcomes", read=lambda listed: _count_outcomes(listed) or None),
+    )  # fmt: skip
+
+
+def _count_outcomes(listed: ListedVersion) -> str:
+    return ", ".join(f"{get_words(verdict)} {number:,}" for verdict, number in listed.outcomes.items())
 
 
 def present_version(page: VersionPage) -> Answer:
@@ -248,9 +275,8 @@ def name_differential(ed: Differential) -> str:
 
 @dataclass(slots=True)
 class _Forest:
-    by_model: Mapping[ModelRef, ModelVersion]
+    by_model: Mapping[ModelRef, ListedVersion]
     lineage: "Lineage"
-    notes: Mapping[int, str]
     grown: set[ModelRef] = field(default_factory=set)
     """Versions that stand in a tree."""
 
@@ -275,14 +301,28 @@ class _Forest:
         return Branch(str(model), note, tuple(below))
 
     def _describe(self, model: ModelRef, link: ModelLink | None) -> str:
-        version, deprecated = self.by_model.get(model), self.lineage.deprecation(model)
+        listed, deprecated = self.by_model.get(model), self.lineage.deprecation(model)
+        version = listed.registered if listed else None
+        remarks = (version and version.note, listed.notes.get(link.entry) if listed and link else None)
         parts = [
             f"  {name_descent(link.descent)}" if link else "",
             f"  released {version.released}" if version and version.released else "",
             f"  deprecated{f', offered until {deprecated.on}' if deprecated.on else ''}" if deprecated else "",
-            *(f"  ({note})" for note in (version and version.note, link and self.notes.get(link.entry)) if note),
+            *(f"  ({note})" for note in remarks if note),
+            "" if version or listed is None else "  not registered",
+            f"  {_describe_claims(listed)}" if listed else "",
         ]
         return "".join(parts)
+
+
+def _describe_claims(listed: ListedVersion) -> str:
+    """Return how many claims are about a version, and their outcomes."""
+    if not listed.claims:
+        return "no claims"
+    number = "1 claim" if listed.claims == 1 else f"{listed.claims:,} claims"
+    unaudited = listed.claims - listed.audited
+    counts = [_count_outcomes(listed), f"not audited {unaudited:,}" if unaudited else ""]
+    return f"{number}: {', '.join(filter(None, counts))}"
 
 
 def find_deprecation(lineage: "Lineage", model: ModelRef) -> Deprecation | None:

@@ -1,6 +1,6 @@
 """Commands about a registry as a whole: init, status, db, rebuild, backup, restore, export, import, schema and explain."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,32 +49,50 @@ def init(app: App, *, code: str | None, example: bool, join: bool, name: str | N
     second run changes nothing. A registry has one owner: --join registers a further authority in it.
     """
     from registry.store.database_engine import describe_url, refuse_memory
-    from registry.store.database_schema import upgrade
 
     refuse_memory(app.config.url)
     code = _choose_code(app, code, example=example)
     with refusing("--code"):
         authority = Authority(code=code, name=name or code, role=AuthorityRole(role))
-    upgrade(app.config.url)
-    has_keys = not (no_key or _is_begun(app))
-    passphrase = app.choose_passphrase() if has_keys else None
-    with app.change_keys() if has_keys else nullcontext(), app.ledger.write(actor=authority.code) as writer:
-        known = writer.find_authority(authority.code)
-        if known is None and not join:
-            _refuse_second(writer, authority.code)
-        keys = _register(app, writer, authority, passphrase, has_keys=has_keys) if known is None else None
-    config = _write_config(app, authority.code)
+    is_new, keys = make_registry(app, authority, join=join, has_keys=not no_key, choose_passphrase=app.choose_passphrase)
+    config = write_config(Path("registry.cfg"), url=app.config.url, code=authority.code)
     speaker = authority.code if config else app.config.authority
     document = {
         "schema": "caveat/init/1",
         "registry": describe_url(app.config.url),
         "authority": authority.code,
         "speaks_as": speaker,
-        "new": known is None,
+        "new": is_new,
         "config": config,
         "keys": keys,
     }
     app.answer(document, _present(document))
+
+
+def make_registry(
+    app: App, authority: Authority, *, join: bool, has_keys: bool, choose_passphrase: Callable[[], str | None]
+) -> tuple[bool, dict[str, Any] | None]:
+    """Create the tables of this call's registry and register *authority*; return whether that was new, and the keys that were made.
+
+    Args:
+        join: whether the registry may be another authority's.
+        has_keys: whether a new registry gets keys.
+        choose_passphrase: what encrypts them, asked for only if keys are made.
+
+    Raises:
+        ConflictError: the registry is another authority's, and *join* is false.
+    """
+    from registry.store.database_schema import upgrade
+
+    upgrade(app.config.url)
+    has_keys = has_keys and not _is_begun(app)
+    passphrase = choose_passphrase() if has_keys else None
+    with app.change_keys() if has_keys else nullcontext(), app.ledger.write(actor=authority.code) as writer:
+        known = writer.find_authority(authority.code)
+        if known is None and not join:
+            _refuse_second(writer, authority.code)
+        keys = _register(app, writer, authority, passphrase, has_keys=has_keys) if known is None else None
+    return known is None, keys
 
 
 def _choose_code(app: App, code: str | None, *, example: bool) -> str:
@@ -145,12 +163,11 @@ def _present(document: Mapping[str, Any]) -> Iterator[Block]:
     yield "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD"
 
 
-def _write_config(app: App, code: str) -> str | None:
-    """Write registry.cfg with what this call uses; return its path, None if there is one already."""
-    path = Path("registry.cfg")
+def write_config(path: Path, *, url: str, code: str) -> str | None:
+    """Write a `registry.cfg` for the registry at *url* and its authority; return its path, None if there is one already."""
     if path.exists():
         return None
-    path.write_text(f"[registry]\nurl = {app.config.url}\nauthority = {code}\n", encoding="utf-8")
+    path.write_text(f"[registry]\nurl = {url}\nauthority = {code}\n", encoding="utf-8")
     return str(path)
 
 
@@ -524,11 +541,11 @@ def _find_note(app: App) -> str:
     from registry.exchange.bundle_transfer import find_imported_note, find_last_note
     from registry.registration.key_registration import get_log_keys, seal_log
 
-    if app.log is not None:
+    if (origin := app.log_origin) is not None:
         with app.ledger.view() as own:
             # The own log may be named, too; it has its own checkpoints.
-            if own.log_origin != app.log:
-                return find_imported_note(own, app.log)
+            if own.log_origin != origin:
+                return find_imported_note(own, origin)
     with app.view() as view:
         ring = app.read_keys()
         if not view.log_size:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import ANY, App, as_of_option, examples, parse_as_of, pass_app_only
+from registry.cli.application import ANY, App, as_of_option, examples, parse_as_of, pass_app_only, yes_option
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.record import Identifier, Kind
 
@@ -53,7 +53,7 @@ def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[t
     from registry.folder.supplement_publishing import name_subject
 
     # `--as-of` is the end of the report, `--since` its beginning; both read the same log.
-    with app.ledger.view(parse_since(since), log=app.log) as before, app.view() as after:
+    with app.ledger.view(parse_since(since), log=app.log_origin) as before, app.view() as after:
         # An empty report is no error, so there is only a warning.
         if before.log_size == after.log_size:
             app.say(f"warning: --since {since}: nothing was recorded since; the last entry that is read is {after.log_size}")
@@ -240,7 +240,7 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
 
 def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManager[View]":
     """Open the registry as of an entry, or as it was when the folder was looked at; what was recorded since is for the next time."""
-    return app.ledger.view(size if as_of is None else as_of, log=app.log)
+    return app.ledger.view(size if as_of is None else as_of, log=app.log_origin)
 
 
 def _describe_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
@@ -274,7 +274,7 @@ _TOGETHER = 40
 _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 
 
-@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign", "report --all --stale -o site")
+@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --all --stale -o site")
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
 @click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
@@ -301,6 +301,7 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
     help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
 )
 @click.option("--publish", is_flag=True, help="Record in the log that these files are published, and add the proof to each.")
+@yes_option
 @click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
 @click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
 @click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
@@ -331,6 +332,8 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     key = None
     if not options["check"]:
         key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
+    if options["publish"] and not options["check"]:
+        app.confirm("Record in the log that these files are published, for good?", yes=options["yes"])
     publisher = _build_publisher(app, key, publishes=options["publish"] and not options["check"])
     # These files are as of another entry or another source, so they are not part of a kept folder.
     if since or app.as_of is not None or options["sources"] or options["seals"]:
@@ -495,7 +498,7 @@ def _collect(
         return
     _refuse_nothing(subjects, everything=everything)
     # `--as-of` prints what superseded a supplement since, which only the latest view knows.
-    with app.view() as view, app.ledger.view(log=app.log) as latest:
+    with app.view() as view, app.ledger.view(log=app.log_origin) as latest:
         wanted = _expand(view, subjects, everything=everything)
         # One subject needs its own state only; of many, all states are found at once.
         collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)

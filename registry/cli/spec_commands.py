@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from registry.cli.application import SPEC, App, as_of_option, examples, pass_app, reason_option, yes_option
+from registry.cli.application import ALL_LOGS, SPEC, App, as_of_option, examples, logs_option, pass_app, reason_option, yes_option
+from registry.cli.list_options import ListOutput, list_options
 from registry.present.answers import render_json
-from registry.present.blocks import Block, Table, Verbatim
+from registry.present.blocks import Block, Verbatim
 from registry.records.record import Identifier
 from registry.records.specification import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
 
@@ -48,20 +49,33 @@ def add(app: App, *, kind: str, slug: str, file: Path, reason: str | None) -> No
 @examples("spec list", "spec list --kind deploy_context")
 @spec.command("list")
 @click.option("--kind", type=_KIND, help="Only specifications of this kind.")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App, *, kind: str | None) -> None:
-    """List specifications, in their latest version."""
+@list_options
+def list_(app: App, /, *, output: ListOutput, kind: str | None) -> None:
+    """List specifications, in their latest version.
+
+    Columns: log, spec, kind, short_name, owner, what.
+    """
     from registry.codec.canonical_documents import to_document
+    from registry.present.listings import Column, Listing
     from registry.registration.specification_registration import format_reference
 
-    with app.view() as view:
-        specs = [version.payload for version in view.list_specs(SpecKind(kind) if kind else None)]
-    rows = [(format_reference(version), version.kind.value, version.slug, version.owner, _describe_body(version)) for version in specs]
-    app.answer(
-        {"schema": "caveat/specs/1", "specs": [to_document(version) for version in specs]},
-        [Table(("spec", "kind", "short name", "owner", "what"), rows) if rows else "No specifications."],
+    wanted = SpecKind(kind) if kind else None
+    rows = [(log, version.payload) for log, view in app.views() for version in view.list_specs(wanted)]
+    columns: tuple[Column[tuple[str, SpecVersion]], ...] = (
+        Column(name="log", read=lambda row: row[0], is_shown=app.log == ALL_LOGS),
+        Column(name="spec", read=lambda row: format_reference(row[1])),
+        Column(name="kind", read=lambda row: row[1].kind),
+        Column(name="short_name", read=lambda row: row[1].slug),
+        Column(name="owner", read=lambda row: row[1].owner, is_spare=True),
+        Column(name="what", read=lambda row: _describe_body(row[1])),
     )
+    listing = Listing(
+        document={"schema": "caveat/specs/1"}, field="specs", rows=rows, describe=lambda row: {"log": row[0], **to_document(row[1])},
+        columns=columns, none="No specifications.",
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("spec seal deploy_context office office.yaml", "spec seal deploy_context office office.yaml -o office.seal.yaml")

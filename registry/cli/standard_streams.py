@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -89,3 +90,26 @@ def _wrap(stream: TextIO, name: str) -> TextIO:
     raw = io.BufferedWriter(_PatientFile(descriptor, name))
     # Errors appear at once, also where standard error is a file.
     return io.TextIOWrapper(raw, encoding=stream.encoding, errors=errors, line_buffering=raw.isatty() or name == "standard error")
+
+
+# Log messages, off unless `caveat -v` asks for them.
+
+
+class _VisibleFormatter(logging.Formatter):
+    """Makes control characters visible: file names and model names come from outside."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line."""
+        from registry.present.answers import show
+
+        return show(super().format(record)).replace("\n", "[U+000A]")
+
+
+def log_to_stderr() -> None:
+    """Send what Caveat logs to standard error; libraries log nothing there, since their messages may hold keys of endpoints."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_VisibleFormatter("%(relativeCreated)d ms %(name)s: %(message)s"))
+    logger = logging.getLogger("caveat")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from rich.cells import cell_len
@@ -97,10 +98,22 @@ class _CarefulConsole(Console):
         return super().render_str(show(text), **options)
 
 
+_COMMAND = re.compile(r"\s*(?:Next: )?caveat [a-z]")
+"""Begins a line that is a command to be copied."""
+
+
+def _print_unwrapped(console: Console, text: str) -> None:
+    console.print(text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
+
+
 def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912  (one case for each kind of block)
     match block:
         case str():
-            console.print(block)
+            for is_command, lines in groupby(block.split("\n"), key=lambda line: _COMMAND.match(line) is not None):
+                if is_command:
+                    _print_unwrapped(console, "\n".join(lines))
+                else:
+                    console.print("\n".join(lines))
         case Title():
             console.print(block.text, style="bold")
         case Subtitle():
@@ -108,20 +121,18 @@ def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912
         case Remark():
             console.print(block.text, style="dim")
         case Verbatim():
-            console.print(block.text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
+            _print_unwrapped(console, block.text)
         case Quotation():
             for line in _quote(block.text, console.width):
                 console.print(line, no_wrap=True)
         case Facts():
-            console.print(_build_grid(("", ""), block.rows, width=console.width), crop=False)
+            _print_grid(console, ("", ""), block.rows)
         case Table():
-            console.print(_build_grid(block.columns, block.rows, block.numbers, width=console.width), crop=False)
+            _print_grid(console, block.columns, block.rows, block.numbers, spare=block.spare)
         case Checks():
             rows = list(block.rows)
-            grid = _build_grid([""] * len(rows[0]), rows, width=console.width - 2)
-            grid.show_header = False
             # Checks belong to the line before them.
-            console.print(Padding(grid, (0, 0, 0, 2)), crop=False)
+            _print_grid(console, [""] * len(rows[0]), rows, indent=2)
         case Branch():
             console.print(_grow(block))
         case IntervalFigure():
@@ -129,31 +140,67 @@ def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912
                 console.print(line, no_wrap=True, crop=False)
 
 
-_UNBROKEN = re.compile(r"^caveat .*|\b[A-Z]{3}-[A-Z][A-Z0-9]*-\d{4}-\d{4,}-[0-9A-Z](?:@\d+)?", re.MULTILINE)
-"""What is copied from a table must stay on one line: a command, and an identifier."""
+_UNBROKEN = re.compile(
+    r"^caveat .*"
+    r"|\b[A-Z]{3}-[A-Z][A-Z0-9]*-\d{4}-\d{4,}-[0-9A-Z](?:@\d+)?"
+    r"|\bcaveat\.log/[A-Z0-9]+/[0-9a-f]+"
+    r"|\b[0-9a-f]{16}\b"
+    r"|\b\d{4}-\d\d-\d\d\b"
+    r"|(?<![\w.-])[a-z0-9]{1,24}(?:[-_][a-z0-9]{1,24}){1,4}(?![\w.-])",
+    re.MULTILINE,
+)
+"""What is copied from a table must stay on one line: a command, an identifier, the name of a log, the short form of a key, a date, and a
+name of several words such as `browsecomp-accuracy`."""
 
 
 _LEAST = 12
 """A column of words is not made narrower than its longest word, or this where that is longer, in characters."""
+_NARROWEST = 6
+"""What a column of words gives way to where identifiers and numbers would be broken otherwise."""
 
 
-def _build_grid(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[str] = (), *, width: int) -> Grid:
-    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+def _print_grid(
+    console: Console,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[str] = (),
+    *,
+    spare: Sequence[str] = (),
+    indent: int = 0,
+) -> None:
+    """Print a table; without column names, only its rows. It is wider than the terminal only where an identifier would be broken."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), show_header=any(columns))
     cells = [[show(cell) for cell in row] for row in rows]
     heads = [show(column) for column in columns]
-    for head, column, room in zip(heads, columns, _fit([heads, *cells], width - 2 * (len(heads) - 1)), strict=True):
-        grid.add_column(head, justify="right" if column in numbers else "left", overflow="fold", width=room)
+    are_numbers = [column in numbers for column in columns]
+    room = console.width - indent - 2 * (len(heads) - 1)
+    # A column that can be spared goes before words are broken, the last first.
+    if spare and sum(_list_least([heads, *cells], are_numbers)[0]) > room:
+        at = list(columns).index(spare[-1])
+        kept = [[*row[:at], *row[at + 1 :]] for row in (columns, *cells)]
+        _print_grid(console, kept[0], kept[1:], numbers, spare=spare[:-1], indent=indent)
+        return
+    widths = _fit([heads, *cells], are_numbers, room)
+    for head, column, width in zip(heads, columns, widths, strict=True):
+        grid.add_column(head, justify="right" if column in numbers else "left", overflow="fold", width=width)
     for row in cells:
         grid.add_row(*map(Text, row))
-    return grid
+    width = console.width
+    # Rich would break identifiers rather than print beyond the edge.
+    console.width = max(width, sum(widths) + 2 * len(widths) + indent)
+    console.print(Padding(grid, (0, 0, 0, indent)), crop=False)
+    console.width = width
 
 
-def _fit(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+def _fit(rows: Sequence[Sequence[str]], are_numbers: Sequence[bool], room: int) -> list[int]:
     """Return the width of each column of *rows* so that all fit into *room* characters: columns of words give way, to a limit."""
-    texts = list(zip(*rows, strict=True))
-    most = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in texts]
-    widths = [max(_count_least(cell) for cell in column) for column in texts]
+    widths, floors = _list_least(rows, are_numbers)
+    most = _list_most(rows)
     spare = room - sum(widths)
+    for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
+        less = min(max(-spare, 0), widths[place] - floors[place])
+        widths[place] -= less
+        spare += less
     # The columns that lack least come first, so that what they leave goes to the others.
     wanting = sorted(range(len(widths)), key=lambda place: most[place] - widths[place])
     for rank, place in enumerate(wanting):
@@ -163,10 +210,33 @@ def _fit(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     return widths
 
 
-def _count_least(cell: str) -> int:
-    """Return the characters that *cell* needs in one line: those of its longest identifier, command, or shorter word."""
-    unbroken = max((len(match[0]) for match in _UNBROKEN.finditer(cell)), default=0)
-    return max(unbroken, min(max(map(cell_len, cell.split()), default=0), _LEAST))
+def _list_least(rows: Sequence[Sequence[str]], are_numbers: Sequence[bool]) -> tuple[list[int], list[int]]:
+    """Return for each column of *rows* the width in which it is easily read, and the one below which something would be broken."""
+    texts = list(zip(*rows, strict=True))
+    # Numbers are never broken, nor what is copied.
+    unbroken = [
+        whole if is_number else max(map(_count_unbroken, column))
+        for whole, is_number, column in zip(_list_most(rows), are_numbers, texts, strict=True)
+    ]
+    words = [max(map(_count_longest, column)) for column in texts]
+    easy, floors = (
+        [max(fixed, min(longest, limit)) for fixed, longest in zip(unbroken, words, strict=True)] for limit in (_LEAST, _NARROWEST)
+    )
+    return easy, floors
+
+
+def _list_most(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return for each column of *rows* the width that it would have without limits."""
+    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
+
+
+def _count_unbroken(cell: str) -> int:
+    """Return the length of the longest identifier or command in *cell*."""
+    return max((len(match[0]) for match in _UNBROKEN.finditer(cell)), default=0)
+
+
+def _count_longest(cell: str) -> int:
+    return max(map(cell_len, cell.split()), default=0)
 
 
 _BAR = "  │ "

@@ -156,9 +156,11 @@ def _to_document(file_verification: "FileVerification", demand: "Demand") -> dic
 
 def _name_registry(means: "VerificationMeans") -> str | None:
     """A registry may have come with the files: whose word was believed is said first."""
+    if means.ledger is None:
+        return None
     from registry.store.database_engine import describe_url
 
-    return None if means.ledger is None else describe_url(means.ledger.url)
+    return describe_url(means.ledger.url)
 
 
 def _present(

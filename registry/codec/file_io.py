@@ -1,9 +1,11 @@
 """Files: read strictly and with every size bounded, and written durably, whole or not at all."""
 
 import json
+import logging
 import math
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +17,10 @@ from typing import Any, BinaryIO, TextIO
 import orjson
 
 from registry.codec.canonical_documents import Json, format_path
-from registry.errors import ConflictError, Fault, InputError
+from registry.errors import ConflictError, Fault, InputError, UnavailableError
+
+LOG = logging.getLogger("caveat.files")
+"""Which files are read and written, by name: shown by `caveat -v`, never their content."""
 
 # The one writer of files that must not be lost: complete or not at all, and on the disk when it
 # returns.
@@ -128,6 +133,7 @@ def put_in_place(paths: Sequence[Path]) -> None:
     sync_folders(paths)
     for path in paths:
         os.replace(name_part(path), path)  # noqa: PTH105  (the point is that it is atomic)
+        LOG.info("wrote %s", path)
     sync_folders(paths)
 
 
@@ -159,6 +165,32 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+# Locks between processes. They are the system's, on an open file, so that a killed process holds nothing.
+
+
+def lock_file(file: int | BinaryIO | TextIO, *, where: str, is_waiting: bool = False) -> bool:
+    """Lock an open file or folder for this process; return False where another process holds it.
+
+    Args:
+        file: open; the lock ends when it is closed.
+        where: what is locked, for messages.
+        is_waiting: wait until the other process lets go.
+
+    Raises:
+        UnavailableError: `system-not-supported`: the system has no such locks, as Windows has not.
+    """
+    try:
+        import fcntl  # noqa: PLC0415  (of POSIX alone; the one module that imports it)
+    except ImportError as error:
+        found = f"{sys.platform} has no locks (flock) that keep two processes from writing at once"
+        raise UnavailableError(Fault("system-not-supported", where, found)) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
 # Files that people write: YAML 1.2 or JSON, read strictly and with limits on size.
 
 LARGEST_FILE_BYTES = 20_000_000
@@ -187,6 +219,7 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
         size = path.stat().st_size
         if size > largest:
             raise InputError(Fault("file-too-large", str(path), f"{size:,} bytes; at most {largest:,} are read"))
+        LOG.info("read %s (%s bytes)", path, f"{size:,}")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import orjson
-import zstandard
 
 from registry.codec.canonical_documents import canonical_bytes, leaf_hash
 from registry.errors import CaveatError, Fault, InputError
@@ -305,6 +304,8 @@ _CHUNK = 2**20
 @contextmanager
 def compressing(stream: BinaryIO) -> Iterator[BinaryIO]:
     """Give a stream whose bytes reach *stream* compressed; at its end the digest of the frame follows."""
+    import zstandard  # noqa: PLC0415  (24 MB that only a compressed bundle needs)
+
     hashing = _HashingWriter(stream)
     with zstandard.ZstdCompressor(level=9, write_checksum=True).stream_writer(cast("BinaryIO", hashing), closefd=False) as packed:
         yield cast("BinaryIO", packed)
@@ -346,6 +347,8 @@ def read_lines(stream: BinaryIO, *, where: str) -> Iterator[bytes]:
     # The digest is checked first, so that damaged data never reaches the decompressor.
     _check_seal(stream, size, where)
     stream.seek(0)
+    import zstandard  # noqa: PLC0415  (as in `compressing`)
+
     # A small file that expands to gigabytes is refused while it is read. Salts are random and do
     # not compress, so no real bundle reaches the ratio.
     limit = min(LARGEST_BUNDLE_BYTES, FREE_BYTES + LARGEST_RATIO * size)
@@ -401,6 +404,8 @@ def _check_seal(stream: BinaryIO, size: int, where: str) -> None:
 
 def _measure_frame(stream: BinaryIO, size: int, where: str) -> int:
     """Return how many bytes the first frame has, from the sizes of its blocks (RFC 8878 section 3.1.1)."""
+    import zstandard  # noqa: PLC0415  (24 MB that only a compressed bundle needs)
+
     stream.seek(0)
     try:
         start = stream.read(18)

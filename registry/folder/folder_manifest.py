@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
-from registry.codec.file_io import put_in_place, replace_file, sync_folders, write_part
+from registry.codec.file_io import lock_file, put_in_place, replace_file, sync_folders, write_part
 from registry.errors import ConflictError, Fault, InputError
 from registry.folder.folder_document import Folder, FolderFile, FolderItem, SupersededFiles
 from registry.folder.supplement_publishing import name_proof
@@ -117,16 +117,12 @@ def hold_folder(path: Path) -> Iterator[None]:
     Raises:
         ConflictError: `in-use`, another process holds it.
     """
-    import fcntl  # noqa: PLC0415  (of POSIX alone)
-
     # The lock is on the folder itself, so no lock file is left behind.
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
-        try:
-            # Without waiting: a rendering can take minutes.
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConflictError(Fault("in-use", str(path), "another process is drawing into it")) from error
+        # Without waiting: a rendering can take minutes.
+        if not lock_file(descriptor, where=str(path)):
+            raise ConflictError(Fault("in-use", str(path), "another process is drawing into it"))
         yield
     finally:
         os.close(descriptor)

@@ -1,6 +1,7 @@
 """Which supplements of a folder are due, and why; nothing is rendered or changed."""
 
 import hashlib
+import logging
 import os
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,8 @@ from registry.store.supplement_states import find_states
 
 # What is due, from the manifest, the files on disk and the registry. Nothing is read or changed
 # here.
+
+_LOG = logging.getLogger("caveat.cache")
 
 
 class DueKind(StrEnum):
@@ -453,6 +456,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
         published=published,
         pending=(FileState.RENDERED, FileState.SIGNED) if wish.publishes else (),
     )
+    _LOG.info("%s: %d of %d due, the others are as the registry has them", folder, len(plan.due), plan.total)
     return FolderState(
         log=log,
         known=known,

@@ -284,23 +284,25 @@ def find_signature(data: bytes) -> str | None:
 # crash or a hang is an error about the card and not the end of the command. Cost: 0.1 to 0.3 s a read.
 
 
-def ask_extractor(extractor: str, limits: dict[str, Any], data: bytes, *, where: str, seconds: int) -> dict[str, Any]:
+def ask_extractor(
+    extractor: str, limits: dict[str, Any], data: bytes, *, where: str, seconds: int, code: str = "card-unreadable"
+) -> dict[str, Any]:
     """Return what the extractor of `registry.intake.text_extractors` called *extractor* answers about *data*.
 
     Raises:
-        InputError: card-unreadable, card-unreadable, or what the extractor refuses the file for.
+        InputError: *code* where it ends without an answer, or what the extractor refuses the file for.
         UnavailableError: extractor-missing.
     """
     command = build_child_command("registry.intake.text_extractors", "main", extractor, json.dumps(limits))
     try:
         child = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
-        raise InputError(Fault("card-unreadable", where, f"{extractor} did not finish within {seconds} s")) from error
+        raise InputError(Fault(code, where, f"{extractor} did not finish within {seconds} s")) from error
     except OSError as error:
         fault = Fault("extractor-missing", where, f"{extractor} could not be started: {error}")
         raise UnavailableError(fault) from error
     if child.returncode != 0:
-        raise InputError(Fault("card-unreadable", where, f"{extractor} failed on it ({_last_words(child)})"))
+        raise InputError(Fault(code, where, f"{extractor} failed on it ({_last_words(child)})"))
     answer: dict[str, Any] = json.loads(child.stdout)
     if "code" in answer:
         raise InputError(Fault(answer["code"], where, answer["found"], advice=answer["advice"]))

@@ -2,12 +2,19 @@
 
 import io
 import json
+import re
 import sys
 import warnings
+from collections.abc import Iterator
+from datetime import date, time, timedelta
 from importlib.metadata import version
+from pathlib import PurePosixPath
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 _BOOKMARKS = 10_000
+_FIGURE = re.compile(r"(?<!\S)[<>≤≥~±(]?[-+−]?\d[\d.,]*%?\)?(?!\S)")
+_WORD = re.compile(r"\S+")
 
 
 class _RefusedError(Exception):
@@ -66,6 +73,151 @@ def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+# A spreadsheet's cells. Calamine (Rust, memory-safe) gives the values and drops two things that matter for scores: a
+# formula that was never computed and an error such as #N/A both come as empty cells. A second pass over the sheet's XML
+# finds them, only where there are any.
+
+_SHEETS_LISTED = 12
+_SHEETS_READ = 50
+"""With more sheets than this, the sheet must be named: each is parsed to see whether it has data."""
+_COMPUTED = re.compile(rb"""<(?:\w+:)?f[\s/>]|\st=["']e["']""")
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+def read_with_calamine(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of the sheet `limits["sheet"]` (None: the only visible one with data) as rows, with their place in the sheet."""
+    import python_calamine  # noqa: PLC0415 - the other extractors do without
+
+    _refuse_archive(data, limits["maximum_bytes"])
+    try:
+        workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        sheet = _choose_sheet(workbook, limits["sheet"])
+        merged = [f"{name_cell(*start)}:{name_cell(*end)}" for start, end in sheet.merged_cell_ranges or ()]
+        first_row, first_column = sheet.start or (0, 0)
+        if sheet.height * sheet.width > limits["maximum_cells"]:
+            found = f"sheet {sheet.name!r} spans {sheet.height:,} rows and {sheet.width:,} columns"
+            raise _RefusedError("table-too-wide", found, "delete empty rows and columns with formats, or save the cells with data as CSV")
+        rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
+    except python_calamine.CalamineError as error:
+        raise _RefusedError("file-not-readable", f"the file is no XLSX that can be read ({error})", "save it again as XLSX") from error
+    uncomputed, errors = _find_uncomputed(data, workbook.sheet_names.index(sheet.name))
+    for (row, column), text in errors.items():
+        rows[row - first_row][column - first_column] = text
+    return {
+        "sheet": sheet.name,
+        "rows": rows,
+        "first_row": first_row,
+        "first_column": first_column,
+        "merged": merged,
+        "uncomputed": uncomputed,
+    }
+
+
+def name_cell(row: int, column: int) -> str:
+    """Return the name of a cell, such as D17, counted from 0."""
+    letters = ""
+    while column >= 0:
+        column, letter = divmod(column, 26)
+        letters = chr(ord("A") + letter) + letters
+        column -= 1
+    return f"{letters}{row + 1}"
+
+
+def _refuse_archive(data: bytes, most: int) -> None:
+    try:
+        with ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except BadZipFile as error:
+        raise _RefusedError("file-not-readable", f"the file is no XLSX that can be read ({error})", "save it again as XLSX") from error
+    # What an archive states about itself may be wrong; the limit on the memory of this process holds then.
+    if size > most:
+        found = f"its parts inflate to {size:,} bytes, expected at most {most:,}; it was not read"
+        raise _RefusedError("file-too-large", found, "save the sheet with the scores as CSV")
+
+
+def _choose_sheet(workbook: Any, name: str | None) -> Any:
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum  # noqa: PLC0415 - as above
+
+    sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+    names = [sheet.name for sheet in sheets]
+    shown = ", ".join(map(repr, names[:_SHEETS_LISTED])) + (
+        f" and {len(names) - _SHEETS_LISTED:,} more" if len(names) > _SHEETS_LISTED else ""
+    )
+    if name is not None:
+        if name not in names:
+            raise _RefusedError("unknown-name", f"there is no sheet {name!r}; the sheets are {shown}", "name one of them with --sheet")
+        return workbook.get_sheet_by_name(name)
+    if len(names) > _SHEETS_READ:
+        raise _RefusedError("choice-needed", f"the file has {len(names):,} sheets: {shown}", "name one of them with --sheet")
+    visible = [sheet.name for sheet in sheets if sheet.visible == SheetVisibleEnum.Visible]
+    full = [sheet for sheet in map(workbook.get_sheet_by_name, visible) if sheet.height]
+    if not full:
+        raise _RefusedError("table-empty", f"no visible sheet has data; the sheets are {shown}", "name another one with --sheet")
+    if len(full) > 1:
+        found = f"{len(full)} sheets have data: {', '.join(repr(sheet.name) for sheet in full[:_SHEETS_LISTED])}"
+        raise _RefusedError("choice-needed", found, "name one of them with --sheet")
+    return full[0]
+
+
+def _plain(cell: Any) -> str | float | bool | None:
+    """Return a cell as JSON can hold it; Excel stores whole numbers as floats."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return int(cell)
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    return str(cell) if isinstance(cell, timedelta) else None if cell == "" else cell
+
+
+_Places = list[tuple[int, int]]
+
+
+def _find_uncomputed(data: bytes, number: int) -> tuple[_Places, dict[tuple[int, int], str]]:
+    """Return the cells of a sheet with a formula and no value, and those with an error, with its text."""
+    with ZipFile(io.BytesIO(data)) as archive:
+        part = _find_part(archive, number)
+        if part is None or not _COMPUTED.search(archive.read(part)):
+            return [], {}
+        uncomputed: _Places = []
+        errors: dict[tuple[int, int], str] = {}
+        for place, cell in _list_cells(archive, part):
+            value = cell.findtext(f"{_MAIN}v")
+            if cell.get("t") == "e":
+                errors[place] = value or "#N/A"
+            elif not value and cell.find(f"{_MAIN}f") is not None and cell.get("t") != "str":
+                uncomputed.append(place)
+        return uncomputed, errors
+
+
+def _find_part(archive: ZipFile, number: int) -> str | None:
+    """Return the member of the archive that holds a sheet; None where the workbook does not say it in the usual way."""
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - Expat limits entities since 2.4.1, and this process its memory
+
+    try:
+        sheets = ET.fromstring(archive.read("xl/workbook.xml")).findall(f"{_MAIN}sheets/{_MAIN}sheet")  # noqa: S314
+        links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+        wanted = sheets[number].get(_LINK)
+        target = next(link.get("Target", "") for link in links if link.get("Id") == wanted)
+    except (KeyError, IndexError, StopIteration, ET.ParseError):
+        return None
+    part = target.lstrip("/") if target.startswith("/") else str(PurePosixPath("xl") / target)
+    return part if part in archive.namelist() else None
+
+
+def _list_cells(archive: ZipFile, part: str) -> Iterator[tuple[tuple[int, int], Any]]:
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - as above
+
+    with archive.open(part) as stream:
+        for _, element in ET.iterparse(stream):  # noqa: S314
+            if element.tag == f"{_MAIN}c" and (match := re.fullmatch(r"([A-Z]{1,3})([0-9]{1,7})", element.get("r", ""))):
+                column = 0
+                for letter in match[1]:
+                    column = column * 26 + ord(letter) - ord("A") + 1
+                yield (int(match[2]) - 1, column - 1), element
+            elif element.tag == f"{_MAIN}row":
+                element.clear()
+
+
 def _read_page(document: Any, index: int, most: int) -> str:
     page = document[index]
     text_page = page.get_textpage()
@@ -73,10 +225,36 @@ def _read_page(document: Any, index: int, most: int) -> str:
         found = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
         raise _RefusedError("card-too-long", found, "give the part of it that is the card")
     text: str = text_page.get_text_range()
+    if _may_have_table(text) and len(text) == text_page.count_chars():
+        text = _set_columns(text_page, text)
     text_page.close()
     page.close()
     # PDFium writes U+FFFE for a hyphen at a line end and drops the line end.
     return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n"))
+
+
+def _may_have_table(text: str) -> bool:
+    """Whether several lines hold two figures or more; positions of words cost time and are asked for only then."""
+    return sum(len(_FIGURE.findall(line)) > 1 for line in text.split("\n")) > 1
+
+
+def _set_columns(text_page: Any, text: str) -> str:
+    """Return the text of the page with a tab before each column of its tables."""
+    from registry.intake.column_layout import PlacedLine, PlacedWord, set_tabs  # noqa: PLC0415 - the other extractors do without
+
+    lines: list[PlacedLine] = []
+    at = 0
+    for line in text.split("\r\n"):
+        words, bottom, height = [], 0.0, 0.0
+        for match in _WORD.finditer(line):
+            left, low, _, _ = text_page.get_charbox(at + match.start(), loose=True)
+            _, _, right, top = text_page.get_charbox(at + match.end() - 1, loose=True)
+            words.append(PlacedWord(match.start(), match.end(), left, right))
+            if len(words) == 1:
+                bottom, height = low, max(top - low, 1.0)
+        lines.append(PlacedLine(line, tuple(words), bottom, height))
+        at += len(line) + 2
+    return "\r\n".join(set_tabs(lines))
 
 
 def _clean(text: str) -> str:
@@ -108,9 +286,11 @@ def _explain(code: int, message: str) -> _RefusedError:
 
 
 def main(extractor: str, limits: str) -> None:
-    """Answer for the PDF on standard input."""
+    """Answer for the file on standard input."""
     warnings.simplefilter("ignore")
-    read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer, "lexbor": read_with_lexbor}[extractor]
+    read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer, "lexbor": read_with_lexbor, "calamine": read_with_calamine}[
+        extractor
+    ]
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:

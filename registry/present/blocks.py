@@ -52,11 +52,12 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns; the columns in *numbers* are right-aligned."""
+    """Rows under named columns; the columns in *numbers* are right-aligned, those in *spare* are left out where they do not fit."""
 
     columns: Sequence[str]
     rows: Iterable[Sequence[str]]
     numbers: Sequence[str] = field(default=(), kw_only=True)
+    spare: Sequence[str] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

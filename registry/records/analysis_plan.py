@@ -15,6 +15,12 @@ from registry.records.record import Payload, Record
 MOST_REPLICATES = 1_000_000
 """Percentiles of more say nothing more, and a locked plan must be one that a computer can carry out."""
 
+FEWEST_TASKS = 20
+"""A verdict needs this many tasks that were scored on both sides (statistics section 3)."""
+
+FEWEST_CONTEXTS = 5
+"""And, where contexts are a random sample, this many on each side."""
+
 LARGEST_INTEGER = 2**53 - 1
 """What a record's canonical JSON can hold (RFC 8785)."""
 
@@ -243,7 +249,8 @@ def _is_same_policy(before: str | None, after: str | None) -> bool:
     # so it counts as the same.
     if not (before.startswith("{") and after.startswith("{")):
         return True
-    first, second = ({**json.loads(name), "model": None, "base_url": None} for name in (before, after))
+    place = dict.fromkeys(("model", "base_url", "api", "key", "max_tokens_field"))
+    first, second = ({**json.loads(name), **place} for name in (before, after))
     return first == second
 
 

@@ -1,5 +1,6 @@
 """Where a registered claim stands: status axes, claim family, reviews of staleness, and objections."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,6 +82,18 @@ def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, tuple[int, int], float,
 def read_words(text: str) -> tuple[str, ...]:
     """Return the words, numbers and signs of *text* in lower case, without punctuation and layout."""
     return tuple(_WORD.findall(text.casefold()))
+
+
+def list_phrases(words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the different runs of `SHORTEST_RUN` words in *words*, in order; fewer words are one phrase, none have no phrase."""
+    if len(words) < SHORTEST_RUN:
+        return (words,) if words else ()
+    return tuple(dict.fromkeys(words[at : at + SHORTEST_RUN] for at in range(len(words) - SHORTEST_RUN + 1)))
+
+
+def number_phrase(phrase: Sequence[str]) -> int:
+    """Return the 64 bits, as a signed number, by which a database finds *phrase*. Others may share it, so what is found is compared."""
+    return int.from_bytes(hashlib.sha256(" ".join(phrase).encode()).digest()[:8], "big", signed=True)
 
 
 def contains_words(outer: Sequence[str], inner: Sequence[str]) -> bool:

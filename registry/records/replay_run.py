@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from registry.records.analysis_plan import Lock
 from registry.records.model_version import EndpointName, ModelRef
 from registry.records.record import Payload, Record
-from registry.records.specification import ContextSpec, Scorer
+from registry.records.specification import ContextSpec, ModelApi, Scorer
 
 # The file that `caveat audit run` takes: tasks, arms, policy and budget of a replay.
 
@@ -54,10 +54,14 @@ class Policy(Record):
     model: str
     """The exact version; an alias that may come to mean another one is refused."""
     max_tokens: int
+    api: ModelApi | None = None
+    """What the endpoint speaks: `messages` (also for None) or `openai-chat`."""
     base_url: str | None = None
-    """None: ANTHROPIC_BASE_URL, else the SDK's own."""
+    """None: ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the SDK's own."""
+    key: str | None = None
+    """Name of the environment variable with the key, or `none`; None: ANTHROPIC_API_KEY or OPENAI_API_KEY."""
     api_version: str | None = None
-    """Header `anthropic-version`; None: the SDK's own. Sampling parameters can be set only below 2026-10-21."""
+    """`messages`: header `anthropic-version`; None: the SDK's own. Sampling parameters can be set only below 2026-10-21."""
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -67,6 +71,15 @@ class Policy(Record):
     """As the API takes it, such as {type: enabled, budget_tokens: 2048}."""
     service_tier: str | None = None
     betas: tuple[str, ...] = ()
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    """`openai-chat`: the name under which max_tokens is sent; None: `max_completion_tokens` to OpenAI's own hosts, else `max_tokens`."""
+    # One seed for all samples of a task would give the same answer several times.
+    seed: int | None = None
+    """`openai-chat`: sample number n of a call is sent with seed + n, so that samples differ."""
+    top_logprobs: int | None = None
+    """`openai-chat`: ask for the log probability of each token, and of so many alternatives, 0 to 20."""
+    extra: dict[str, object] | None = None
+    """`openai-chat`: further parameters, sent as they are, such as {min_p: 0.05, chat_template_kwargs: {enable_thinking: false}}."""
     # An alias can come to mean another version during an audit, so it needs explicit consent.
     allow_alias: bool = False
 
@@ -113,6 +126,10 @@ class Probe(Record):
     max_tokens: int = 1024
     base_url: str | None = None
     """The classifier's endpoint; None for that of the replay."""
+    api: ModelApi | None = None
+    """What it speaks; None: `messages`, or at the replay's own address what the replay says."""
+    key: str | None = None
+    """As `policy.key`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -177,6 +177,19 @@ class Dimension(Record):
             raise ValueError(f"a dimension runs from low to high, got {self.low} and {self.high}")
 
 
+class ModelApi(StrEnum):
+    """The API that an endpoint speaks."""
+
+    MESSAGES = "messages"
+    """Anthropic's Messages API."""
+    OPENAI_CHAT = "openai-chat"
+    """OpenAI's chat completions, as vLLM, llama.cpp, Ollama and many gateways speak them."""
+
+
+NO_KEY = "none"
+"""What `Policy.key` says where no key is sent."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 # Decision of 2026-11-21: a judge sees task and response, each behind a fence that cannot occur in
 # them, and nothing of the context. Equal answers are one call, also across contexts, so that judge
@@ -194,6 +207,10 @@ class JudgeScorer(Record):
     max_tokens: int = 1024
     base_url: str | None = None
     """The judge's endpoint; None for that of the replay."""
+    api: ModelApi | None = None
+    """What it speaks; None: `messages`, or at the replay's own address what the replay says."""
+    key: str | None = None
+    """As `Policy.key`."""
     repeats: int = 1
     """How often a response of the repeated share is judged."""
     repeat_share: float = 0.0

@@ -222,6 +222,8 @@ class RegistrationResult:
     """`CLM-…@n`."""
     unchanged: int
     """Claims that are registered already, word for word."""
+    known: tuple[str, ...] = ()
+    """The current revisions of these, `CLM-…@n`, in the order of the file."""
     related: tuple[ClaimRelation, ...] = ()
     """What the file says of claims and others, as far as it was not recorded yet."""
     excluded: int = 0
@@ -293,6 +295,7 @@ class Registrar:
         added: list[str] = []
         revised: list[str] = []
         related: list[ClaimRelation] = []
+        known: list[str] = []
         unchanged = 0
         faults: list[Fault] = []
         stream = iter(drafts)
@@ -306,13 +309,16 @@ class Registrar:
                 revised += outcome.revised
                 related += outcome.related
                 unchanged += outcome.unchanged
+                known += outcome.known
             if len(faults) >= _MOST_FAULTS:
                 break
             progress(len(chunk))
         if faults:
             # A fault in a shared definition would otherwise be listed once for each claim.
             raise InputError(list(dict.fromkeys(faults))[:_MOST_FAULTS])
-        return RegistrationResult(added=tuple(added), revised=tuple(revised), unchanged=unchanged, related=tuple(related))
+        return RegistrationResult(
+            added=tuple(added), revised=tuple(revised), unchanged=unchanged, known=tuple(known), related=tuple(related)
+        )
 
     def _try(self, placed: PlacedDraft, faults: list[Fault]) -> tuple[PlacedDraft, ClaimRevision] | None:
         """Return the revision that *placed* asks for, with an empty identifier unless it names one; its faults are collected."""
@@ -449,11 +455,13 @@ class Registrar:
         # register a copy.
         earlier = self._writer.find_natural_earlier([key for key in keys if key not in natural])
         seen: set[str] = set()
+        same: list[str] = []
         for (placed, claim), key in zip(claims, keys, strict=True):
             current = self._writer.find_claim(claim.claim) if claim.claim else natural.get(key)
             before = earlier.get(key) if current is None and not claim.claim else None
             if before is not None and not _compare(before.payload, claim):
                 known.append((placed, before.payload.claim))  # carried to another version, or reworded, since
+                same.append(before.payload.reference)
                 continue
             if current is None:
                 # The natural key identifies a claim, so a second one in the same file is a
@@ -471,6 +479,8 @@ class Registrar:
                     revised.append(_follow(current, claim, placed.draft.why))
                 else:
                     faults.append(_build_claim_changed_fault(placed, current.payload, differences))
+            else:
+                same.append(current.payload.reference)
         if faults:
             return RegistrationResult(added=(), revised=(), unchanged=0)
         added = self._append_new([claim for _, claim in new])
@@ -480,6 +490,7 @@ class Registrar:
             added=tuple(claim.reference for claim in added),
             revised=tuple(claim.reference for claim in revised),
             unchanged=len(claims) - len(added) - len(revised),
+            known=tuple(same),
             related=self._relate(known, faults),
         )
 

@@ -149,6 +149,7 @@ class RemedyPlanner:
     view: View
     _match_results: dict[str, dict[str, MatchResult]] = field(default_factory=dict)
     _locked: frozenset[str] | None = None
+    _targets: dict[tuple[ModelRef, str], tuple[ModelRef, ...]] = field(default_factory=dict)
 
     def find(self, claim: ClaimSummary) -> tuple[RemedyStep, ...]:
         """Return what to do about each cause of *claim*, in their order."""
@@ -181,6 +182,12 @@ class RemedyPlanner:
 
     def _find_targets(self, claim: ClaimSummary, cause: StaleCause) -> tuple[ModelRef, ...]:
         """Return the newest versions that come from the one that *cause* names; of a lineage that branches, those on its branch."""
+        key = (claim.model, cause.what)
+        if key not in self._targets:
+            self._targets[key] = self._list_targets(claim, cause)
+        return self._targets[key]
+
+    def _list_targets(self, claim: ClaimSummary, cause: StaleCause) -> tuple[ModelRef, ...]:
         lineage = self.view.lineage()
         named = next((ref for ref in lineage.successors(claim.model) if str(ref) == cause.what), None)
         # The end of the lineage, not the direct successor: otherwise a claim would be moved step by

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from queue import SimpleQueue
 from types import TracebackType
@@ -59,6 +60,16 @@ class RenderedFile:
     format: OutputFormat
     data: bytes | None
     error: CaveatError | None
+
+
+def has_layout() -> bool:
+    """Whether the libraries that lay out HTML and PDF are installed; `caveat-verify` comes without them."""
+    return all(find_spec(name) is not None for name in ("jinja2", "segno", "weasyprint"))
+
+
+def refuse_layout() -> UnavailableError:
+    """Return the error of an installation without these libraries."""
+    return UnavailableError(Fault("part-not-installed", "rendering", "it was not rendered again: this installation has no layout"))
 
 
 def render_pdf(supplement: "AnySupplement", *, time_limit_s: float) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from registry.completeness import states_words
-from registry.records.analysis_plan import ContextDesign, IntervalMethod, LockedItem
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, ContextDesign, IntervalMethod, LockedItem
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence, Infeasible, PerturbationEffect, Sign
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
 from registry.records.claim_status import CauseKind, Dispute, Lifecycle, ObjectionStep, Staleness, StalenessVerdict
@@ -30,6 +30,13 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
+
+DESIGN_RULE = f"A verdict needs at least {FEWEST_TASKS} tasks and {FEWEST_CONTEXTS} contexts on each side."
+"""What a design must have, before anything else is planned."""
+FIXED_CONTEXTS_KEY = "contexts: fixed"
+"""What the plan of an audit file says for a verdict that is conditional on the contexts tested."""
+FIXED_CONTEXTS_OPTION = "--contexts fixed"
+"""The same on the command line."""
 
 SHAPES: Mapping[str, str] = {
     "stable": "●",

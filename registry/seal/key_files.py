@@ -1,6 +1,5 @@
 """The folder of secret keys, which only their owner reads."""
 
-import fcntl
 import os
 import re
 import stat
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.codec.file_io import create_file, write_file
+from registry.codec.file_io import create_file, lock_file, write_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
 from registry.records.log_seal import KeyAlgorithm
 from registry.seal.signing_keys import (
@@ -71,14 +70,14 @@ def hold_folder(folder: Path, *, is_waiting: bool) -> Iterator[bool]:
             _make_folder(folder)
         # The folder itself is locked. A lock file would have to be removed, and could be replaced
         # while it is held.
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     except FileNotFoundError:
         yield False
         return
     except OSError as error:
         raise _not_accessible(folder, error) from error
     try:
-        yield _lock(descriptor, is_waiting=is_waiting)
+        yield lock_file(descriptor, where=str(folder), is_waiting=is_waiting)
     finally:
         os.close(descriptor)
 
@@ -195,15 +194,6 @@ def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | 
     if key.name != authority:
         raise build_damage_error(str(path), f"it is a key of {key.name}, not of {authority}")
     return as_statement_key(key)
-
-
-def _lock(descriptor: int, *, is_waiting: bool) -> bool:
-    try:
-        # The kernel releases the lock if the process dies.
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _open(file: KeyFile, passphrase: str | None) -> SigningKey:

@@ -2,14 +2,13 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select
 
 from registry.errors import NotFoundError
 from registry.records.claim import QuoteStatus
@@ -19,17 +18,18 @@ from registry.records.claim_status import (
     FamilyOutcome,
     contains_words,
     find_gravest,
+    list_phrases,
+    number_phrase,
     overlaps_words,
     read_words,
     weigh_outcome,
 )
 from registry.records.model_version import ModelRef
 from registry.records.verdict import Verdict, VerdictStanding, is_expired, weaken
-from registry.store.database_tables import entry
-from registry.store.kinds.audit_kinds import outcome_validity, restriction, verdict
-from registry.store.kinds.claim_kinds import claim_origin, claim_place, claim_revision, claim_text, is_unplaced, passage_match
+from registry.store.kinds.audit_kinds import restriction
+from registry.store.kinds.claim_kinds import claim_origin, claim_revision, is_unplaced, passage_match
 from registry.store.kinds.log_kinds import log_import
-from registry.store.log_reader import LogReader, find_log, from_seconds
+from registry.store.log_reader import CHUNK, LogReader, find_log, from_seconds, seen
 
 Place = tuple[str, int, int, int]
 """A passage: card, its revision, first character and one past the last."""
@@ -75,7 +75,14 @@ class Quote(NamedTuple):
 
 
 _FEW = 20
-"""Up to so many families are looked up one by one; for more, all quotes are read once."""
+_SHARE = 200
+"""Families are looked up one by one until these are so many, or one in so many entries of the log; then all quotes are read once. Looking
+one up takes about 200 times as long as reading one quote."""
+
+ListIgnored = Callable[[LogReader, Collection[str]], frozenset[str]]
+"""Gives those of the audits of a log that do not count (a rival's, before its objection is upheld)."""
+Outcomes = dict[int, tuple[FamilyOutcome, ...]]
+"""By the entry of the claim revision, in log order."""
 
 
 # A family contains all claims on the same words about the same model version and property. Outcomes
@@ -84,27 +91,25 @@ _FEW = 20
 class FamilyFinder:
     """Answers for one reading of one log. What a few families need is looked up by index, so that their time does not grow with the log."""
 
-    def __init__(self, reader: LogReader, filled: frozenset[str], *, list_ignored: Callable[[LogReader], frozenset[str]]) -> None:
-        """Read *reader*, of which the tables *filled* have anything.
-
-        Args:
-            list_ignored: gives the audits of a log that do not count (a rival's, before its objection is upheld).
-        """
+    def __init__(self, reader: LogReader, filled: frozenset[str], *, list_ignored: ListIgnored) -> None:
+        """Read *reader*, of which the tables *filled* have anything."""
         self._reader = reader
         self._filled = filled
         self._list_ignored = list_ignored
         self._foreign: dict[str, FamilyFinder | None] = {}
+        self._asked = 0
         self._quotes: dict[int, Quote] = {}
+        """Of the whole log, once they were read."""
+        self._outcomes: Outcomes = {}
+        self._audited = _Index(())
         self._all: _Index | None = None
-        """Of all quotes, once they were read."""
 
     def find_leading(self, numbers: Sequence[int]) -> list[tuple[FamilyOutcome | None, FamilyOutcome | None]]:
         """Return, for the claim revisions of the entries *numbers*, the gravest outcome of the family, and of others on the same words."""
         # The usual registry has no outcome yet. Reading all quotations would then be wasted.
         if self._filled.isdisjoint((restriction.name, claim_origin.name)):
             return [(None, None)] * len(numbers)
-        families = self.find(numbers, with_members=False)
-        return [(family.gravest, find_gravest(family.others)) for family in families]
+        return [lead(family) for family in self.find(numbers, with_members=False)]
 
     def find(self, numbers: Sequence[int], *, with_members: bool = True) -> list[Family]:
         """Return the families of the claim revisions that the entries *numbers* recorded, in order.
@@ -112,16 +117,31 @@ class FamilyFinder:
         Args:
             with_members: whether claims without an outcome are named too; without them it is quicker.
         """
-        if self._all is None and len(numbers) <= _FEW:
-            own = {quote.seq: quote for quote in self._read_quotes(numbers)}
-            near = _find_candidates(self._reader, own.values()) if with_members else ()
-            index = _Index(self._read_quotes(near))
-            return [self._build(own[seq], index) for seq in numbers]
+        self._asked += len(numbers)
+        if not self._quotes and self._asked <= max(_FEW, self._reader.log_size // _SHARE):
+            return self._look_up(numbers, with_members=with_members)
         if not self._quotes:
             self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
+            self._outcomes = self._read_outcomes(None, self._quotes)
+            self._audited = _index_audited(self._outcomes, self._quotes)
         if with_members and self._all is None:
             self._all = _Index(self._quotes.values())
-        return [self._build(self._quotes[seq], self._all if with_members else None) for seq in numbers]
+        index = self._all if with_members else None
+        return [self._build(self._quotes[seq], self._audited, self._outcomes, index) for seq in numbers]
+
+    def _look_up(self, numbers: Sequence[int], *, with_members: bool) -> list[Family]:
+        """Return what `find` does, from those quotes alone that an index leads to."""
+        known = {quote.seq: quote for quote in self._read_quotes(numbers)}
+        own = list(known.values())
+        linked = _find_linked(self._reader, own)
+        has_outcomes = restriction.name in self._filled
+        rows = _read_outcome_rows(self._reader, linked | _find_worded(self._reader, own)) if has_outcomes else []
+        kin = linked | _find_comparable(self._reader, own) if with_members else set()
+        known |= {quote.seq: quote for quote in self._read_quotes({*kin, *(row[0] for row in rows)} - known.keys())}
+        outcomes = self._read_outcomes(rows, known)
+        audited = _index_audited(outcomes, known)
+        index = _Index(known[seq] for seq in sorted(kin)) if with_members else None
+        return [self._build(known[seq], audited, outcomes, index) for seq in numbers]
 
     def find_outcomes_of(self, claim: str, revision: int) -> tuple[FamilyOutcome, ...]:
         """Return the outcomes of the family of one claim revision; none where it is not registered."""
@@ -133,33 +153,31 @@ class FamilyFinder:
     def _read_quotes(self, numbers: Collection[int] | None) -> Iterator[Quote]:
         return _read_quotes(self._reader, numbers, has_matches=passage_match.name in self._filled)
 
-    @cached_property
-    def _outcomes(self) -> dict[int, tuple[FamilyOutcome, ...]]:
-        """The outcomes of each claim revision, by its entry."""
-        return _read_outcomes(self._reader, self._list_ignored(self._reader)) if restriction.name in self._filled else {}
+    def _read_outcomes(self, rows: Sequence[tuple[Any, ...]] | None, quotes: Mapping[int, Quote]) -> Outcomes:
+        """Return the outcomes in *rows* (in all that there are when None) that count; *quotes* are those of their claim revisions."""
+        if rows is None:
+            rows = _read_outcome_rows(self._reader, None) if restriction.name in self._filled else []
+        ignored = self._list_ignored(self._reader, {row[2] for row in rows}) if rows else frozenset()
+        outcomes: dict[int, list[FamilyOutcome]] = defaultdict(list)
+        for row in rows:
+            if row[2] not in ignored:
+                outcomes[row[0]].append(_build_outcome(row, quotes[row[0]], self._reader.today))
+        return {seq: tuple(listed) for seq, listed in outcomes.items()}
 
-    @cached_property
-    def _audited(self) -> "_Index":
-        """The quotes that have an outcome; it names their property and model."""
-        known = self._quotes or {quote.seq: quote for quote in self._read_quotes(list(self._outcomes))}
-        for seq, outcomes in self._outcomes.items():
-            self._outcomes[seq] = tuple(replace(outcome, property=known[seq].phi, model=known[seq].model) for outcome in outcomes)
-        return _Index((known[seq] for seq in sorted(self._outcomes)), is_grouped=False)
-
-    def _build(self, quote: Quote, index: "_Index | None") -> Family:
+    def _build(self, quote: Quote, audited: "_Index", outcomes: Outcomes, index: "_Index | None") -> Family:
         # Only claims with outcomes are candidates here, because the verdict of a family depends on
         # them alone. Members without an outcome cost a second, larger search and are listed only on
         # request.
-        near = self._audited.find(quote)
-        own = [one for one in near if _is_family(quote, one)]
-        outcomes = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in self._outcomes[member.seq]]
-        others = [outcome for member in near if not _is_family(quote, member) for outcome in self._outcomes[member.seq]]
+        near = audited.find(quote)
+        own = [member for member in near if _is_family(quote, member)]
+        shown = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in outcomes[member.seq]]
+        others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq]]
         kin = () if index is None else index.find(quote)
-        members = tuple(one.reference for one in kin if one.seq != quote.seq and _is_family(quote, one))
+        members = tuple(member.reference for member in kin if member.seq != quote.seq and _is_family(quote, member))
         # An adopted claim also takes the outcomes that its original has in the imported log.
         if quote.origin is not None:
-            outcomes += self._find_foreign_outcomes(quote)
-        return Family(members=members, outcomes=tuple(sorted(outcomes, key=weigh_outcome)), others=tuple(sorted(others, key=weigh_outcome)))
+            shown += self._find_foreign_outcomes(quote)
+        return Family(members=members, outcomes=tuple(sorted(shown, key=weigh_outcome)), others=tuple(sorted(others, key=weigh_outcome)))
 
     def _find_foreign_outcomes(self, quote: Quote) -> Iterator[FamilyOutcome]:
         """Yield the outcomes that the kept log has of the claim that *quote* was adopted from."""
@@ -276,16 +294,15 @@ class _WordIndex:
 
     def add(self, quote: Quote) -> None:
         """Take in *quote*."""
-        if len(quote.words) < SHORTEST_RUN:
-            self._short[quote.words].append(quote)
-        for run in _list_runs(quote.words):
-            self._by_run[run].append(quote)
+        phrases = self._short if len(quote.words) < SHORTEST_RUN else self._by_run
+        for phrase in list_phrases(quote.words):
+            phrases[phrase].append(quote)
 
     def find(self, quote: Quote) -> Iterator[Quote]:
         """Yield quotes that share a run with *quote*: those of its rarest run, and those of every run that is no boilerplate."""
         if not quote.words:
             return
-        runs = [self._by_run.get(run, []) for run in _list_runs(quote.words)]
+        runs = [self._by_run.get(run, []) for run in list_phrases(quote.words)] if len(quote.words) >= SHORTEST_RUN else []
         if runs:
             # The rarest run is always followed, even if it is frequent. Otherwise a quotation that
             # consists only of common phrases would find nothing, not even its exact copy.
@@ -293,13 +310,14 @@ class _WordIndex:
             yield from (one for found in runs if found is rarest or len(found) <= _MOST_SHARED for one in found)
         # Quotations shorter than a run are not indexed by runs, so they are looked up by all their
         # possible positions.
-        for length in range(1, min(SHORTEST_RUN, len(quote.words) + 1) if self._short else 0):
-            for at in range(len(quote.words) - length + 1):
-                yield from self._short.get(quote.words[at : at + length], ())
+        for phrase in _list_short(quote.words) if self._short else ():
+            yield from self._short.get(phrase, ())
 
 
-def _list_runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
-    return {words[at : at + SHORTEST_RUN] for at in range(len(words) - SHORTEST_RUN + 1)}
+def _list_short(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield every run in *words* that is too short to be indexed unless it is a whole quote."""
+    for length in range(1, min(SHORTEST_RUN, len(words) + 1)):
+        yield from (words[at : at + length] for at in range(len(words) - length + 1))
 
 
 def _strip(origin: tuple[str, str]) -> tuple[str, str]:
@@ -339,45 +357,59 @@ def _find_other_words(quote: Quote, member: Quote) -> str | None:
     return f"{newer.card[0]}@{looked_up[-1][0]}" if looked_up and looked_up[-1][1] else None
 
 
-def _read_outcomes(reader: LogReader, ignored: frozenset[str]) -> dict[int, tuple[FamilyOutcome, ...]]:
-    """Return the outcomes of each claim revision, by its entry, in log order; property and model are filled in by `_name`."""
-    same = and_(restriction.c.log == verdict.c.log, restriction.c.seq == verdict.c.seq, restriction.c.reading == verdict.c.reading)
-    element = and_(
-        claim_revision.c.log == restriction.c.log,
-        claim_revision.c.claim == restriction.c.claim,
-        claim_revision.c.revision == restriction.c.revision,
+_OUTCOMES = """
+    SELECT r.seq, o.claim || '@' || o.revision, o.audit, o.seq, e.at, v.verdict, v.standing, w.valid_until
+      FROM restriction o
+      JOIN verdict v ON v.log = o.log AND v.seq = o.seq AND v.reading = o.reading
+      JOIN claim_revision r ON r.log = o.log AND r.claim = o.claim AND r.revision = o.revision
+      JOIN entry e ON e.log = o.log AND e.seq = o.seq
+      LEFT JOIN outcome_validity w ON w.log = o.log AND w.seq = o.seq
+     WHERE o.log = ? AND o.seq <= ? AND o.reading = 0
+"""
+"""Only reading 0, the claim in its own form: other readings do not decide the status."""
+
+
+def _read_outcome_rows(reader: LogReader, quotes: Collection[int] | None) -> list[tuple[Any, ...]]:
+    """Return the outcomes of the claim revisions that the entries *quotes* recorded (of all when None), in log order."""
+    return sorted(_select(reader, _OUTCOMES, "r.seq", quotes), key=itemgetter(3))
+
+
+def _select(reader: LogReader, statement: str, column: str, numbers: Collection[int] | None) -> list[tuple[Any, ...]]:
+    """Return the rows of *statement*, of this log and what is seen of it, in which *column* is one of *numbers* (any when None)."""
+    here = (reader.log_id, reader.log_size)
+    if numbers is None:
+        return reader.driver_rows(statement, *here)
+    listed, rows = sorted(numbers), []
+    for start in range(0, len(listed), CHUNK):
+        chunk = listed[start : start + CHUNK]
+        rows += reader.driver_rows(f"{statement} AND {column} IN ({', '.join('?' * len(chunk))})", *here, *chunk)
+    return rows
+
+
+def _build_outcome(row: tuple[Any, ...], quote: Quote, today: date | None) -> FamilyOutcome:
+    _, claim, audit, seq, at, words, standing, day = row
+    valid_until = None if day is None else date.fromisoformat(day)
+    return FamilyOutcome(
+        claim=claim,
+        property=quote.phi,
+        model=quote.model,
+        audit=audit,
+        verdict=Verdict(words),
+        standing=weaken(VerdictStanding(standing) if standing else None, valid_until, today),
+        seq=seq,
+        at=from_seconds(at),
+        valid_until=valid_until,
+        is_expired=is_expired(valid_until, today),
     )
-    placed = and_(entry.c.log == restriction.c.log, entry.c.seq == restriction.c.seq)
-    columns = (restriction.c.claim, restriction.c.revision, restriction.c.audit, restriction.c.seq, entry.c.at)
-    valid = and_(outcome_validity.c.log == restriction.c.log, outcome_validity.c.seq == restriction.c.seq)
-    wanted = select(claim_revision.c.seq, *columns, verdict.c.verdict, verdict.c.standing, outcome_validity.c.valid_until)
-    joined = restriction.join(verdict, same).join(claim_revision, element).join(entry, placed).outerjoin(outcome_validity, valid)
-    wanted = wanted.select_from(joined)
-    # Only reading 0, the claim in its own form. Other readings do not decide the status.
-    family_outcomes: dict[int, list[FamilyOutcome]] = defaultdict(list)
-    for row in reader.plain_rows(wanted.where(reader.visible(restriction), restriction.c.reading == 0).order_by(restriction.c.seq)):
-        of, claim, revision, audit, seq, at, words, standing, day = row
-        if audit in ignored:
-            continue
-        valid_until = None if day is None else date.fromisoformat(day)
-        family_outcomes[of].append(
-            FamilyOutcome(
-                claim=f"{claim}@{revision}",
-                property="",
-                model=_NOBODY,
-                audit=audit,
-                verdict=Verdict(words),
-                standing=weaken(VerdictStanding(standing) if standing else None, valid_until, reader.today),
-                seq=seq,
-                at=from_seconds(at),
-                valid_until=valid_until,
-                is_expired=is_expired(valid_until, reader.today),
-            )
-        )
-    return {seq: tuple(outcomes) for seq, outcomes in family_outcomes.items()}
 
 
-_NOBODY = ModelRef(developer="", name="", version="")
+def _index_audited(outcomes: Outcomes, quotes: Mapping[int, Quote]) -> "_Index":
+    return _Index((quotes[seq] for seq in sorted(outcomes)), is_grouped=False)
+
+
+def lead(family: Family) -> tuple[FamilyOutcome | None, FamilyOutcome | None]:
+    """Return the gravest outcome of *family*, and of others on the same words."""
+    return family.gravest, find_gravest(family.others)
 
 
 def _mark(outcome: FamilyOutcome, other_words: str | None) -> FamilyOutcome:
@@ -388,42 +420,99 @@ def _in_log(outcome: FamilyOutcome, log: str) -> FamilyOutcome:
     return replace(outcome, log=outcome.log or log)
 
 
-def _find_candidates(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
-    """Return the entries of all claim revisions that may be in the families of *quotes*."""
-    here = claim_revision
+def _find_linked(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
+    """Return the entries of all claim revisions that identifier, origin or place link with *quotes*."""
     claims = {quote.claim for quote in quotes}
     for quote in quotes:
         for place in quote.places:
             claims |= _find_overlapping(reader, place)
-    wanted = select(here.c.seq).where(reader.visible(here))
-    found = {row.seq for row in reader.rows_in(wanted, here.c.claim, claims)}
-    if origins := {quote.origin for quote in quotes if quote.origin is not None}:
-        table = claim_origin
-        same = or_(*((table.c.origin == log) & (table.c.claim == claim.partition("@")[0]) for log, claim in origins))
-        found |= {row.seq for row in reader.rows(select(table.c.seq).where(reader.visible(table), same))}
-    alike = {(quote.key, quote.card, quote.is_placed): quote for quote in quotes}
-    for condition in (condition for quote in alike.values() for condition in _list_conditions(quote)):
-        found |= {seq for (seq,) in reader.plain_rows(wanted.where(condition))}
+    here, listed = (reader.log_id, reader.log_size), sorted(claims)
+    found = set()
+    for start in range(0, len(listed), CHUNK):
+        chunk = listed[start : start + CHUNK]
+        revisions = f"SELECT seq FROM claim_revision WHERE log = ? AND seq <= ? AND claim IN ({', '.join('?' * len(chunk))})"  # noqa: S608
+        found |= {seq for (seq,) in reader.driver_rows(revisions, *here, *chunk)}
+    for log, claim in {_strip(quote.origin) for quote in quotes if quote.origin is not None}:
+        found |= {seq for (seq,) in reader.plain_rows(_ADOPTED, origin=log, claim=claim)}
     return found
 
 
-def _list_conditions(quote: Quote) -> Iterator[ColumnElement[bool]]:
-    """Yield conditions that are, together, that words can link a claim revision with *quote* as `_Index` does; each has an index."""
-    here, (model, phi) = claim_revision.c, quote.key
-    same = and_(here.property == phi, here.developer == model.developer, here.model == model.name, here.model_version == model.version)
-    if quote.card is None:
-        yield same
-        return
-    card, revision = quote.card
-    in_card = and_(same, here.card == card)
-    yield and_(same, is_unplaced, here.card.is_(None))
-    if not quote.is_placed:
-        yield in_card
-        return
-    yield and_(in_card, is_unplaced)
-    yield and_(in_card, here.card_revision < revision)
-    yield and_(in_card, here.card_revision > revision)
+_ADOPTED = select(claim_origin.c.seq).where(
+    seen(claim_origin), claim_origin.c.origin == bindparam("origin"), claim_origin.c.claim == bindparam("claim")
+)
 
+
+def _find_worded(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
+    """Return the entries of all claim revisions with an outcome that words can link with *quotes*, as `_WordIndex` finds them."""
+    found: set[int] = set()
+    wanted: set[int] = set()
+    for quote in quotes:
+        found |= {seq for _, seq in _find_phrases(reader, {number_phrase(phrase) for phrase in _list_short(quote.words)}, limit=None)}
+        if len(quote.words) >= SHORTEST_RUN:
+            wanted |= {number_phrase(phrase) for phrase in list_phrases(quote.words)}
+    # One more than the most that are followed shows that a phrase is boilerplate.
+    sharing: dict[int, list[int]] = defaultdict(list)
+    for number, seq in _find_phrases(reader, wanted, limit=_MOST_SHARED + 1):
+        sharing[number].append(seq)
+    found |= {seq for listed in sharing.values() for seq in listed}
+    for quote in quotes:
+        own = {number_phrase(phrase) for phrase in list_phrases(quote.words)} if len(quote.words) >= SHORTEST_RUN else set()
+        # Of a quote of boilerplate alone the rarest phrase counts, so all who share any are needed.
+        if own and all(len(sharing.get(number, ())) > _MOST_SHARED for number in own):
+            found |= {seq for _, seq in _find_phrases(reader, own, limit=None)}
+    return found
+
+
+_SHARING = "SELECT phrase, quote FROM audited_phrase WHERE log = ? AND seq <= ? AND phrase"
+_ARMS = 100
+"""How many phrases one statement looks up; SQLite takes at most 500 parts of a UNION."""
+
+
+def _find_phrases(reader: LogReader, numbers: Collection[int], *, limit: int | None) -> Iterator[tuple[Any, ...]]:
+    """Yield each of the phrases *numbers* with every claim revision that has it and an outcome; at most *limit* for each phrase."""
+    here, listed = (reader.log_id, reader.log_size), sorted(numbers)
+    for start in range(0, len(listed), _ARMS):
+        chunk = listed[start : start + _ARMS]
+        if limit is None:
+            yield from reader.driver_rows(f"{_SHARING} IN ({', '.join('?' * len(chunk))})", *here, *chunk)
+            continue
+        arms = (f"SELECT * FROM ({_SHARING} = ? LIMIT {limit}) AS part_{number}" for number in range(len(chunk)))  # noqa: S608
+        yield from reader.driver_rows(" UNION ALL ".join(arms), *(value for number in chunk for value in (*here, number)))
+
+
+def _find_comparable(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
+    """Return the entries of all claim revisions that words can link with *quotes* in one family, with or without an outcome."""
+    found: set[int] = set()
+    alike = {(quote.key, quote.card, quote.is_placed): quote for quote in quotes}
+    for quote in alike.values():
+        model, phi = quote.key
+        card, revision = quote.card or (None, None)
+        values = {"phi": phi, "developer": model.developer, "model": model.name, "version": model.version, "card": card}
+        for statement in _COMPARABLE[quote.card is not None, quote.is_placed]:
+            found |= {seq for (seq,) in reader.plain_rows(statement, card_revision=revision, **values)}
+    return found
+
+
+def _select_comparable(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:
+    same = {"property": "phi", "developer": "developer", "model": "model", "model_version": "version"}
+    about = (claim_revision.c[column] == bindparam(name) for column, name in same.items())
+    return select(claim_revision.c.seq).where(seen(claim_revision), *about, *conditions)
+
+
+_IN_CARD, _REVISION = claim_revision.c.card == bindparam("card"), claim_revision.c.card_revision
+_UNPLACED_IN_CARD = _select_comparable(_IN_CARD, is_unplaced)
+_WITHOUT_CARD = _select_comparable(claim_revision.c.card.is_(None), is_unplaced)
+_COMPARABLE = {
+    (False, False): (_select_comparable(),),
+    (True, False): (_WITHOUT_CARD, _select_comparable(_IN_CARD)),
+    (True, True): (
+        _WITHOUT_CARD,
+        _UNPLACED_IN_CARD,
+        _select_comparable(_IN_CARD, bindparam("card_revision") > _REVISION),
+        _select_comparable(_IN_CARD, bindparam("card_revision") < _REVISION),
+    ),
+}
+"""By whether a quote has a card, and a place in it: what words can link it with, as `_Index` compares them. Each statement has an index."""
 
 _LONGEST = 32
 _OVERLAPPING = " UNION ALL ".join(
@@ -441,20 +530,21 @@ def _find_overlapping(reader: LogReader, place: Place) -> set[str]:
     return {row[0] for row in reader.driver_rows(_OVERLAPPING, *values * (_LONGEST - 1))}
 
 
+_QUOTES = """
+    SELECT r.seq, r.claim, r.revision, r.developer, r.model, r.model_version, r.property, r.property_version, r.card, r.card_revision,
+           r.quote_status, p.start, p.stop, t.quote, o.origin, o.claim, o.revision
+      FROM claim_revision r
+      LEFT JOIN claim_text t ON t.log = r.log AND t.seq = r.seq
+      LEFT JOIN claim_origin o ON o.log = r.log AND o.seq = r.seq
+      LEFT JOIN claim_place p ON p.log = r.log AND p.seq = r.seq
+     WHERE r.log = ? AND r.seq <= ?
+"""
+
+
 def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matches: bool) -> Iterator[Quote]:
     """Yield the claim revisions of the entries *numbers* (all that are seen when None) with words and places, in log order."""
-    here = claim_revision
-    joined = here
-    for table in (claim_text, claim_origin):
-        joined = joined.outerjoin(table, and_(table.c.log == here.c.log, table.c.seq == here.c.seq))  # type: ignore[assignment]
-    joined = joined.outerjoin(claim_place, and_(claim_place.c.log == here.c.log, claim_place.c.seq == here.c.seq))  # type: ignore[assignment]
-    model = (here.c.developer, here.c.model, here.c.model_version)
-    about = (here.c.property, here.c.property_version, here.c.card, here.c.card_revision, here.c.quote_status)
-    columns = (here.c.seq, here.c.claim, here.c.revision, *model, *about, claim_place.c.start, claim_place.c.stop, claim_text.c.quote)
-    origin = (claim_origin.c.origin, claim_origin.c.claim, claim_origin.c.revision)
-    wanted = select(*columns, *origin).select_from(joined).where(reader.visible(here)).order_by(here.c.seq)
-    rows = reader.plain_rows(wanted) if numbers is None else reader.rows_in(wanted, here.c.seq, sorted(numbers))
-    moved = _read_matches(reader, None if numbers is None else {row[1] for row in rows}) if has_matches else {}
+    rows = sorted(_select(reader, _QUOTES, "r.seq", numbers), key=itemgetter(0))
+    moved = _read_matches(reader, None if numbers is None else {row[1] for row in rows}) if has_matches and rows else {}
     # One object for each model version: a hundred thousand claims name a handful of models.
     models: dict[tuple[str, str, str], ModelRef] = {}
     for row in rows:

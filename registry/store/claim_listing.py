@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select
 
 from registry.records.claim import Form, QuoteStatus
 from registry.records.claim_status import Staleness, Status
@@ -14,13 +14,14 @@ from registry.store.claim_staleness import ClaimHead, Reference
 from registry.store.kinds.claim_kinds import claim_revision as revisions
 from registry.store.kinds.claim_kinds import claim_text
 from registry.store.kinds.definition_kinds import spec_version
-from registry.store.log_reader import CHUNK, LogReader
+from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
 from registry.store.status_derivation import TERMINAL, FactFinder
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as records are elsewhere: a list makes a hundred thousand, and a frozen one takes twice as long to make.
+@dataclass(slots=True, unsafe_hash=True)
 class ClaimSummary(Record):
-    """The current revision of a claim, and its outcome."""
+    """The current revision of a claim, and its outcome. Nothing changes it after it was made."""
 
     claim: str
     """The identifier, `CLM-…`."""
@@ -37,6 +38,9 @@ class ClaimSummary(Record):
     seq: int
     """The entry that recorded this revision."""
 
+
+SharedParts = dict[tuple[Any, ...], tuple[ModelRef, Reference | None, tuple[Reference, ...]]]
+"""Model, card and definitions of claims, by the columns that name them."""
 
 # Queries over many claims. The current revision is found by "no next revision is visible" instead
 # of max(): the condition uses the unique index and works for any last entry.
@@ -58,19 +62,19 @@ def is_current(reader: LogReader) -> ColumnElement[bool]:
 
 def find_current_entry(reader: LogReader, claim: str) -> int | None:
     """Return the entry of the latest revision of *claim*; None when it has none."""
-    count: int | None = reader.one_value(select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim == claim))
-    return count
+    seq: int | None = reader.one_value(_CURRENT, claim=claim)
+    return seq
 
 
 def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None) -> Iterator[ClaimSummary]:
     """Yield summaries in log order, asking the database for one stretch at a time."""
     finder, after, left = FactFinder(reader), 0, limit
-    models: dict[tuple[str, str, str], ModelRef] = {}
+    shared: SharedParts = {}
     while left is None or left > 0:
         # Paging by the last entry number keeps memory flat and costs the same for every page.
         step = 4 * CHUNK if left is None else min(4 * CHUNK, left)
         rows = reader.plain_rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
-        heads = [head_of(row, models) for row in rows]
+        heads = [head_of(row, shared) for row in rows]
         for row, head, status in zip(rows, heads, finder.statuses(heads), strict=True):
             yield _summary(row, head, status)
         if len(rows) < step:
@@ -89,48 +93,43 @@ def list_stale(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = ()) 
 
 def get_head(reader: LogReader, seq: int) -> ClaimHead:
     """Return what the revision recorded by entry *seq* refers to."""
-    (row,) = reader.plain_rows(_stretch_columns().where(revisions.c.log == reader.log_id, revisions.c.seq == seq))
-    return head_of(row, {})
+    return get_heads(reader, [seq])[0]
 
 
 def get_heads(reader: LogReader, numbers: Sequence[int]) -> list[ClaimHead]:
     """Return what the revisions recorded by the entries *numbers* refer to, in log order; at most as many as one query may ask for."""
-    models: dict[tuple[str, str, str], ModelRef] = {}
-    wanted = _stretch_columns().where(revisions.c.log == reader.log_id, revisions.c.seq.in_(numbers)).order_by(revisions.c.seq)
-    return [head_of(row, models) for row in reader.plain_rows(wanted)]
+    shared: SharedParts = {}
+    return [head_of(row, shared) for row in reader.plain_rows(_HEADS_OF_ENTRIES, keys=numbers)]
 
 
 def list_heads(reader: LogReader, claims: Collection[str] | None = None) -> list[ClaimHead]:
     """Return what every revision of every claim (of *claims*, where given) refers to, in log order."""
-    models: dict[tuple[str, str, str], ModelRef] = {}
-    wanted = select(*_HEAD_COLUMNS, revisions.c.quote_status).where(reader.visible(revisions)).order_by(revisions.c.seq)
-    rows = reader.plain_rows(wanted) if claims is None else reader.rows_in(wanted, revisions.c.claim, claims)
-    return sorted((head_of(row, models) for row in rows), key=lambda head: head.seq)
+    shared: SharedParts = {}
+    rows = reader.plain_rows(_HEADS) if claims is None else reader.rows_by(_HEADS_OF_CLAIMS, claims)
+    return sorted((head_of(row, shared) for row in rows), key=lambda head: head.seq)
 
 
 def find_heads(reader: LogReader, names: Sequence[str]) -> Iterator[list[ClaimHead]]:
     """Yield the current revisions of the claims *names*, `CLM-…`, in chunks, each in log order; claims without a revision are left out."""
     for start in range(0, len(names), CHUNK):
         chunk = names[start : start + CHUNK]
-        wanted = (
-            select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim.in_(chunk)).group_by(revisions.c.claim)
-        )
-        yield get_heads(reader, [row[0] for row in reader.rows(wanted)])
+        yield get_heads(reader, [row[0] for row in reader.rows(_CURRENT_OF_CLAIMS, keys=chunk)])
 
 
-def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> ClaimHead:
-    """Return the head in *row*; one `ModelRef` is kept for all that name it."""
-    (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row
+def head_of(row: tuple[Any, ...], shared: SharedParts) -> ClaimHead:
+    """Return the head in *row*; what it shares with other claims is kept once in *shared*."""
     # Shared objects, because lists hold a hundred thousand heads.
-    model = models.get((developer, name, version))
-    if model is None:
-        model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
-    specs: tuple[Reference, ...] = ((phi, phi_version),)
-    if scoring:
-        specs += ((scoring, scored),)
-    if test:
-        specs += ((test, tested),)
-    return ClaimHead(seq, claim, revision, model, (card, card_revision) if card else None, specs, words[-1] == _VERBATIM)
+    parts = shared.get(row[3:14])
+    if parts is None:
+        developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested = row[3:14]
+        specs: tuple[Reference, ...] = ((phi, phi_version),)
+        if scoring:
+            specs += ((scoring, scored),)
+        if test:
+            specs += ((test, tested),)
+        model = ModelRef(developer=developer, name=name, version=version)
+        parts = shared[row[3:14]] = (model, (card, card_revision) if card else None, specs)
+    return ClaimHead(*row[:3], *parts, row[-1] == _VERBATIM)
 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
@@ -189,6 +188,13 @@ _HEAD_COLUMNS = (
     revisions.c.test_context,
     revisions.c.test_context_version,
 )
+
+
+_CURRENT = select(func.max(revisions.c.seq)).where(seen(revisions), revisions.c.claim == bindparam("claim"))
+_CURRENT_OF_CLAIMS = select(func.max(revisions.c.seq)).where(seen(revisions), revisions.c.claim.in_(KEYS)).group_by(revisions.c.claim)
+_HEADS = select(*_HEAD_COLUMNS, revisions.c.quote_status).where(seen(revisions)).order_by(revisions.c.seq)
+_HEADS_OF_CLAIMS = _HEADS.where(revisions.c.claim.in_(KEYS))
+_HEADS_OF_ENTRIES = _HEADS.where(revisions.c.seq.in_(KEYS))
 
 
 def _stretch_columns() -> Select[Any]:

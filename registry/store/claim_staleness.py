@@ -4,9 +4,9 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Column, Select, func, select
 
 from registry.records.analysis_plan import list_locked
 from registry.records.claim_status import CauseKind, StaleCause, StalenessVerdict
@@ -18,7 +18,7 @@ from registry.store.database_tables import body
 from registry.store.kinds.audit_kinds import lock
 from registry.store.kinds.claim_kinds import card_revision, passage_match, reviewed_cause, staleness_review
 from registry.store.kinds.definition_kinds import model_version, spec, spec_version
-from registry.store.log_reader import CHUNK, LogReader
+from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
 from registry.store.version_lineage import Lineage, read_lineage
 
 Reference = tuple[str, int]
@@ -151,9 +151,9 @@ class CauseFinder:
     def _list(
         self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround], reviews: Mapping[Reference, Mapping[Name, CauseReview]]
     ) -> list[tuple[StaleCause, ...]]:
-        self._find_newest(self._cards, card_revision, "card revision", {head.card[0] for head in heads if head.card})
-        self._find_newest(self._specs, spec_version, "spec version", {name for ground in grounds for name, _ in ground.specs})
-        match_results = self._match_results(heads)
+        self._find_newest(self._cards, _NEWEST_CARDS, {head.card[0] for head in heads if head.card})
+        self._find_newest(self._specs, _NEWEST_SPECS, {name for ground in grounds for name, _ in ground.specs})
+        match_results = self._fates(heads)
         outcomes = [one.outcome for one in grounds if one.outcome is not None]
         methods = self._methods(outcomes)
         stale_causes = []
@@ -316,11 +316,19 @@ class CauseFinder:
             self._newest_methods = {row.slug: (row.version, row.seq, row.spec) for row in rows}
         return self._newest_methods
 
-    def _find_newest(self, known: dict[str, Newest], table: Table, columns: str, names: set[str]) -> None:
-        """Add to *known* the newest number of each of *names* and its entry: numbers are gapless, so the last entry has the highest."""
-        name, number = (table.c[column] for column in columns.split())
-        wanted = select(name, func.max(number), func.max(table.c.seq)).where(self._reader.visible(table)).group_by(name)
-        known |= {row[0]: (row[1], row[2]) for row in self._reader.rows_in(wanted, name, names - known.keys())}
+    def _find_newest(self, known: dict[str, Newest], statement: Select[Any], names: set[str]) -> None:
+        """Add to *known* the newest number of each of *names* and its entry."""
+        known |= {row[0]: (row[1], row[2]) for row in self._reader.rows_by(statement, names - known.keys())}
+
+
+def _select_newest(name: Column[Any], number: Column[Any]) -> Select[Any]:
+    """Numbers are gapless, so the last entry has the highest."""
+    newest = select(name, func.max(number), func.max(name.table.c.seq))
+    return newest.where(seen(name.table), name.in_(KEYS)).group_by(name)  # type: ignore[arg-type]
+
+
+_NEWEST_CARDS = _select_newest(card_revision.c.card, card_revision.c.revision)
+_NEWEST_SPECS = _select_newest(spec_version.c.spec, spec_version.c.version)
 
 
 def _find_successors(lineage: Lineage, model: ModelRef, reviews: Mapping[Name, CauseReview]) -> Iterator[StaleCause]:

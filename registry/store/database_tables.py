@@ -129,7 +129,7 @@ signature = new_table(
 )
 """What authors signed of their entries. No statement: it is computed from the leaf, which therefore cannot cover it."""
 
-ERASABLE = frozenset({body.name, content.name, *(table.name for kind in KINDS.values() for table in kind.erasable)})
+ERASABLE = frozenset({body.name, content.name, *(column.table.name for kind in KINDS.values() for column in kind.erasable)})
 """Rows here may be deleted, never changed: erasing a text leaves its proof in the log."""
 
 _SEALS = frozenset({"node", "checkpoint", "cosignature", "signature"})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true
+from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, or_, select, true
 
 from registry.errors import Fault, NotFoundError
 from registry.records.analysis_plan import Deviation, Exploration, Lock, list_locked
@@ -45,7 +45,7 @@ from registry.store.kinds.definition_kinds import (
     spec_version,
 )
 from registry.store.kinds.log_kinds import authority, erasure
-from registry.store.log_reader import CHUNK, LogReader, has_text
+from registry.store.log_reader import CHUNK, LogReader, has_text, seen, select_recorded
 from registry.store.statement_kind import AUDIT, KINDS, OBJECTION, Role, split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements
@@ -251,11 +251,19 @@ def find_passage_matches(reader: LogReader, *, card: str | None, claim: str | No
     return _of(reader, passage_match, and_(in_card, of_claim))
 
 
+_MODEL = select_recorded(
+    select(model_version.c.seq).where(
+        seen(model_version),
+        model_version.c.developer == bindparam("developer"),
+        model_version.c.name == bindparam("name"),
+        model_version.c.version == bindparam("version"),
+    )
+)
+
+
 def find_model(reader: LogReader, model: ModelRef) -> Recorded[ModelVersion] | None:
     """Return the registered version *model*; None if it is not registered."""
-    table = model_version
-    same = (table.c.developer == model.developer) & (table.c.name == model.name) & (table.c.version == model.version)
-    return reader.first_recorded(select(table.c.seq).where(reader.visible(table), same))
+    return next(iter(reader.recorded_of(_MODEL, developer=model.developer, name=model.name, version=model.version)), None)
 
 
 def find_successors(reader: LogReader, lineage: Lineage, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
@@ -359,6 +367,17 @@ def build_dossiers(reader: LogReader, claims: Sequence[str], *, revision: int | 
         yield from gatherer.build(claims[start : start + CHUNK], revision)
 
 
+def _select_since(name: Column[Any], number: Column[Any]) -> Select[Any]:
+    table = name.table
+    since = (seen(table), name == bindparam("name"), number >= bindparam("number"))  # type: ignore[arg-type]
+    return select_recorded(select(table.c.seq).where(*since))
+
+
+_SPECS_SINCE = _select_since(spec_version.c.spec, spec_version.c.version)
+_CARDS_SINCE = _select_since(card_revision.c.card, card_revision.c.revision)
+_AUTHORITY = select_recorded(select(authority.c.seq).where(seen(authority), authority.c.code == bindparam("code")))
+
+
 class _Gatherer:
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
@@ -437,7 +456,8 @@ class _Gatherer:
 
     def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> tuple[dict[int, Status], dict[int, Family]]:
         heads = get_heads(self._reader, [revision.entry.seq for revision in current])
-        statuses, families = self._finder.statuses(heads), self._finder.find_families(heads)
+        families = self._finder.find_families(heads)
+        statuses = self._finder.statuses(heads, families)
         numbers = [head.seq for head in heads]
         return dict(zip(numbers, statuses, strict=True)), dict(zip(numbers, families, strict=True))
 
@@ -452,12 +472,10 @@ class _Gatherer:
         return found
 
     def _read_specs(self, references: tuple[Reference, ...]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
-        table = spec_version
         found: list[Recorded[Any]] = []
         newer: list[Recorded[Any]] = []
         for name, version in references:
-            since = (table.c.spec == name) & (table.c.version >= version)
-            for one in self._reader.recorded_by(select(table.c.seq).where(self._reader.visible(table), since)):
+            for one in self._reader.recorded_of(_SPECS_SINCE, name=name, number=version):
                 (newer if one.payload.version > version else found).append(one)
         return tuple(found), tuple(newer)
 
@@ -465,9 +483,7 @@ class _Gatherer:
         if reference is None:
             return None, ()
         name, revision = split_reference(reference)
-        table = card_revision
-        since = (table.c.card == name) & (table.c.revision >= revision)
-        card, *newer = self._reader.recorded_by(select(table.c.seq).where(self._reader.visible(table), since))
+        card, *newer = self._reader.recorded_of(_CARDS_SINCE, name=name, number=revision)
         return card, tuple(newer)
 
     def _read_model(self, model: ModelRef) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
@@ -484,8 +500,7 @@ class _Gatherer:
             # names no one.
             codes |= {value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(one.payload, name, None), str)}
         for code in codes - self._authorities.keys():
-            wanted = select(authority.c.seq).where(self._reader.visible(authority), authority.c.code == code)
-            self._authorities[code] = self._reader.recorded_by(wanted)
+            self._authorities[code] = self._reader.recorded_of(_AUTHORITY, code=code)
         found = (one for code in codes for one in self._authorities[code])
         return tuple(sorted(found, key=lambda one: one.entry.seq))
 

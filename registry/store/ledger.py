@@ -1,10 +1,11 @@
 """The ledger: open it, read it as of an entry, and append to it in one transaction at a time."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 
-from sqlalchemy import Connection, Engine, func, select, text
+from sqlalchemy import Connection, Engine, bindparam, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.configuration import find_resource
@@ -14,6 +15,9 @@ from registry.store.database_tables import REVISION, entry
 from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
+
+LOG = logging.getLogger("caveat.registry")
+"""Which database is opened, without its password: shown by `caveat -v`."""
 
 ADVISORY_LOCK = 0x63617665
 """On PostgreSQL one transaction writes at a time; the migrations take the same lock."""
@@ -45,6 +49,7 @@ class Ledger:
             UnavailableError: `registry-not-found` (no file, no schema), `registry-not-current` (migrations are pending), or it cannot
                 be reached.
         """
+        LOG.info("open %s", describe_url(url))
         # SQLite creates a file that does not exist. A mistyped path must be an error, not an empty
         # registry.
         refuse_missing(url)
@@ -172,16 +177,18 @@ def hold_still(connection: Connection) -> None:
         connection.execution_options(isolation_level="REPEATABLE READ")
 
 
+_LAST_ENTRY = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == bindparam("log_id"))
+
+
 def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: int) -> int:
-    seen = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log_id)
     # Several entries can share one second. The last of them counts, so a time always means a
     # complete second.
     if isinstance(as_of, datetime):
         try:
-            return int(connection.execute(seen.where(entry.c.at <= to_seconds(as_of))).scalar_one())
+            return int(connection.execute(_LAST_ENTRY.where(entry.c.at <= to_seconds(as_of)), {"log_id": log_id}).scalar_one())
         except ValueError as error:
             raise InputError(Fault("entry-not-found", str(as_of), str(error))) from error
-    last = int(connection.execute(seen).scalar_one())
+    last = int(connection.execute(_LAST_ENTRY, {"log_id": log_id}).scalar_one())
     if as_of is None:
         return last
     # A number beyond the last entry is refused. Clamping it would label today's state with an entry

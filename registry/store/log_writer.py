@@ -254,8 +254,8 @@ class Writer(View):
             self._connection.exec_driver_sql("PRAGMA secure_delete = ON")
         # The leaf and the typed rows stay. They prove that the statement existed, and they hold no
         # words that can be erased.
-        for table in (*KINDS[place.kind].erasable, body):
-            self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == place.seq))
+        for column in (*KINDS[place.kind].erasable, body.c.seq):
+            self._connection.execute(delete(column.table).where(column.table.c.log == OWN_LOG, column == place.seq))
         self.has_erased = True
 
     def finish(self) -> None:

@@ -283,7 +283,8 @@ def _rows(connection: Connection, table: Table) -> Iterator[Any]:
 
 
 def _order(table: Table) -> list[Any]:
-    return [table.c.log, table.c.seq, *(table.c[column] for column in ("level", "position", "reading", "number") if column in table.c)]
+    within = ("level", "position", "reading", "number", "phrase")
+    return [table.c.log, table.c.seq, *(table.c[column] for column in within if column in table.c)]
 
 
 # A copy of a registry at one moment, into a new SQLite file, while others continue to write.

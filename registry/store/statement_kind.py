@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 
-from sqlalchemy import Table
+from sqlalchemy import Column, Table
 
 from registry.errors import Fault
 from registry.records.record import Kind, Payload, parse_identifier
@@ -44,6 +44,8 @@ class EntryPlace:
     """Entry and time of the audit's lock."""
     corpus: int | None = None
     """Number of tasks in the corpus, as the run states it."""
+    quote: tuple[int, str] | None = None
+    """Entry and quote of the claim revision of which an outcome is the first; None for a later outcome, or where the quote was erased."""
 
     @property
     def here(self) -> tuple[int, int]:
@@ -85,8 +87,9 @@ class StatementKind(Generic[Said]):
     """The payload's class, taken from the declaration."""
     tables: ClassVar[tuple[Table, ...]] = ()
     """The tables that its rows go to, without `identifier`."""
-    erasable: ClassVar[tuple[Table, ...]] = ()
-    """Those of them that hold words and lose their rows when the text is erased. No row of the others holds words that can be erased."""
+    erasable: ClassVar[tuple[Column[Any], ...]] = ()
+    """Where its words are kept, so that they can be erased with its text: rows in which one of these columns names its entry. No other row
+    holds words that can be erased."""
     names: ClassVar[tuple[Role, ...]] = ()
     """The columns of them that name identifiers, each with an index."""
     kept: ClassVar[str | None] = None

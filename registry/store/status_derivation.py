@@ -1,7 +1,7 @@
 """The four axes of a claim's status, and the facts of many claims from which they are derived."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from registry.records.claim_status import (
     owner_of,
 )
 from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity, find_restriction, is_expired, weaken
-from registry.store.claim_families import FamilyFinder
+from registry.store.claim_families import FamilyFinder, lead
 from registry.store.claim_staleness import (
     CauseFinder,
     ClaimGround,
@@ -32,14 +32,13 @@ from registry.store.claim_staleness import (
     ExpiredOutcome,
     RecordedOutcome,
     Reference,
-    StaleReasons,
     UpheldObjection,
 )
 from registry.store.database_tables import body, entry
 from registry.store.kinds.audit_kinds import audit, audit_rival, lock, outcome_validity, restriction, verdict
 from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, passage_match, staleness_review
 from registry.store.kinds.definition_kinds import model_version, objection, objection_event
-from registry.store.log_reader import CHUNK, LogReader, has_text
+from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
 from registry.store.version_lineage import Lineage
 
@@ -124,14 +123,6 @@ def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
 
 # Gathering of facts for many claims in a fixed number of queries.
 
-Known = tuple[
-    tuple[tuple[ClaimEventKind, str | None], ...],
-    tuple[ObjectionState, ...],
-    StaleReasons,
-    tuple[FamilyOutcome | None, FamilyOutcome | None],
-]
-"""Events, states of objections, reasons to be stale, gravest outcomes: what the status of a registered claim follows from."""
-
 
 class ObjectionPosition(NamedTuple):
     """Where an objection stands, and which entry says so."""
@@ -181,8 +172,8 @@ class FactFinder:
         self._causes = CauseFinder(reader, self._filled)
         self._disputed = self._has(objection)
         self._disputed_specs: dict[Reference, list[ObjectionPosition]] | None = None
-        self._known_rivals: dict[str, tuple[str, bool]] | None = None
-        self._usual: dict[Known, Status] = {}
+        self._usual: dict[Hashable, Status] = {}
+        """Of claims with nothing of their own, by what they share."""
         self._families = FamilyFinder(reader, self._filled, list_ignored=_list_ignored)
 
     @property
@@ -190,23 +181,52 @@ class FactFinder:
         """Which model versions come from which."""
         return self._causes.lineage
 
-    def statuses(self, heads: Sequence[ClaimHead]) -> list[Status]:
-        """Return the status of each head, in order."""
-        events = self._events([head.claim for head in heads])
+    def statuses(self, heads: Sequence[ClaimHead], families: Sequence[Family] | None = None) -> list[Status]:
+        """Return the status of each head, in order; *families* are theirs, where they are known already."""
+        leading = self._families.find_leading([head.seq for head in heads]) if families is None else [lead(family) for family in families]
+        events, marked = self._events([head.claim for head in heads]), self._find_marked(heads)
+        # Most claims of a registry have nothing of their own that their status follows from. They
+        # share that of the first one of the same model version, card and definitions.
+        keys: list[Hashable] = [
+            head.seq
+            if gravest is not None or beside is not None or head.claim in marked
+            else (head.model, head.card, head.has_passage, specs, tuple(events.get(head.claim, ())))
+            for head, (gravest, beside), specs in zip(heads, leading, self.find_specs(heads), strict=True)
+        ]
+        # Emptied instead of growing without a limit.
+        if len(self._usual) > CHUNK:
+            self._usual.clear()
+        new = {key: place for place, key in enumerate(keys) if key not in self._usual}
+        asked = [heads[place] for place in new.values()]
+        found = dict(zip(new, self._derive(asked, events, [leading[place] for place in new.values()]), strict=True))
+        self._usual |= {key: status for key, status in found.items() if isinstance(key, tuple)}
+        return [found[key] if key in found else self._usual[key] for key in keys]
+
+    def _find_marked(self, heads: Sequence[ClaimHead]) -> set[str]:
+        """Return the claims of *heads* of which a status depends on more than their revision and events."""
+        claims = [head.claim for head in heads]
+        return {claim for name in _MARKING if name in self._filled for (claim,) in self._reader.rows_by(_MARKING[name], claims)}
+
+    def _derive(
+        self,
+        heads: Sequence[ClaimHead],
+        events: Mapping[str, Sequence[tuple[ClaimEventKind, str | None]]],
+        leading: Sequence[tuple[FamilyOutcome | None, FamilyOutcome | None]],
+    ) -> list[Status]:
         placed, grounds = self._gather(heads)
-        leading = self._families.find_leading([head.seq for head in heads])
-        states = {seq: tuple(one.state for one in found) for seq, found in placed.items()}
-        stale = self._causes.find(heads, grounds)
         return [
-            self._derive(
-                (
-                    tuple(events.get(head.claim, ())),
-                    states.get(head.seq, ()),
-                    why,
-                    gravest,
+            derive_status(
+                StatusFacts(
+                    has_revision=True,
+                    events=events.get(head.claim, ()),
+                    objections=[position.state for position in placed.get(head.seq, ())],
+                    causes=causes,
+                    is_confirmed=is_confirmed,
+                    gravest=gravest,
+                    beside=beside,
                 )
             )
-            for head, why, gravest in zip(heads, stale, leading, strict=True)
+            for head, (causes, is_confirmed), (gravest, beside) in zip(heads, self._causes.find(heads, grounds), leading, strict=True)
         ]
 
     def find_families(self, heads: Sequence[ClaimHead]) -> list[Family]:
@@ -257,26 +277,6 @@ class FactFinder:
         """Return what happened to *claim*, in log order."""
         return [event for event, _ in self._events([claim]).get(claim, ())]
 
-    def _derive(self, known: Known) -> Status:
-        """Most claims of a registry share a status; it is made once."""
-        status = self._usual.get(known)
-        if status is None:
-            # Emptied instead of growing without a limit.
-            if len(self._usual) > CHUNK:
-                self._usual.clear()
-            events, objections, (causes, is_confirmed), (gravest, beside) = known
-            facts = StatusFacts(
-                has_revision=True,
-                events=events,
-                objections=objections,
-                causes=causes,
-                is_confirmed=is_confirmed,
-                gravest=gravest,
-                beside=beside,
-            )
-            status = self._usual[known] = derive_status(facts)
-        return status
-
     def _has(self, table: Table) -> bool:
         return table.name in self._filled
 
@@ -295,9 +295,10 @@ class FactFinder:
         gravities: dict[Reference, tuple[int, int]] = {}
         if not self._has(restriction):
             return outcomes
-        opened, rivals, today = {opening.audit: opening.entry for opening in openings}, self._rivals(), self._reader.today
+        opened, today = {opening.audit: opening.entry for opening in openings}, self._reader.today
+        rivals = self.find_rivals(opened)
         last: dict[Reference, ExpiredOutcome | None] = {}
-        for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
+        for claim, revision, words, standing, name, seq, result, day in self._reader.rows_by(_OUTCOMES, (head.claim for head in heads)):
             rival_of, upheld = rivals.get(name, (None, False))
             # A replay under the rival specification does not count until the objection is upheld
             # (decision of 2026-11-22).
@@ -317,36 +318,11 @@ class FactFinder:
                 outcomes[here] = outcomes[here]._replace(expired=one)
         return outcomes
 
-    def _read_outcomes(self, heads: Sequence[ClaimHead]) -> list[Any]:
-        """Return the outcomes of the claims of *heads* in their own form, in log order, each with the last day on which it is valid."""
-        collection, ruled, valid = restriction.c, verdict.c, outcome_validity.c
-        same = (ruled.log == collection.log) & (ruled.seq == collection.seq) & (ruled.reading == collection.reading)
-        dated = (valid.log == collection.log) & (valid.seq == collection.seq)
-        columns = (
-            collection.claim,
-            collection.revision,
-            ruled.verdict,
-            ruled.standing,
-            collection.audit,
-            collection.seq,
-            collection.result,
-            valid.valid_until,
-        )
-        own = self._reader.visible(restriction) & (collection.reading == 0)
-        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(collection.seq)
-        return self._reader.rows_in(wanted, collection.claim, (head.claim for head in heads))
-
-    def list_ignored(self) -> frozenset[str]:
-        """Return the audits whose outcomes do not count: those under a rival whose objection was not upheld."""
-        return frozenset(name for name, (_, upheld) in self._rivals().items() if not upheld)
-
     def _openings(self, heads: Sequence[ClaimHead]) -> list[AuditOpening]:
         """Return the openings of the audits of each claim, in log order."""
         if not self._has(audit):
             return []
-        columns = (audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq)
-        ordered = select(*columns).where(self._reader.visible(audit)).order_by(audit.c.seq)
-        return [AuditOpening(*row) for row in self._reader.rows_in(ordered, audit.c.claim, (head.claim for head in heads))]
+        return [AuditOpening(*row) for row in self._reader.rows_by(_OPENINGS, (head.claim for head in heads))]
 
     def _contested(self, heads: Sequence[ClaimHead]) -> dict[str, list[ObjectionPosition]]:
         found: dict[str, list[ObjectionPosition]] = defaultdict(list)
@@ -374,18 +350,16 @@ class FactFinder:
             found[row.objection] = ObjectionPosition(row.objection, target, state, step.seq if step else 0)
         return found
 
-    def _rivals(self) -> dict[str, tuple[str, bool]]:
-        """Return each audit that replays under the rival of an objection, with that objection and whether it was upheld."""
+    def find_rivals(self, audits: Collection[str]) -> dict[str, tuple[str, bool]]:
+        """Return those of *audits* that replay under the rival of an objection, with that objection and whether it was upheld."""
         if not self._has(audit_rival):
             return {}
-        if self._known_rivals is None:
-            rows = self._reader.rows(select(audit_rival.c.audit, audit_rival.c.objection).where(self._reader.visible(audit_rival)))
-            wanted = select(objection).where(self._reader.visible(objection))
-            named = {row.objection for row in rows}
-            states = self._states(self._reader.rows_in(wanted, objection.c.objection, named))
-            upheld = {name for name, state in states.items() if state.state is ObjectionState.UPHELD}
-            self._known_rivals = {row.audit: (row.objection, row.objection in upheld) for row in rows}
-        return self._known_rivals
+        replays = select(audit_rival.c.audit, audit_rival.c.objection).where(self._reader.visible(audit_rival))
+        rows = self._reader.rows_in(replays, audit_rival.c.audit, audits)
+        wanted = select(objection).where(self._reader.visible(objection))
+        states = self._states(self._reader.rows_in(wanted, objection.c.objection, (row.objection for row in rows)))
+        upheld = {name for name, state in states.items() if state.state is ObjectionState.UPHELD}
+        return {row.audit: (row.objection, row.objection in upheld) for row in rows}
 
     def _locked_specs(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[Reference]]:
         """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
@@ -416,6 +390,36 @@ class FactFinder:
         return self._disputed_specs
 
 
+_MARKING = {
+    table.name: select(table.c.claim).where(seen(table), table.c.claim.in_(KEYS))
+    for table in (audit, objection, passage_match, staleness_review)
+}
+"""What is recorded of a single claim, by table."""
+_OPENINGS = (
+    select(audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq).where(seen(audit), audit.c.claim.in_(KEYS)).order_by(audit.c.seq)
+)
+# The outcomes of claims in their own form, in log order, each with the last day on which it is valid.
+_OUTCOMES = (
+    select(
+        restriction.c.claim,
+        restriction.c.revision,
+        verdict.c.verdict,
+        verdict.c.standing,
+        restriction.c.audit,
+        restriction.c.seq,
+        restriction.c.result,
+        outcome_validity.c.valid_until,
+    )
+    .join(
+        verdict,
+        (verdict.c.log == restriction.c.log) & (verdict.c.seq == restriction.c.seq) & (verdict.c.reading == restriction.c.reading),
+    )
+    .outerjoin(outcome_validity, (outcome_validity.c.log == restriction.c.log) & (outcome_validity.c.seq == restriction.c.seq))
+    .where(seen(restriction), restriction.c.reading == 0, restriction.c.claim.in_(KEYS))
+    .order_by(restriction.c.seq)
+)
+
+
 def _find_longest(expired_outcome: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
     """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
     # One outcome without an expiry date keeps the claim from ever expiring.
@@ -426,5 +430,6 @@ def _keep_upheld(placed: Sequence[ObjectionPosition]) -> tuple[UpheldObjection, 
     return tuple(UpheldObjection(one.objection, one.target, one.entry) for one in placed if one.state is ObjectionState.UPHELD)
 
 
-def _list_ignored(reader: LogReader) -> frozenset[str]:
-    return FactFinder(reader).list_ignored()
+def _list_ignored(reader: LogReader, audits: Collection[str]) -> frozenset[str]:
+    """Return those of *audits* whose outcomes do not count: under a rival whose objection was not upheld."""
+    return frozenset(name for name, (_, upheld) in FactFinder(reader).find_rivals(audits).items() if not upheld)

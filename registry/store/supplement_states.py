@@ -17,7 +17,7 @@ from registry.store.dossiers import OF_AUDIT, OF_CARD, OF_CLAIM, OF_OBJECTION, O
 from registry.store.kinds.audit_kinds import AUDITS, RIVALS, lock
 from registry.store.kinds.claim_kinds import CARD_REVISIONS, PASSAGE_MATCHES, card_revision, claim_revision
 from registry.store.kinds.definition_kinds import DISPUTES, SPEC_VERSIONS
-from registry.store.log_reader import CHUNK, LogReader, has_text
+from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex
@@ -126,7 +126,8 @@ class _States:
             ]
             self._gather_shared(stretch, named)
             families = self._finder.find_families(stretch)
-            for head, specs, status, family in zip(stretch, named, self._finder.statuses(stretch), families, strict=True):
+            statuses = self._finder.statuses(stretch, families)
+            for head, specs, status, family in zip(stretch, named, statuses, families, strict=True):
                 models = seen.get((head.claim, head.revision), (head.model,))
                 found[f"{head.claim}@{head.revision}"] = self._digest_claim(head, specs, (status, family), models)
         return found
@@ -224,9 +225,7 @@ class _States:
         """Read what identifies the entries *numbers* (all when None): its number, its leaf, and whether its text is there."""
         # Number and leaf identify an entry. The last byte tells whether its text is present, since an
         # erasure changes what is printed.
-        wanted = select(entry.c.seq, entry.c.leaf, body.c.seq).outerjoin(body, has_text(entry)).where(self._reader.visible(entry))
-        missing = None if numbers is None else set(numbers) - self._marks.keys()
-        rows = self._reader.plain_rows(wanted) if missing is None else self._reader.rows_in(wanted, entry.c.seq, missing)
+        rows = self._reader.plain_rows(_MARKS) if numbers is None else self._reader.rows_by(_SOME_MARKS, set(numbers) - self._marks.keys())
         self._marks |= {seq: seq.to_bytes(8, "big") + bytes(leaf) + (b"\0" if text is None else b"\1") for seq, leaf, text in rows}
 
     def _mark(self, numbers: Iterable[int]) -> bytes:
@@ -235,6 +234,10 @@ class _States:
 
     def _is_erased(self, seq: int) -> bool:
         return self._marks[seq][-1] == 0
+
+
+_MARKS = select(entry.c.seq, entry.c.leaf, body.c.seq).outerjoin(body, has_text(entry)).where(seen(entry))
+_SOME_MARKS = _MARKS.where(entry.c.seq.in_(KEYS))
 
 
 def _read_locked(reader: LogReader, audits: Collection[str] | None) -> dict[Reference, list[Reference]]:

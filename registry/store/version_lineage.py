@@ -13,7 +13,7 @@ from registry.records.model_version import REPLACING, Descent, ModelEndpoint, Mo
 from registry.store.database_tables import body
 from registry.store.kinds.audit_kinds import asked_name, audit
 from registry.store.kinds.definition_kinds import model_endpoint, model_event, model_version
-from registry.store.log_reader import LogReader
+from registry.store.log_reader import LogReader, has_text, seen
 
 # The lineage of model versions: links in force, successors, retirement. Lineage cannot be erased,
 # because it decides what is stale (decision of 2026-11-22).
@@ -175,23 +175,33 @@ class Lineage:
 
 def read_lineage(reader: LogReader) -> Lineage:
     """Return the lineage as *reader* sees it. What rows say counts also where a statement's text is gone."""
-    table = model_version
-    columns = (table.c.seq, table.c.developer, table.c.name, table.c.version)
-    before = (table.c.predecessor_developer, table.c.predecessor_name, table.c.predecessor_version)
-    rows = reader.rows(select(*columns, *before).where(reader.visible(table)).order_by(table.c.seq))
+    rows = reader.plain_rows(_VERSIONS)
     registered = [VersionRegistration(entry=row[0], model=_model(*row[1:4]), predecessor=_find_model(*row[4:])) for row in rows]
     return Lineage(registered, _read_events(reader))
 
 
+_VERSIONS = (
+    select(
+        model_version.c.seq,
+        model_version.c.developer,
+        model_version.c.name,
+        model_version.c.version,
+        model_version.c.predecessor_developer,
+        model_version.c.predecessor_name,
+        model_version.c.predecessor_version,
+    )
+    .where(seen(model_version))
+    .order_by(model_version.c.seq)
+)
+_EVENTS = select(model_event).where(seen(model_event))
+_EVENTS_WITH_TEXT = select(model_event.c.seq).join(body, has_text(model_event)).where(seen(model_event))
+
+
 def _read_events(reader: LogReader) -> list[VersionHistory]:
-    table = model_event
     # The rows of an event survive if its text is lost, so lineage stays complete.
-    there = select(table.c.seq).join(body, (body.c.log == table.c.log) & (body.c.seq == table.c.seq)).where(reader.visible(table))
-    said = {one.entry.seq: one.payload for one in reader.recorded_by(there)}
-    return [
-        VersionHistory(entry=row.seq, event=said[row.seq] if row.seq in said else _restore(row))
-        for row in reader.rows(select(table).where(reader.visible(table)))
-    ]
+    rows = reader.rows(_EVENTS)
+    said = {one.entry.seq: one.payload for one in reader.recorded_by(_EVENTS_WITH_TEXT)} if rows else {}
+    return [VersionHistory(entry=row.seq, event=said[row.seq] if row.seq in said else _restore(row)) for row in rows]
 
 
 def name_models(row: Any) -> tuple[ModelRef, ModelRef | None]:
@@ -223,6 +233,13 @@ def _find_model(developer: str | None, name: str | None, version: str | None) ->
 # Statements on endpoint names, as far as they concern a claim or a model version.
 
 
+_ENDPOINTS = (
+    select(model_endpoint.c.seq, model_endpoint.c.developer, model_endpoint.c.name, model_endpoint.c.version, model_endpoint.c.endpoint)
+    .where(seen(model_endpoint))
+    .order_by(model_endpoint.c.seq)
+)
+
+
 class EndpointIndex:
     """Which entries state or retract endpoint names, by version and name; each table is read once."""
 
@@ -247,9 +264,7 @@ class EndpointIndex:
 
     @cached_property
     def _statements(self) -> list[tuple[int, ModelRef, str]]:
-        table = model_endpoint
-        wanted = select(table.c.seq, table.c.developer, table.c.name, table.c.version, table.c.endpoint)
-        rows = self._reader.plain_rows(wanted.where(self._reader.visible(table)).order_by(table.c.seq))
+        rows = self._reader.plain_rows(_ENDPOINTS)
         return [(row[0], ModelRef(developer=row[1], name=row[2], version=row[3]), row[4]) for row in rows]
 
     @cached_property

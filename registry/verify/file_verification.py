@@ -9,10 +9,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from registry.codec.file_io import LOG
 from registry.errors import CaveatError, Fault, InputError
 from registry.exchange.bundle_check import Bundle, find_signer, read_whole
 from registry.records.statement import OutputFormat
-from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, render_many
+from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, has_layout, refuse_layout, render_many
 from registry.seal.signed_notes import SignedNote, parse_consistency, parse_note, parse_proof, verify_note
 from registry.verify.proof_checks import (
     MISSING,
@@ -268,6 +269,13 @@ def verify_files(
     ]
     done |= {at: examined[at].finish(None) for at in examined.keys() - rendered}
     progress(len(examined) - len(rendered))
+    # `caveat-verify` brings no layout: what it would compare stays unchecked, and JSON, which needs none, is compared.
+    if not has_layout():
+        lacking = [at for at in rendered if embedded[at].format is not OutputFormat.JSON]
+        for at in lacking:
+            done[at] = examined[at].finish(RenderedFile(key=str(at), format=embedded[at].format, data=None, error=refuse_layout()))
+        rendered = [at for at in rendered if at not in lacking]
+        progress(len(lacking))
     with ExitStack() as stack:
         pdfs = sum(embedded[at].format is OutputFormat.PDF for at in rendered)
         # One process for each PDF at most; HTML and JSON need none of their own.
@@ -388,6 +396,8 @@ def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
             data = stream.read(most if is_part else most + 1)
     except OSError as error:
         raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error
+    if not is_part:
+        LOG.info("read %s (%s bytes)", path, f"{len(data):,}")
     if len(data) > most:
         raise InputError(Fault("file-too-large", str(path), f"it has more than {most:,} bytes, which no supplement has"))
     return data

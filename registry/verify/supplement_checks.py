@@ -8,6 +8,7 @@ from registry.errors import CaveatError, InputError, UnavailableError
 from registry.records.dossier import Recorded
 from registry.records.statement import OutputFormat, Publication
 from registry.report.published_file import PdfSignature, find_signature, split_file
+from registry.report.render_workers import has_layout
 from registry.report.supplement_reading import list_threats
 from registry.verify import proof_checks as proofs
 from registry.verify.proof_checks import (
@@ -448,9 +449,12 @@ def _find_other_version(supplement_examination: SupplementExamination) -> str | 
     The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
     than this: that it cannot be compared here. So an altered file may escape a *no* by such words, and gets no *yes* by them.
     """
-    from registry.report.html_rendering import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
+    # Without templates nothing here could have rendered it.
+    here: str | None = None
+    if has_layout():
+        from registry.report.html_rendering import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
 
-    here = template_digest()
+        here = template_digest()
     # The log's word is the strongest: then the file's own does not count.
     if supplement_examination.published is not None:
         return None if supplement_examination.published.template == here else "its publication in the log names the templates of"

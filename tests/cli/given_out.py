@@ -55,10 +55,10 @@ def build(folder: Path) -> None:
         card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
         Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
         claim = ask("claim", "add", "claims.yaml")["added"][0]
-        audit = ask("audit", "lock", write_audit(folder, claim))["audit"]
+        audit = ask("audit", "lock", "--yes", write_audit(folder, claim))["audit"]
         scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
         run("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat())
-        run("report", claim, "-o", "out", "--publish")
+        run("report", claim, "-o", "out", "--publish", "--yes")
 
 
 def take_copy(source: Path, target: Path) -> Path:

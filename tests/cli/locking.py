@@ -35,7 +35,7 @@ def lock_all(caveat: Caveat, folder: Path, *, more: str = "") -> str:
     add_contexts(caveat, folder, "deploy_context", "office")
     (folder / "tasks.txt").write_text("".join(f"t{number}\n" for number in range(40)), encoding="utf-8")
     extra = "test_contexts: exam\ndeploy_contexts: {default: office}\ntasks: tasks.txt\nmodel: m-1\nbudget: 700 calls\n"
-    locked = caveat("audit", "lock", write_audit(folder, claim, extra=extra + more), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(folder, claim, extra=extra + more), "--json")
     assert locked.code == 0, locked.err
     return str(locked.document["audit"])
 

@@ -101,7 +101,7 @@ def test_an_ablation_is_recorded_in_an_audit_once(caveat: Caveat, tmp_path: Path
     """Said on standard error; the audit shows it."""
     claim = register(caveat, tmp_path)[1]
     write_audit(tmp_path, claim)
-    audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", "audit.yaml", "--json").document["audit"]
     table = write_table(tmp_path / "t.csv", cues={"strong": 3})
 
     first, again = (caveat("analyze", "ablation", table, "--audit", audit) for _ in range(2))

@@ -55,7 +55,7 @@ def example(caveat: Caveat, at: Callable[[str], None]) -> Caveat:
 def claim(example: Caveat, tmp_path: Path, at: Callable[[str], None]) -> str:
     """A claim whose audit contradicts it: locked, run on 22 November 2026, valid until 1 March 2027."""
     name = register(example, tmp_path)[0]
-    locked = example("audit", "lock", write_audit(tmp_path, name, extra=PLAN.format(more=", valid_until: 2027-03-01")), "--json")
+    locked = example("audit", "lock", "--yes", write_audit(tmp_path, name, extra=PLAN.format(more=", valid_until: 2027-03-01")), "--json")
     assert locked.code == 0, locked.err
     at("2026-11-22T12:00")
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
@@ -123,7 +123,7 @@ def test_a_new_audit_settles_an_expired_one(example: Caveat, claim: str, tmp_pat
     """The claim is current again; the older contradiction stays listed, as an expired one."""
     at("2027-03-02T12:00")
     draft = write_audit(tmp_path, f"{claim}@1", extra=PLAN.format(more=", seed: 1"))
-    audit = example("audit", "lock", draft, "--json").document["audit"]
+    audit = example("audit", "lock", "--yes", draft, "--json").document["audit"]
     at("2027-03-03T12:00")
     scores = write_scores(tmp_path / "again.csv", test=0.03, deploy=0.4)
     done = example("audit", "conclude", audit, scores, "--run-date", "2027-03-03T10:00:00Z", "--json")
@@ -140,7 +140,9 @@ def test_a_last_day_before_the_run_is_refused(example: Caveat, tmp_path: Path, s
     name = register(example, tmp_path)[0]
     draft = write_audit(tmp_path, name, extra=PLAN.format(more=", valid_until: 2026-11-20"))
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
-    words = ("audit", "lock", draft) if step == "lock" else ("audit", "conclude", draft, scores, "--run-date", "2026-11-21T10:00:00Z")
+    words = (
+        ("audit", "lock", "--yes", draft) if step == "lock" else ("audit", "conclude", draft, scores, "--run-date", "2026-11-21T10:00:00Z")
+    )
     refused = example(*words)
 
     assert (refused.code, "expires-before-run" in refused.err) == (2, True), refused.err

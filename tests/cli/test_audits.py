@@ -16,7 +16,7 @@ def now() -> str:
 def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) -> None:
     """Scores dated after the lock are a replay; the verdict stays provisional, because only an option says when the run began."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
     done = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json")
@@ -51,7 +51,7 @@ def test_without_a_lock_the_same_scores_are_only_reported(caveat: Caveat, tmp_pa
 def test_a_run_older_than_its_lock_is_post_hoc(caveat: Caveat, tmp_path: Path) -> None:
     """A lock made when the scores were there already proves nothing; no run is recorded under it."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
     restriction = caveat("audit", "conclude", audit, scores, "--run-date", "2020-01-01", "--json").document["restriction"]
@@ -83,7 +83,7 @@ def test_reported_evidence_is_added_to_an_open_audit(caveat: Caveat, tmp_path: P
     shown = caveat("audit", "show", audit, "--json").document["evidence"]
     caveat("audit", "conclude", audit)
     late = caveat("audit", "evidence", audit, "more.yaml")
-    locked = caveat("audit", "lock", write_audit(tmp_path, other), "--json").document["audit"]
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, other), "--json").document["audit"]
 
     assert (len(first), second, len(shown)) == (1, [], before + 1)
     assert (late.code, late.error) == (2, "audit-concluded")
@@ -94,12 +94,12 @@ def test_doing_it_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
     """The same lock, and the same scores, are recorded once."""
     claim, *_ = register(caveat, tmp_path)
     file = write_audit(tmp_path, claim)
-    audit = caveat("audit", "lock", file, "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", file, "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     caveat("audit", "conclude", audit, scores, "--run-date", now())
     size = caveat("admin", "log", "show", "--json").document["size"]
 
-    locked = caveat("audit", "lock", file, "--json").document
+    locked = caveat("audit", "lock", "--yes", file, "--json").document
     again = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json").document
 
     assert (locked["audit"], locked["new"], again["new"]) == (audit, False, False)
@@ -109,7 +109,7 @@ def test_doing_it_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
 def test_a_locked_audit_needs_scores(caveat: Caveat, tmp_path: Path) -> None:
     """Importing nothing into a locked audit is refused with what to do."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
 
     refused = caveat("audit", "conclude", audit)
 
@@ -125,8 +125,8 @@ def test_a_template_is_locked_once_it_is_filled_in(caveat: Caveat, tmp_path: Pat
     (tmp_path / "new.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "filled.yaml").write_text(text.replace("tasks: …", "tasks: 40").replace(": …", ": said"), encoding="utf-8")
 
-    refused = caveat("audit", "lock", "new.yaml", "--json")
-    locked = caveat("audit", "lock", "filled.yaml", "--json")
+    refused = caveat("audit", "lock", "--yes", "new.yaml", "--json")
+    locked = caveat("audit", "lock", "--yes", "filled.yaml", "--json")
 
     codes = [one["code"] for one in json.loads(refused.err)["faults"]]
     assert (refused.code, codes) == (2, ["placeholder-left"] * 6)
@@ -162,9 +162,9 @@ def test_status_is_what_it_was_as_of_an_entry(caveat: Caveat, tmp_path: Path) ->
 def test_a_lock_with_another_plan_is_another_audit(caveat: Caveat, tmp_path: Path) -> None:
     """What only the lock holds (specifications, rules, budget) tells two drafts apart; nothing of a file is dropped in silence."""
     claim, *_ = register(caveat, tmp_path)
-    first = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document
-    second = caveat("audit", "lock", write_audit(tmp_path, claim, extra="stopping_rule: after 40 tasks\n"), "--json").document
-    again = caveat("audit", "lock", write_audit(tmp_path, claim, extra="stopping_rule: after 40 tasks\n"), "--json").document
+    first = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document
+    second = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="stopping_rule: after 40 tasks\n"), "--json").document
+    again = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="stopping_rule: after 40 tasks\n"), "--json").document
 
     assert first["audit"] != second["audit"]
     assert (second["new"], again["new"], again["audit"]) == (True, False, second["audit"])
@@ -175,7 +175,7 @@ def test_scores_on_record_before_the_lock_are_post_hoc_whatever_their_date(cavea
     claim, *_ = register(caveat, tmp_path)
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     caveat("audit", "conclude", write_audit(tmp_path, claim), scores)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
 
     restriction = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json").document["restriction"]
 
@@ -186,7 +186,7 @@ def test_scores_on_record_before_the_lock_are_post_hoc_whatever_their_date(cavea
 def test_a_run_cannot_begin_after_its_import(caveat: Caveat, tmp_path: Path) -> None:
     """A date in the future is no date of these scores; nothing is recorded."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     size = caveat("admin", "log", "show", "--json").document["size"]
 
@@ -200,7 +200,7 @@ def test_a_run_cannot_begin_after_its_import(caveat: Caveat, tmp_path: Path) -> 
 def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> None:
     """Exchanged arms would turn the sign of ED after the scores were seen."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
     refused = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--test", "deploy", "--deploy", "test")
@@ -212,7 +212,7 @@ def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> Non
 def test_a_lock_is_for_one_outcome(caveat: Caveat, tmp_path: Path) -> None:
     """A later, smaller table cannot take the place of what was found."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     caveat("audit", "conclude", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
 
     refused = caveat("audit", "conclude", audit, write_scores(tmp_path / "few.csv", test=0.05, deploy=0.4, tasks=5), "--run-date", now())
@@ -225,7 +225,7 @@ def test_a_lock_is_for_one_outcome(caveat: Caveat, tmp_path: Path) -> None:
 def test_a_locked_audit_asks_when_the_run_began(caveat: Caveat, tmp_path: Path) -> None:
     """Without the date the outcome would be post hoc for good, so nothing is recorded."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
 
     refused = caveat("audit", "conclude", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
@@ -241,7 +241,7 @@ def test_scores_known_before_the_lock_stay_known_in_another_file(caveat: Caveat,
     head, *rows = scores.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *reversed(rows), ""]))
     file = write_audit(tmp_path, claim, extra="question: once more?\n")
-    audit = caveat("audit", "lock", file, "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", file, "--json").document["audit"]
 
     restriction = caveat("audit", "conclude", audit, "again.csv", "--run-date", now(), "--json").document["restriction"]
 
@@ -251,7 +251,7 @@ def test_scores_known_before_the_lock_stay_known_in_another_file(caveat: Caveat,
 def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> None:
     """Also those of tasks that only one side has: 2 sides × 40 tasks × 8 contexts, and one more."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     scores.write_text(scores.read_text(encoding="utf-8") + "alone,test,test0,0,1,m-1\n", encoding="utf-8")
     caveat("audit", "conclude", audit, scores, "--run-date", now())
@@ -264,7 +264,7 @@ def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> N
 def test_the_day_of_the_lock_alone_does_not_say_which_came_first(caveat: Caveat, tmp_path: Path) -> None:
     """It is refused, because scores once recorded as post hoc stay so; with the time it is taken."""
     claim, *_ = register(caveat, tmp_path)
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
     refused = caveat("audit", "conclude", locked["audit"], scores, "--run-date", locked["locked_at"][:10])
@@ -277,7 +277,7 @@ def test_the_day_of_the_lock_alone_does_not_say_which_came_first(caveat: Caveat,
 def test_dates_of_access_before_the_run_contradict_it(caveat: Caveat, tmp_path: Path) -> None:
     """Who dates a run later than its own provenance is asked which is right; nothing is recorded."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     (tmp_path / "provenance.yaml").write_text("accessed: 2020-05-01T10:00:00Z to 2020-05-02T10:00:00Z\n", encoding="utf-8")
 
@@ -305,7 +305,7 @@ def test_a_locked_file_is_not_imported_beside_its_lock(caveat: Caveat, tmp_path:
     """Whoever locked a plan and then names the file, not the audit, is told which audit to name."""
     claim, *_ = register(caveat, tmp_path)
     file = write_audit(tmp_path, claim)
-    audit = caveat("audit", "lock", file, "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", file, "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
     refused = caveat("audit", "conclude", file, scores)
@@ -318,7 +318,7 @@ def test_a_locked_file_is_not_imported_beside_its_lock(caveat: Caveat, tmp_path:
 def test_a_small_or_unlocked_audit_does_not_clear_what_was_found(caveat: Caveat, tmp_path: Path) -> None:
     """A contradiction stays the claim's status and leads its supplement; the later, lighter outcomes stand in the history."""
     claim, *_ = register(caveat, tmp_path)
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     caveat("audit", "conclude", locked, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
     small = write_scores(tmp_path / "small.csv", test=0.05, deploy=0.05, tasks=5)
     early = caveat("audit", "conclude", locked, small, "--run-date", "2020-01-01")

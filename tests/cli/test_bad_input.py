@@ -168,7 +168,7 @@ def test_files_larger_than_any_are_not_read(caveat: Caveat, tmp_path: Path) -> N
             "analyze",
             "classify",
         ),
-        ("audit", "lock"),
+        ("audit", "lock", "--yes"),
         ("audit", "conclude"),
         ("verify",),
         ("report", "--from"),
@@ -222,7 +222,7 @@ def test_a_plan_that_nothing_could_answer_is_not_locked(caveat: Caveat, tmp_path
     claim, *_ = register(caveat, tmp_path)
     size = size_of(caveat)
 
-    check_refusal(caveat("audit", "lock", write_audit(tmp_path, claim, extra=f"{extra}\n")))
+    check_refusal(caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"{extra}\n")))
     assert size_of(caveat) == size
 
 
@@ -314,6 +314,6 @@ def test_an_audit_of_nothing_is_refused(caveat: Caveat, tmp_path: Path) -> None:
 
     for claim in ("garbage", "CRD-AISI-2026-0001-1", "CLM-AISI-2026-0777-6", "CLM-AISI-2026-0001-A"):
         (tmp_path / "audit.yaml").write_text(AUDIT.format(claim=claim))
-        check_refusal(caveat("audit", "lock", "audit.yaml"))
+        check_refusal(caveat("audit", "lock", "--yes", "audit.yaml"))
         check_refusal(caveat("audit", "conclude", "audit.yaml"))
     assert size_of(caveat) == size

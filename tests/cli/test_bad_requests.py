@@ -22,7 +22,7 @@ COMMANDS_WITH_IDS = [
     ("claim", "supersede", "OTHER", "ID", "--reason", "r", "--yes"),
     ("contest", "open", "ID", "--reason", "g"),
     ("contest", "open", "OTHER", "--reason", "g", "--rival", "ID"),
-    ("contest", "uphold", "ID", "--reason", "n"),
+    ("contest", "uphold", "--yes", "ID", "--reason", "n"),
     ("claim", "relate", "ID", "related", "OTHER"),
     ("claim", "relate", "OTHER", "related", "ID"),
     ("claim", "list", "--card", "ID"),

@@ -357,7 +357,7 @@ def test_spelling_alone_is_told_wherever_a_passage_match_is(caveat: Caveat, tmp_
 def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path: Path) -> None:
     """Before the question, the audits of the old wording are counted; their outcomes become history, and the diff says what changed."""
     _, refuses, _ = register(caveat, tmp_path)
-    assert caveat("audit", "lock", write_audit(tmp_path, refuses)).code == 0
+    assert caveat("audit", "lock", "--yes", write_audit(tmp_path, refuses)).code == 0
     add_revision(caveat, revise(caveat, tmp_path, ("The model refused", "Model M refused")))
     claim = refuses.partition("@")[0]
 

@@ -57,7 +57,7 @@ def test_the_next_step_is_to_renew_only_where_a_plan_was_locked(
     """Without a lock there is no plan to repeat, and both answers name a new audit."""
     audit = write_audit(tmp_path, f"{updated[0]}@1")
     done = (
-        caveat("audit", "lock", audit)
+        caveat("audit", "lock", "--yes", audit)
         if is_locked
         else caveat("audit", "conclude", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
     )

@@ -81,7 +81,7 @@ def test_every_cause_comes_with_the_command_that_settles_it(caveat: Caveat, regi
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
     assert caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--reason", "reworded").code == 0
     contested = caveat("contest", "open", claim, "--reason", "fifty requests", "--json").document["objection"]
-    assert caveat("contest", "uphold", contested, "--reason", "they are few").code == 0
+    assert caveat("contest", "uphold", "--yes", contested, "--reason", "they are few").code == 0
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     caveat("model", "deprecate", "LAB/M/1", "--reason", "end")
 

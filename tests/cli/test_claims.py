@@ -95,7 +95,7 @@ def test_the_axes_are_independent(caveat: Caveat, tmp_path: Path) -> None:
     caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/1")
 
     contested = caveat("claim", "show", first, "--json").document["status"]
-    caveat("contest", "reject", objection, "--reason", "it was registered before")
+    caveat("contest", "reject", "--yes", objection, "--reason", "it was registered before")
     caveat("claim", "supersede", first, second, "--reason", "restated", "--yes")
     ended = caveat("claim", "show", first, "--json").document["status"]
 

@@ -49,12 +49,12 @@ def test_a_objection_is_followed_from_the_command_line(say: Speaker) -> None:
     opened = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--rival", rival, "--json").document
     name, target = opened["objection"], opened["target"]
 
-    own = say("LAB", "contest", "reject", name, "--reason", "no")
+    own = say("LAB", "contest", "reject", "--yes", name, "--reason", "no")
     say("AISI", "contest", "escalate", name, "--reason", "please", "--to", "REG")
-    late = say("LAB", "contest", "reject", name, "--reason", "no")
+    late = say("LAB", "contest", "reject", "--yes", name, "--reason", "no")
     shown = " ".join(say("LAB", "contest", "show", name).out.split())
     still = say("LAB", "contest", "list", "--open", "--target", target, "--json").document["objections"]
-    say("REG", "contest", "uphold", name, "--reason", "right")
+    say("REG", "contest", "uphold", "--yes", name, "--reason", "right")
     settled = say("LAB", "contest", "list", "--open", "--json").document["objections"]
     told = say("LAB", "contest", "show", name, "--json").document
 
@@ -95,7 +95,7 @@ def test_the_checklist_names_what_is_contested_of_p_deploy(say: Speaker, tmp_pat
     """Its item is of owner and open objections: the owner alone is half of it."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
     name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["objection"]
-    audit = say("AISI", "audit", "lock", write_audit(tmp_path, "CLM-LAB-2026-0001-E"), "--json").document["audit"]
+    audit = say("AISI", "audit", "lock", "--yes", write_audit(tmp_path, "CLM-LAB-2026-0001-E"), "--json").document["audit"]
 
     done = say("AISI", "audit", "conclude", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4), "--run-date", now(), "--json")
     items = done.document["checklist"]

@@ -146,5 +146,8 @@ def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> Non
     newer = [name for name in digests(tmp_path / "demo" / "supplements") if ".entry-" in name]
     assert len([name for name in newer if not name.endswith(".tlog-proof")]) == 2 * 9, "without PDF: HTML and JSON of each"
     assert (
-        caveat("report", "--stale", "--check", "--publish", "--html", "--json", "-o", "demo/supplements", "--registry", registry).code == 0
+        caveat(
+            "report", "--stale", "--check", "--publish", "--yes", "--html", "--json", "-o", "demo/supplements", "--registry", registry
+        ).code
+        == 0
     )

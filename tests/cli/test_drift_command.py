@@ -55,7 +55,7 @@ def build_story(caveat: Caveat, folder: Path) -> Story:
 
 
 def lock(caveat: Caveat, folder: Path, claim: str) -> str:
-    return str(caveat("audit", "lock", write_audit(folder, claim), "--json").document["audit"])
+    return str(caveat("audit", "lock", "--yes", write_audit(folder, claim), "--json").document["audit"])
 
 
 def conclude(caveat: Caveat, audit: str, table: str) -> None:

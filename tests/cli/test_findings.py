@@ -36,7 +36,7 @@ def record(caveat: Caveat, tmp_path: Path) -> Record:
 
 
 def lock(caveat: Caveat, folder: Path, claim: str, *, extra: str = "") -> str:
-    return str(caveat("audit", "lock", write_audit(folder, claim, extra=extra), "--json").document["audit"])
+    return str(caveat("audit", "lock", "--yes", write_audit(folder, claim, extra=extra), "--json").document["audit"])
 
 
 def digest_scores(folder: Path) -> str:

@@ -101,7 +101,7 @@ def test_hostile_texts_are_kept_and_shown_harmlessly(caveat: Caveat, tmp_path: P
     write_files(tmp_path, card)
     first, second, third = (one.partition("@")[0] for one in check_json(caveat("claim", "add", "claims.json", "--json"))["added"])
     write_audit(tmp_path, second)
-    locked = check_json(caveat("audit", "lock", "audit.json", "--json"))["audit"]
+    locked = check_json(caveat("audit", "lock", "--yes", "audit.json", "--json"))["audit"]
     (tmp_path / "unlocked.json").write_text((tmp_path / "audit.json").read_text().replace("third_party", "self"), encoding="utf-8")
     check_terminal(caveat("audit", "conclude", "unlocked.json", TABLE))
     check_terminal(caveat("analyze", "estimate", TABLE, "--pointwise"))

@@ -88,7 +88,7 @@ def test_a_table_of_logs_gives_what_the_logs_give(caveat: Caveat, logs: Path) ->
 def test_logs_older_than_the_lock_are_post_hoc_whatever_is_said(caveat: Caveat, logs: Path) -> None:
     """The log's own time decides; another one given with --run-date is refused."""
     _, claim, _ = register(caveat, logs)
-    audit = caveat("audit", "lock", write_audit(logs, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(logs, claim), "--json").document["audit"]
 
     lied = caveat("audit", "conclude", audit, *SOURCES, "--run-date", "2030-01-01T00:00:00Z")
     restriction = caveat("audit", "conclude", audit, *SOURCES, "--json").document["restriction"]
@@ -111,7 +111,7 @@ def test_logs_made_under_a_lock_are_a_replay_where_they_name_the_model(
 ) -> None:
     """The moment of the run stands in the log: no --run-date is needed. A log that carries no returned name is reported at most."""
     _, claim, _ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time())
     if is_loaded:
@@ -192,12 +192,12 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
         (("pair_T1_test.eval", "deploy=pair_D2_deploy.eval"), "arm-missing"),
         (("test=pair_T1_test.eval", "deploy=nothing.eval"), "file-not-readable"),
         ((*SOURCES, "--scorer", "accuracy"), "unknown-name"),
-        ((*SOURCES, "--value", "C"), "bad-option"),
-        ((*SOURCES, "--value", "C=nan"), "bad-option"),
-        ((*SOURCES, "--arm", "a=test"), "arm-twice"),
+        ((*SOURCES, "--score-values", "C"), "bad-option"),
+        ((*SOURCES, "--score-values", "C=nan"), "bad-option"),
+        ((*SOURCES, "--arms", "test=a"), "arm-twice"),
         (("test=pair_T1_test.eval", "deploy=scores.jsonl"), "formats-mixed"),
         (("test=claims.yaml", "deploy=card.md"), "unknown-format"),
-        (("test=scores.jsonl",), "option-for-logs"),
+        (("test=scores.jsonl",), "arm-twice"),
         ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-name"),
         (("=pair_T1_test.eval", "test =pair_D2_deploy.eval"), "bad-option"),
     ],
@@ -246,7 +246,7 @@ def test_skill_runs_become_an_audit_of_two_conditions(caveat: Caveat, tmp_path: 
     """The range of the property is that of the judge; where it is not, every score outside is told."""
     _, claim, _ = register(caveat, tmp_path)
     Run().write(tmp_path / "runs")
-    arms = ("--arm", "B=test", "--arm", "D=deploy")
+    arms = ("--arms", "test=B,deploy=D")
     audit = write_audit(tmp_path, claim)
 
     wrong = caveat("audit", "conclude", audit, "runs", "--scorer", "composite", *arms)
@@ -285,7 +285,7 @@ def test_swapped_arms_are_warned_of_before_the_outcome(caveat: Caveat, logs: Pat
 def test_a_log_from_the_future_is_warned_of_and_is_no_replay(caveat: Caveat, tmp_path: Path) -> None:
     """Without a lock it is reported evidence whose date is doubtful; under a lock it is refused."""
     unlocked, locked, _ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, locked), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, locked), "--json").document["audit"]
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time() + 10**8)
 

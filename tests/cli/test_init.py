@@ -68,9 +68,9 @@ def test_nobody_publishes_under_the_keys_of_example(
     size = caveat("admin", "log", "show", "--json").document["size"]
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
 
-    refused = caveat("report", card, "--json", *form, "-o", "out", "--publish")
+    refused = caveat("report", card, "--json", *form, "-o", "out", "--publish", "--yes")
     monkeypatch.delenv("CAVEAT_AUTHORITY")
-    published = caveat("report", card, "--json", "-o", "out", "--publish")
+    published = caveat("report", card, "--json", "-o", "out", "--publish", "--yes")
 
     assert (refused.code, refused.error) == (2, "example-log")
     assert "caveat init --code LAB" in refused.err

@@ -163,7 +163,7 @@ def test_the_order_of_an_audit_has_the_seed_of_its_lock(caveat: Caveat, tmp_path
     claim = register(caveat, tmp_path)[0]
     draft = AUDIT.format(claim=claim) + "plan: {seed: 11, contexts: nested, interval: anytime, tasks: 30}\n"
     (tmp_path / "audit.yaml").write_text(draft, encoding="utf-8")
-    audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", "audit.yaml", "--json").document["audit"]
     (tmp_path / "tasks.txt").write_text("a\nb\nc\nd\n")
 
     answer = caveat("audit", "order", "tasks.txt", "--audit", audit, "--json")

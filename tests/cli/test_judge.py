@@ -202,7 +202,7 @@ def test_measured_errors_correct_either_side(caveat: Caveat, tmp_path: Path) -> 
 def test_a_failed_check_recorded_in_an_audit_blocks_its_class(caveat: Caveat, tmp_path: Path) -> None:
     """The report is recorded once, and the outcome says that a difference of scores is no difference of behaviour."""
     claim = register(caveat, tmp_path)[0]
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write(tmp_path / "scores.csv", [row | {"cut": int(row["side"] == "test")} for row in draw()])
     first, again = (caveat("analyze", "judge", scores, "--mark", "cut", "--audit", audit) for _ in range(2))
     done = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
@@ -217,7 +217,7 @@ def test_a_failed_check_recorded_in_an_audit_blocks_its_class(caveat: Caveat, tm
 def test_judges_that_disagree_leave_a_locked_claim_undetermined(caveat: Caveat, tmp_path: Path) -> None:
     """One judge sees θ exceeded in deployment, the other does not; both are recorded with their figures."""
     claim = register(caveat, tmp_path)[0]
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     rows = []
     for judge, deploy in (("first", 0.4), ("second", 0.0)):
         with write_scores(tmp_path / "one.csv", test=0.01, deploy=deploy).open(newline="") as file:
@@ -310,7 +310,7 @@ def test_reports_of_several_judges_are_recorded_together_or_not_at_all(
 ) -> None:
     """An error at the second report leaves the first out too."""
     claim = register(caveat, tmp_path)[0]
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write(tmp_path / "scores.csv", draw(judges=("a", "b")))
     before, known = size_of(caveat), add_finding
     calls: list[FindingBody] = []

@@ -116,7 +116,7 @@ def test_from_the_probe_to_the_finding(caveat: Caveat, tmp_path: Path, endpoint:
         )
     claim = register(caveat, tmp_path)[1]
     write_audit(tmp_path, claim)
-    audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", "audit.yaml", "--json").document["audit"]
 
     assert caveat("analyze", "probe", run, "--mentions", "mentions.csv").code == 0
     done = caveat("audit", "link", "scores.csv", "--mentions", "mentions.csv", "--audit", audit, "--json")

@@ -105,9 +105,9 @@ def test_a_lock_without_names_says_so_and_how_to_state_one(caveat: Caveat, tmp_p
         assert state(caveat, MODEL, name, "--retract") == 0
     audit = write_audit(tmp_path, claim, extra="model: m-1\n")
 
-    empty = caveat("audit", "lock", audit, "--json")
+    empty = caveat("audit", "lock", "--yes", audit, "--json")
     assert state(caveat, MODEL, "m-1") == 0
-    named, again = (caveat("audit", "lock", audit, "--json") for _ in range(2))
+    named, again = (caveat("audit", "lock", "--yes", audit, "--json") for _ in range(2))
 
     assert 'caveat model endpoint LAB/M/1 m-1 --reason "…"' in empty.err
     assert "model version as the endpoint returns it" in empty.document["not_fixed"]
@@ -122,7 +122,7 @@ def test_under_a_lock_without_names_nothing_is_bound(caveat: Caveat, tmp_path: P
     claim = caveat("claim", "list", "--json").document["claims"][0]["claim"]
     for name in ("m-1", "claude-test-1-20261101"):
         state(caveat, MODEL, name, "--retract")
-    audit = caveat("audit", "lock", write_audit(tmp_path, f"{claim}@1"), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, f"{claim}@1"), "--json").document["audit"]
     state(caveat, MODEL, "m-1")
 
     done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))

@@ -195,7 +195,7 @@ def test_a_blank_reason_is_refused(caveat: Caveat, step: tuple[str, ...]) -> Non
 @pytest.mark.usefixtures("registered")
 def test_the_list_is_a_tree_and_keeps_its_fields(caveat: Caveat) -> None:
     """Each version stands under what it comes from; the document has what it had, and the links in force beside."""
-    _update(caveat, "1", "2", "--released", "2026-05-01", "--note", "all weights new")
+    _update(caveat, "1", "2", "--released", "2026-05-01", "--reason", "all weights new")
     _update(caveat, "2", "2-law", "--as", "fine-tune")
     caveat("model", "add", "LAB/N/1")
 

@@ -27,7 +27,7 @@ def test_what_is_left_open_is_told_when_locking(caveat: Caveat, tmp_path: Path) 
     """Each thing that could still be chosen has its own warning, and stands in the document."""
     claim = register(caveat, tmp_path)[0]
 
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json")
 
     left_open = locked.document["not_fixed"]
     assert {"tasks", "test contexts", "deployment contexts (default)", "scoring", "budget", "stopping rule"} <= set(left_open)
@@ -189,7 +189,7 @@ def test_scores_that_were_explored_before_the_lock_are_known(where: tuple[str, .
     opened = caveat("audit", "open", file, "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     explored = caveat("audit", "explore", opened, scores, "--question", "what is in it?", *where)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim, extra="question: is it?\n"), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="question: is it?\n"), "--json").document["audit"]
 
     done = import_scores(caveat, audit, scores)
 
@@ -205,7 +205,7 @@ def test_every_fault_of_what_an_audit_refers_to_is_told_at_once(caveat: Caveat, 
     extra += "objection: CON-AISI-2026-0001-A\n"
     size = caveat("admin", "log", "show", "--json").document["size"]
 
-    refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=extra), "--json")
+    refused = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=extra), "--json")
 
     codes = {one["code"] for one in json.loads(refused.err)["faults"]}
     assert refused.code == 2
@@ -245,10 +245,12 @@ def open_objection(caveat: Caveat, folder: Path, *, rival: str | None) -> tuple[
 def test_a_replay_under_a_rival_plans_the_rival(caveat: Caveat, tmp_path: Path) -> None:
     """Without the rival among its contexts it is refused; with it, the objection knows its replay."""
     claim, contested = open_objection(caveat, tmp_path, rival="street")
-    refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=f"objection: {contested}\ndeploy_contexts: {{default: office}}\n"))
+    refused = caveat(
+        "audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"objection: {contested}\ndeploy_contexts: {{default: office}}\n")
+    )
     extra = f"objection: {contested}\ndeploy_contexts: {{default: street}}\n"
 
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim, extra=extra), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=extra), "--json")
 
     assert (refused.code, "rival-not-planned" in refused.err) == (2, True)
     assert locked.code == 0, locked.err
@@ -259,6 +261,6 @@ def test_a_objection_without_a_rival_has_no_replay(caveat: Caveat, tmp_path: Pat
     """There is nothing to replay under."""
     claim, contested = open_objection(caveat, tmp_path, rival=None)
 
-    refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=f"objection: {contested}\n"))
+    refused = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"objection: {contested}\n"))
 
     assert (refused.code, "rival-not-planned" in refused.err) == (2, True)

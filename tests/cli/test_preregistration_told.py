@@ -69,7 +69,7 @@ def test_one_of_several_locks_is_counted_with_those_that_came_to_nothing(caveat:
     """Who locks several margins and concludes one is told so when locking, on page one, and beside what the lock fixes."""
     claim = register(caveat, tmp_path)[0]
     locked = [
-        caveat("audit", "lock", write_audit(tmp_path, claim, extra=f"plan: {{margin: {margin}}}\n"), "--json")
+        caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"plan: {{margin: {margin}}}\n"), "--json")
         for margin in (0.01, 0.02, 0.03)
     ]
     import_scores(caveat, locked[1].document["audit"], write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
@@ -86,7 +86,7 @@ def test_one_of_several_locks_is_counted_with_those_that_came_to_nothing(caveat:
 def test_a_lock_about_another_model_version_is_not_counted(caveat: Caveat, tmp_path: Path) -> None:
     """Of a claim that was carried, plans for the earlier version are no choice among scores of this one."""
     claim = register(caveat, tmp_path)[0]
-    caveat("audit", "lock", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
+    caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
     model = caveat("claim", "show", claim, "--json").document["revisions"][0]["payload"]["model"]
     old = f"{model['developer']}/{model['name']}/{model['version']}"
     assert caveat("model", "update", old, f"{old}-next").code == 0
@@ -94,7 +94,7 @@ def test_a_lock_about_another_model_version_is_not_counted(caveat: Caveat, tmp_p
     assert carried.code == 0, carried.err
 
     locked = [
-        caveat("audit", "lock", write_audit(tmp_path, f"{claim.partition('@')[0]}@2", extra=f"plan: {{margin: {margin}}}\n"))
+        caveat("audit", "lock", "--yes", write_audit(tmp_path, f"{claim.partition('@')[0]}@2", extra=f"plan: {{margin: {margin}}}\n"))
         for margin in (0.01, 0.02)
     ]
 
@@ -106,7 +106,7 @@ def test_a_lock_about_another_model_version_is_not_counted(caveat: Caveat, tmp_p
 def test_an_outcome_without_lock_beside_a_lock_without_outcome_is_told(caveat: Caveat, tmp_path: Path) -> None:
     """Leaving the lock alone and importing without it leaves the lock on the page."""
     claim = register(caveat, tmp_path)[0]
-    caveat("audit", "lock", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
+    caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
     caveat("audit", "conclude", write_audit(tmp_path, claim), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
     _, page = read_supplement(caveat, tmp_path, claim)
@@ -119,7 +119,7 @@ def test_deviations_of_an_audit_that_does_not_lead_are_counted_beside_it(caveat:
     audit = lock_all(caveat, tmp_path)
     done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, tasks=39))
     claim = done.document["restriction"]["claim"]
-    again = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    again = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     import_scores(caveat, again, write_scores(tmp_path / "other.csv", test=0.05, deploy=0.5))
 
     supplement, page = read_supplement(caveat, tmp_path, claim)
@@ -131,7 +131,7 @@ def test_deviations_of_an_audit_that_does_not_lead_are_counted_beside_it(caveat:
 def test_a_lock_that_fixes_next_to_nothing_is_told_on_page_one(caveat: Caveat, tmp_path: Path) -> None:
     """Its outcome stands on θ and margin alone: what was measured could be chosen afterwards."""
     claim = register(caveat, tmp_path)[0]
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
     supplement, _ = read_supplement(caveat, tmp_path, claim)

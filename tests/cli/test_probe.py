@@ -273,7 +273,7 @@ def test_a_random_share_is_drawn_and_stays(caveat: Caveat, tmp_path: Path, endpo
 def test_a_finding_enters_its_audit_and_the_supplement(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Recorded before the outcome; the verbalised layer is then available; the history tells it."""
     claim, *_ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     run = write_run(tmp_path / "run", spread(("test", "deploy"), speak), model=MODEL)
 
     done = caveat("analyze", "probe", run, "--audit", audit)

@@ -78,7 +78,7 @@ def add_whole(caveat: Caveat, name: str) -> Answer:
 def test_everything_that_is_proposed_can_be_registered(path: Path, caveat: Caveat) -> None:
     """Claims, survey and all; proposing again then finds nothing new, and the same file changes nothing."""
     card = register(caveat, path)
-    proposed = caveat("claim", "propose", card, "-o", "claims.yaml", "--json")
+    proposed = caveat("claim", "propose", card, "--all", "-o", "claims.yaml", "--json")
     assert proposed.code == 0, proposed.err
 
     added = add_whole(caveat, "claims.yaml")
@@ -87,7 +87,7 @@ def test_everything_that_is_proposed_can_be_registered(path: Path, caveat: Cavea
     assert 0 < len(added.document["added"]) <= total
     assert len(added.document["added"]) > 0.98 * total  # a sentence that a card repeats is one claim
     assert caveat("claim", "add", "claims.yaml", "--json").document["added"] == []
-    again = caveat("claim", "propose", card, "--json")
+    again = caveat("claim", "propose", card, "--all", "--json")
     assert again.document["proposals"] == []
     assert f"registered already, and not proposed again: {total}" in again.err
 

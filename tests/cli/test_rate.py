@@ -133,7 +133,7 @@ def test_a_naturalness_audit_is_recorded_in_an_audit_once(caveat: Caveat, tmp_pa
     """Said on standard error; the audit shows it."""
     claim = register(caveat, tmp_path)[1]
     write_audit(tmp_path, claim)
-    audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", "audit.yaml", "--json").document["audit"]
     draw(caveat, tmp_path)
     sheets = [rate(tmp_path, rater, skill=0.85) for rater in RATERS[:5]]
 

@@ -190,7 +190,7 @@ def test_the_finding_is_recorded(caveat: Caveat, tmp_path: Path, endpoint: Endpo
     """The audit shows it; with another limit than the plan's it is refused."""
     claim = register(caveat, tmp_path)[1]
     write_audit(tmp_path, claim)
-    audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", "audit.yaml", "--json").document["audit"]
     folder = draw(caveat, tmp_path)
     endpoint.script = see_through
     command = ("audit", "rate", "judge", folder, "--judge", MODEL, "--audit", audit)

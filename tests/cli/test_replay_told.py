@@ -86,7 +86,7 @@ def replay(caveat: Caveat, folder: Path, *options: str) -> Answer:
     """Lock, run, score and import; return what the import says."""
     claim = register(caveat, folder)[0]
     plan = "deployment: {defensible: true}\nplan: {margin: 0.05, replicates: 0}\n"
-    audit = str(caveat("audit", "lock", write_audit(folder, claim, extra=plan), "--json").document["audit"])
+    audit = str(caveat("audit", "lock", "--yes", write_audit(folder, claim, extra=plan), "--json").document["audit"])
     write_replay(folder, audit)
     ran = caveat("audit", "run", "replay.yaml", "-o", "run", "--json")
     assert ran.code == 0, ran.err
@@ -213,7 +213,7 @@ def test_a_replay_begins_with_files_to_be_filled_in(caveat: Caveat, tmp_path: Pa
     assert "policy.model" in empty.err
     assert filled.code == 0, filled.err
     assert filled.document["planned"] == 4
-    assert caveat("audit", "lock", "live/audit.yaml").code == 0
+    assert caveat("audit", "lock", "--yes", "live/audit.yaml").code == 0
     assert caveat("audit", "new", claim, "--replay", "live").code == 2
 
 

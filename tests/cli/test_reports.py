@@ -81,8 +81,8 @@ def test_publishing_is_recorded_once(caveat: Caveat, tmp_path: Path) -> None:
     claim = audit_first_claim(caveat, tmp_path)
     size = caveat("admin", "log", "show", "--json").document["size"]
 
-    caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--as-of", str(size))
-    caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--as-of", str(size))
+    caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--yes", "--as-of", str(size))
+    caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--yes", "--as-of", str(size))
 
     entries = caveat("admin", "log", "show", "--start", str(size + 1), "--json").document["entries"]
     assert [one["payload"]["format"] for one in entries] == ["html", "json"]

@@ -38,8 +38,8 @@ def test_publishing_signs_unless_told_not_to(caveat: Caveat, tmp_path: Path) -> 
     """And the log has the digest of the file before and after."""
     claim, *_ = register(caveat, tmp_path)
 
-    assert caveat("report", claim, "--pdf", "--publish", "-o", "given").code == 0
-    assert caveat("report", claim, "--pdf", "--publish", "--no-sign", "-o", "other").code == 0
+    assert caveat("report", claim, "--pdf", "--publish", "--yes", "-o", "given").code == 0
+    assert caveat("report", claim, "--pdf", "--publish", "--yes", "--no-sign", "-o", "other").code == 0
 
     signed = find_signature(read_pdf(tmp_path / "given"))
     assert signed is not None
@@ -53,7 +53,7 @@ def test_without_a_key_signing_ends_before_anything_is_drawn(caveat: Caveat, tmp
     monkeypatch.setenv("CAVEAT_KEYS", str(tmp_path / "nowhere"))
 
     asked = caveat("report", claim, "--pdf", "--sign", "-o", "asked")
-    silent = caveat("report", claim, "--pdf", "--publish", "-o", "silent")
+    silent = caveat("report", claim, "--pdf", "--publish", "--yes", "-o", "silent")
 
     assert asked.code == 3
     assert "no-signing-key" in asked.err
@@ -111,7 +111,7 @@ def test_nothing_is_drawn_from_a_row_edited_by_hand(caveat: Caveat, tmp_path: Pa
         database.execute("DELETE FROM claim_event")
         database.commit()
 
-    told = caveat("report", claim, "--json", "--publish", "-o", "given")
+    told = caveat("report", claim, "--json", "--publish", "--yes", "-o", "given")
 
     assert told.code == 3
     assert "row-differs" in told.err

@@ -20,7 +20,7 @@ _SCRIPT = "import sys\nfrom caveat_command import main\nsys.argv[0] = 'caveat'\n
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A folder of a user with packages that are called like ours."""
-    for name in ("registry", "audit"):
+    for name in ("registry", "audit", "caveat"):
         (tmp_path / "mine" / name).mkdir(parents=True)
         (tmp_path / "mine" / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n", encoding="utf-8")
     return tmp_path / "mine"
@@ -36,7 +36,7 @@ def start(folder: Path, *path: Path, arguments: tuple[str, ...] = ("--version",)
 
 
 def test_a_package_registry_on_the_users_path_does_not_break_the_command(hostile: Path, tmp_path: Path) -> None:
-    """A folder `registry/` of the user's own comes first on PYTHONPATH; the command runs from its installation."""
+    """Folders `registry/` and `caveat/` of the user's own come first on PYTHONPATH; the command runs from its installation."""
     process = start(tmp_path, hostile, _ROOT, arguments=("init", "--code", "AISI"))
 
     assert process.returncode == 0, process.stderr

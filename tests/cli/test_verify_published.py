@@ -357,10 +357,10 @@ def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_o
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     size = caveat("admin", "log", "show", "--json").document["size"]
 
-    caveat("report", "--from", out / f"{NAME}.json", "--json", "--html", "-o", "out", "--publish")
+    caveat("report", "--from", out / f"{NAME}.json", "--json", "--html", "-o", "out", "--publish", "--yes")
     same = {path.name: path.read_bytes() for path in out.iterdir()}
     caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted", "--yes")
-    caveat("report", "--from", out / f"{NAME}.json", "--json", "-o", "out", "--publish")
+    caveat("report", "--from", out / f"{NAME}.json", "--json", "-o", "out", "--publish", "--yes")
 
     assert same == before
     assert caveat("admin", "log", "show", "--json").document["size"] == size + 1
@@ -373,7 +373,7 @@ def test_without_a_key_a_publication_has_no_proof_and_says_how_to_get_one(caveat
     take_copy(given_out, tmp_path)
     shutil.rmtree(tmp_path / "caveat-keys")
 
-    published = caveat("report", NAME.partition("@")[0], "--json", "-o", "new", "--publish")
+    published = caveat("report", NAME.partition("@")[0], "--json", "-o", "new", "--publish", "--yes")
 
     assert (published.code, [path.suffix for path in (tmp_path / "new").glob("C*")]) == (0, [".json"])
     assert "published without proofs" in published.err

@@ -130,7 +130,7 @@ def test_a_log_cut_off_below_its_own_checkpoint_is_told_and_not_sealed_again(cav
         caveat("admin", "bundle", "write", "-o", "x.caveat"),
         caveat("admin", "backup", "x.db"),
     ]
-    refused.append(caveat("report", NAME.partition("@")[0], "--json", "-o", "again", "--publish"))
+    refused.append(caveat("report", NAME.partition("@")[0], "--json", "-o", "again", "--publish", "--yes"))
 
     assert [one.code for one in checks] == [1, 1, 1]
     assert all("now it ends with 15: it was cut off" in " ".join((one.out + one.err).split()) for one in checks)
@@ -197,7 +197,7 @@ def test_what_a_replaced_key_signed_before_stays_good(caveat: Caveat, registry: 
     after = read_vkey(registry)
 
     old = caveat("verify", *HERE, f"out/{NAME}.json", "--json")
-    caveat("report", "--from", f"out/{NAME}.json", "--json", "-o", "again", "--publish")
+    caveat("report", "--from", f"out/{NAME}.json", "--json", "-o", "again", "--publish", "--yes")
     new = [caveat("verify", *HERE, f"again/{NAME}.json", *extra, "--json") for extra in ((), ("--key", after))]
 
     assert before != after

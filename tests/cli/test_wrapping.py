@@ -3,6 +3,7 @@
 import pytest
 
 from registry.cli.terminal_output import print_blocks
+from registry.present.blocks import Table
 
 
 def lines(text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -27,3 +28,26 @@ def test_a_short_line_and_a_very_long_label_stay_as_they_are(capsys: pytest.Capt
     """Nothing is moved that fits, and no label leaves too little room for its text."""
     assert lines("warning: short", capsys) == ["warning: short"]
     assert lines(f"{'l' * 90}: {'text ' * 10}".strip(), capsys)[1].startswith("text")
+
+
+def test_a_narrow_terminal_leaves_out_a_spare_column_and_breaks_no_identifier(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where identifiers fill the line, the spare column goes and words give way; without one to spare the table is wider than the line."""
+    names = [f"CLM-EXAMPLE-2026-{number:04}-T@1" for number in range(3)]
+    words = " ".join(["words"] * 20)
+    table = Table(("a", "b", "c", "by", "text"), [(*names, "somebody-else", words)], spare=("by",))
+    print_blocks([table])
+    narrow = capsys.readouterr().out
+    print_blocks([Table(("a", "b", "c", "d"), [(*names, names[0])])])
+    wide = capsys.readouterr().out
+
+    assert all(name in narrow for name in names)
+    assert "somebody-else" not in narrow
+    assert narrow.count("words") == 20
+    assert max(map(len, narrow.splitlines())) <= 100
+    assert wide.count(names[0]) == 2
+
+
+def test_a_command_on_a_line_of_its_own_is_not_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    """It can be copied whole, also after `Next:`."""
+    command = "Next: caveat stale list " + " ".join(f"--model 'Lab/Lumen {number}/1'" for number in range(6))
+    assert lines(command, capsys) == [command]

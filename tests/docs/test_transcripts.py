@@ -14,7 +14,7 @@ from tests.docs.transcripts import INSTALLED, check_pages
 @pytest.mark.parametrize(
     "names",
     [
-        ("getting-started.md", "supplement.md", "verifying.md"),
+        ("getting-started.md", "supplement.md", "verifying.md", "for-regulators.md"),
         ("cards.md",),
         ("revisions.md",),
         ("registry.md",),

@@ -13,6 +13,7 @@ from tests.docs.transcripts import check_pages
     [
         ("judge.md",),
         ("logs.md",),
+        ("tables.md",),
         ("contesting.md",),
         ("contexts.md",),
         ("replay.md",),

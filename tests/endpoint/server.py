@@ -173,7 +173,7 @@ class Endpoint:
                 status, headers, document = outcome
             else:
                 await asyncio.sleep(outcome.delay_s)
-                status, headers, document = _write(outcome, asked)
+                status, headers, document = self.write(outcome, asked)
             if isinstance(outcome, Reply) and asked.body.get("stream"):
                 await _stream(writer, document, broken_off=outcome.broken_off)
                 return False
@@ -181,6 +181,10 @@ class Endpoint:
         finally:
             self.at_once -= 1
         return True
+
+    def write(self, outcome: Reply | Refusal, asked: Asked) -> tuple[int, Mapping[str, str], Any]:
+        """Return status, headers and document of *outcome*, in the form of the API."""
+        return _write(outcome, asked)
 
     def _find_fault(self, asked: Asked) -> Refusal | None:
         """What the hosted API refuses before it looks at the request's sense."""

@@ -20,8 +20,8 @@ def test_publishing_makes_nothing_due(folder: Regenerated) -> None:
     """The statement that files were published is an entry of the log, and changes no supplement; so are drafts that were there."""
     folder.withdraw()
 
-    checked = folder.regenerate("--check", "--publish")
-    told = folder.regenerate("--publish")
+    checked = folder.regenerate("--check", "--publish", "--yes")
+    told = folder.regenerate("--publish", "--yes")
 
     proofs = [name for name in folder.read() if name.endswith(".tlog-proof")]
     assert (checked.code, checked.out.count("not published yet")) == (1, 2)
@@ -30,19 +30,19 @@ def test_publishing_makes_nothing_due(folder: Regenerated) -> None:
     assert b'type="application/caveat-proof"' in folder.find(COVERT, "html").read_bytes()
     assert f"{folder.find(COVERT).name}.tlog-proof" in (folder.path / "index.html").read_text("utf-8")
     assert folder.regenerate().err.startswith("nothing is due")
-    assert folder.regenerate("--publish").err.startswith("nothing is due")
+    assert folder.regenerate("--publish", "--yes").err.startswith("nothing is due")
     assert {verify(folder, folder.find(COVERT, one)) for one in ("html", "json")} == {"PASS"}
 
 
 def test_what_was_published_stays_where_it_is(folder: Regenerated) -> None:
     """Byte for byte, with its proof; the newer files have names with their entry, and the list of the folder leads to both."""
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     size = folder.manifest()["log_size"]
     before = folder.see()
     name = folder.find(COVERT).stem
     folder.withdraw()
 
-    told = folder.regenerate("--publish")
+    told = folder.regenerate("--publish", "--yes")
 
     after = folder.see()
     kept = [one for one in before if one[:3] in ("CLM", "CRD")]
@@ -60,7 +60,7 @@ def test_what_was_published_stays_where_it_is(folder: Regenerated) -> None:
 
 def test_drafts_beside_published_files_are_replaced(folder: Regenerated) -> None:
     """Without `--publish` the newer file is a draft with a name of its own, and the next one takes its place."""
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     folder.withdraw()
     folder.regenerate()
     first = folder.find_newer("CRD").name
@@ -69,18 +69,18 @@ def test_drafts_beside_published_files_are_replaced(folder: Regenerated) -> None
 
     assert folder.find_newer("CRD").name == first
     assert len(list(folder.path.glob("CRD*.json"))) == 2
-    assert folder.regenerate("--publish").code == 0
+    assert folder.regenerate("--publish", "--yes").code == 0
     assert verify(folder, folder.find_newer("CRD")) == "PASS"
 
 
 def test_a_published_file_is_known_without_the_manifest(folder: Regenerated) -> None:
     """The log says that it was published: a newer file gets another name, whoever wrote the older one into the folder."""
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     before = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
     for name in ("supplements.json", "index.html", "feed.xml"):
         (folder.path / name).unlink()
 
-    told = folder.regenerate("--publish")
+    told = folder.regenerate("--publish", "--yes")
 
     after = folder.read()
     assert told.code == 0, told.err
@@ -94,8 +94,8 @@ def test_a_signed_file_stays_and_is_published_under_another_name(folder: Regener
 
     signed = folder.regenerate(name, "--sign", formats=("--pdf",))
     before = folder.find(COVERT, "pdf").read_bytes()
-    published = folder.regenerate(name, "--publish", formats=("--pdf",))
-    again = folder.regenerate(name, "--publish", formats=("--pdf",))
+    published = folder.regenerate(name, "--publish", "--yes", formats=("--pdf",))
+    again = folder.regenerate(name, "--publish", "--yes", formats=("--pdf",))
 
     signature = find_signature(before)
     assert (signed.code, published.code) == (0, 0), published.err
@@ -116,12 +116,12 @@ def test_what_a_stopped_command_drew_is_published_by_the_next(folder: Regenerate
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(update, "publish_files", stop)
-        stopped = folder.regenerate("--publish")
-    told = folder.regenerate("--publish")
+        stopped = folder.regenerate("--publish", "--yes")
+    told = folder.regenerate("--publish", "--yes")
 
     assert (stopped.code, told.code) == (130, 0)
     assert len([name for name in folder.read() if name.endswith(".tlog-proof")]) == 4
-    assert folder.regenerate("--publish").err.startswith("nothing is due")
+    assert folder.regenerate("--publish", "--yes").err.startswith("nothing is due")
 
 
 def test_a_full_disk_while_proofs_are_written_is_told_by_name(folder: Regenerated) -> None:
@@ -142,9 +142,9 @@ def test_a_full_disk_while_proofs_are_written_is_told_by_name(folder: Regenerate
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(proving, "replace_files", fill_up)
-        told = folder.regenerate("--publish")
+        told = folder.regenerate("--publish", "--yes")
     after = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
-    again = folder.regenerate("--publish")
+    again = folder.regenerate("--publish", "--yes")
 
     assert told.code == 3
     assert "file-not-accessible" in told.err

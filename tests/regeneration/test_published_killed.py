@@ -71,7 +71,7 @@ def test_a_killed_publication_is_completed_by_the_next(folder: Regenerated, tmp_
             shutil.copytree(tmp_path / name, home / name)
         elif (tmp_path / name).exists():
             shutil.copyfile(tmp_path / name, home / name)
-    publish = ("report", find_claim(folder), "--html", "--json", "--publish", "-o", "out")
+    publish = ("report", find_claim(folder), "--html", "--json", "--publish", "--yes", "-o", "out")
 
     def check(work: Path) -> None:
         with inside(work):
@@ -178,7 +178,7 @@ def test_the_order_of_a_publication_as_the_system_sees_it(folder: Regenerated, t
         pytest.skip("strace is not here (apt-get install strace); the recorder of this process shows the order of one file")
     name = folder.find(COVERT).stem
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", RUN, "report", name, "--html", "--publish", "-o", "new"]
+    command = [sys.executable, "-c", RUN, "report", name, "--html", "--publish", "--yes", "-o", "new"]
     traced = subprocess.run(
         ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o", "calls", *command],
         cwd=tmp_path,

@@ -63,20 +63,20 @@ class PublishedFiles(RuleBasedStateMachine):
     @rule(claim=CLAIM, folder=st.sampled_from(FOLDERS), publish=st.booleans())
     def report(self, *, claim: int, folder: str, publish: bool) -> None:
         """Draw one claim."""
-        self.do("report", self.claims[claim], "--html", "--json", "-o", folder, *(["--publish"] if publish else []))
+        self.do("report", self.claims[claim], "--html", "--json", "-o", folder, *(["--publish", "--yes"] if publish else []))
 
     @rule(folder=st.sampled_from(FOLDERS), publish=st.booleans())
     def stale(self, *, folder: str, publish: bool) -> None:
         """Bring a folder up to date."""
-        self.do("report", "--stale", "--html", "--json", "-o", folder, *(["--publish"] if publish else []))
+        self.do("report", "--stale", "--html", "--json", "-o", folder, *(["--publish", "--yes"] if publish else []))
 
     @rule()
     def publish_all(self) -> None:
         """Publish everything, as the demo does."""
-        self.do("report", "--all", "--html", "--json", "--publish", "-o", "demo")
+        self.do("report", "--all", "--html", "--json", "--publish", "--yes", "-o", "demo")
 
     @precondition(lambda self: not self.has_pdf)
-    @rule(claim=CLAIM, how=st.sampled_from(["--sign", "--publish"]))
+    @rule(claim=CLAIM, how=st.sampled_from(["--sign", "--publish", "--yes"]))
     def sign(self, *, claim: int, how: str) -> None:
         """Sign a PDF: alone, or with its publication. Once, since drawing PDF files takes longest."""
         self.has_pdf = True
@@ -87,7 +87,7 @@ class PublishedFiles(RuleBasedStateMachine):
         """Publish what a claim said some entries ago."""
         with inside(self.home):
             size = ask("admin", "log", "show")["size"]
-        self.do("report", self.claims[0], "--json", "--as-of", str(max(12, size - back)), "--publish", "-o", folder)
+        self.do("report", self.claims[0], "--json", "--as-of", str(max(12, size - back)), "--publish", "--yes", "-o", folder)
 
     @rule(claim=CLAIM)
     def withdraw(self, *, claim: int) -> None:
@@ -158,7 +158,7 @@ def test_no_command_takes_a_pass_away() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["--publish", "--sign"][: choose(1, 2)])
+@pytest.mark.parametrize("how", ["--publish", "--yes", "--sign"][: choose(1, 2)])
 def test_the_law_with_a_pdf(how: str) -> None:
     """One sequence with a PDF, which random ones seldom reach: signed or published, then the claim is revised and all is published."""
     machine = PublishedFiles()
@@ -167,7 +167,7 @@ def test_the_law_with_a_pdf(how: str) -> None:
         machine.sign(claim=0, how=how)
         machine.every_file_that_passed_still_passes()
         machine.revise()
-        machine.do("report", "--stale", "--pdf", "--publish", "-o", "out")
+        machine.do("report", "--stale", "--pdf", "--publish", "--yes", "-o", "out")
         machine.every_file_that_passed_still_passes()
         assert any(path.suffix == ".pdf" for path, _ in machine.passed)
     finally:

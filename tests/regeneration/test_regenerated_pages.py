@@ -64,7 +64,7 @@ def revise_card(folder: Regenerated) -> None:
 
 def test_every_link_finds_its_file(folder: Regenerated) -> None:
     """Of the list, the feed, the supplements of all revisions and the change report, without a server."""
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     revise_card(folder)
     folder.withdraw(SCHEMING)
 
@@ -93,7 +93,7 @@ def test_every_link_of_the_pdf_files_finds_its_file(folder: Regenerated) -> None
 
 def test_every_file_stands_in_the_list(folder: Regenerated) -> None:
     """Also those that were superseded, with what took their place and why."""
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     folder.withdraw()
     folder.regenerate()
 

@@ -304,7 +304,7 @@ def test_a_change_report_is_not_recorded_as_given_out_and_says_so(folder: Regene
     folder.regenerate()
     size = len(folder.caveat("admin", "log", "show", "--json").document["entries"])
 
-    told = folder.caveat("report", "--from", folder.find("changes-"), "--json", "--publish", "-o", folder.path.parent / "again")
+    told = folder.caveat("report", "--from", folder.find("changes-"), "--json", "--publish", "--yes", "-o", folder.path.parent / "again")
 
     assert (told.code, "not recorded: changes-" in told.err) == (0, True)
     assert len(folder.caveat("admin", "log", "show", "--json").document["entries"]) == size

@@ -27,15 +27,15 @@ def test_a_change_of_template_draws_everything_once_and_says_why(folder: Regener
 
 def test_what_was_published_is_not_published_again_for_its_looks(folder: Regenerated, tmp_path: Path) -> None:
     """A published file says the same with other templates, and stays; once what it says changes, newer files get other names."""
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     before = folder.see()
     with bend_templates(tmp_path / "bent", "screen.css", "font-size: 17px", "font-size: 18px"):
-        told = folder.regenerate("--publish")
+        told = folder.regenerate("--publish", "--yes")
         same = folder.see() == before
         folder.withdraw()
-        folder.regenerate("--publish")
+        folder.regenerate("--publish", "--yes")
     folder.withdraw(REFUSAL)
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
 
     after = folder.see()
     assert (told.err.startswith("nothing is due"), same) == (True, True)
@@ -153,11 +153,11 @@ def test_where_every_record_fails_all_are_told_and_nothing_is_replaced(folder: R
 
 
 def test_an_earlier_file_that_is_altered_is_told(folder: Regenerated) -> None:
-    """Also a change report; neither can be rendered again as it was. What is taken away is forgotten, and no link leads to it."""
-    folder.regenerate("--publish")
+    """Also a change report; neither can be drawn again as it was. What is taken away is forgotten, and no link leads to it."""
+    folder.regenerate("--publish", "--yes")
     first = folder.find(COVERT)
     folder.withdraw()
-    folder.regenerate("--publish")
+    folder.regenerate("--publish", "--yes")
     report = folder.find("changes-")
     for path in (first, report):
         path.write_bytes(path.read_bytes().replace(b"CLM", b"clm"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, HaltRequest
 from audit.replay.message_batches import BatchSettings, BatchSummary, run_batches

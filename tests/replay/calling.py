@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from audit.model_endpoint import Endpoint, EndpointAnswer, open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
+from audit.endpoints.model_answers import EndpointAnswer
+from audit.endpoints.model_endpoint import Endpoint
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.request_pacing import RetryLimits

@@ -140,7 +140,7 @@ def _write_replay(path: str, name: str, word: str, *, deploy: str = "office", mo
 def _lock(claim: str, replay: str, name: str) -> str:
     text = _AUDIT.format(claim=claim, replay=replay)
     Path(f"{name}.yaml").write_text(text if replay == "shared.yaml" else text.replace("deploy_contexts", "# "), encoding="utf-8")
-    return str(ask("audit", "lock", f"{name}.yaml")["audit"])
+    return str(ask("audit", "lock", "--yes", f"{name}.yaml")["audit"])
 
 
 def read_locks(folder: Path) -> list[Any]:

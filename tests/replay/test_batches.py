@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.records.model_response import Purpose
 from audit.replay.batch_requests import count_bytes, list_open_chunks, split_calls, write_chunk
 from audit.replay.call_engine import UNSENT, CallSettings, HaltRequest, RunSummary, run_calls

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.records.model_response import Purpose
 from audit.replay.message_batches import BatchSettings, run_batches
 from audit.replay.run_store import Call, RunStore, build_call, open_store

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.model_endpoint import ModelError, RequestTrouble, open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
+from audit.endpoints.model_answers import ModelError, RequestTrouble
 from audit.records.model_response import Purpose
 from audit.replay.call_engine import UNSENT, HaltRequest, RunSummary
 from audit.replay.request_pacing import RetryLimits

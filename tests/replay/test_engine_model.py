@@ -8,17 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.model_endpoint import (
-    ModelError,
-    ModelFacts,
-    NotAMessageError,
-    RequestTrouble,
-    choose_version,
-    describe_sampling,
-    open_endpoint,
-    read_message,
-    read_quotas,
-)
+from audit.endpoints.endpoint_opening import describe_sampling, open_endpoint
+from audit.endpoints.messages_api import choose_version, read_message
+from audit.endpoints.model_answers import ModelError, ModelFacts, NotAMessageError, RequestTrouble, read_quotas
 from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import InputError, UnavailableError
 from registry.records.replay_run import Policy

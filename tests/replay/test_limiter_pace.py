@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.model_endpoint import RateQuota
+from audit.endpoints.model_answers import RateQuota
 from audit.replay.request_pacing import RequestLimiter, StoppedError
 from tests.endpoint.server import Asked, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, run

@@ -9,7 +9,7 @@ from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_end
 from tests.replay.conftest import Caveat
 from tests.replay.renewals import ARCHIVE, CALLS, NEW, NEW_VERSION, OLD_VERSION, answer, endpoint, read_locks
 
-RENEW = ("stale", "renew", "--ask", NEW, "-o", "renewed")
+RENEW = ("stale", "renew", "--yes", "--ask", NEW, "-o", "renewed")
 FIRST, SECOND, THIRD, FOURTH = "CLM-AISI-2026-0001-S", "CLM-AISI-2026-0002-Q", "CLM-AISI-2026-0003-O", "CLM-AISI-2026-0004-M"
 
 
@@ -120,7 +120,7 @@ def test_a_model_that_the_endpoint_does_not_know_is_locked_nowhere(caveat: Cavea
     """Its name would be fixed for good; so nothing is recorded, and the right name can be given to the same folder."""
     size = count_entries(caveat)
     with run_endpoint(endpoint()) as server:
-        wrong = caveat("stale", "renew", "--ask", "claude-tset-2", "-o", "renewed", FIRST, server=server)
+        wrong = caveat("stale", "renew", "--yes", "--ask", "claude-tset-2", "-o", "renewed", FIRST, server=server)
         after = count_entries(caveat)
         right = caveat(*RENEW, FIRST, server=server)
 
@@ -133,7 +133,7 @@ def test_a_folder_is_for_one_model(caveat: Caveat, registry: Path) -> None:
     """Another name in the same folder would mix two renewals."""
     with run_endpoint(endpoint()) as server:
         caveat(*RENEW, "--prepare-only", server=server)
-        other = caveat("stale", "renew", "--ask", MODEL, "-o", "renewed", server=server)
+        other = caveat("stale", "renew", "--yes", "--ask", MODEL, "-o", "renewed", server=server)
 
     assert other.code == 2
     assert "renewal-differs" in other.err
@@ -155,7 +155,7 @@ def test_the_responses_of_one_version_are_none_of_another(caveat: Caveat, regist
     prepare = ("--ask", NEW, "--prepare-only", "--json")
     wanted = ((FIRST, NEW_VERSION, "renewed"), (SECOND, "LAB/M/2-mini", "mini"))
     with run_endpoint(endpoint()) as server:
-        made = [caveat("stale", "renew", one, "--to", to, "-o", folder, *prepare, server=server) for one, to, folder in wanted]
+        made = [caveat("stale", "renew", "--yes", one, "--to", to, "-o", folder, *prepare, server=server) for one, to, folder in wanted]
         first, second = (ran.document["renewals"][0]["audit"] for ran in made)
         replay = next((registry / "renewed").glob("*/replay.yaml"))
         replay.write_text(replay.read_text(encoding="utf-8").replace(first, f"{first}, {second}"), encoding="utf-8")
@@ -175,7 +175,7 @@ def test_what_a_run_asked_already_is_not_locked_any_more(caveat: Caveat, registr
         late = caveat(*RENEW, SECOND, "--json", server=server)
         after = count_entries(caveat)
         whole = caveat(*RENEW, "--dry-run", "--json", server=server).document
-        apart = caveat("stale", "renew", SECOND, "--ask", NEW, "-o", "apart", "--json", server=server)
+        apart = caveat("stale", "renew", "--yes", SECOND, "--ask", NEW, "-o", "apart", "--json", server=server)
     bases = {one["audit"]: one["basis"] for one in caveat("audit", "list", "--json").document["audits"]}
 
     assert (late.code, after, get_left(late.document)) == (3, size, {SECOND: "run-before-lock"})
@@ -235,7 +235,7 @@ def test_a_lock_without_a_replay_is_prepared_and_its_run_made_elsewhere(caveat: 
         f"schema: caveat/audit/1\nclaim: {FOURTH}\nindependence: self\ntasks: ids.txt\nmodel: m-1\nplan: {{margin: 0.2}}\n",
         encoding="utf-8",
     )
-    assert caveat("audit", "lock", "lock.yaml").code == 0
+    assert caveat("audit", "lock", "--yes", "lock.yaml").code == 0
     prepared = caveat(*RENEW, FOURTH)
     old, new = read_locks(registry)[-2:]
 
@@ -272,7 +272,7 @@ def test_where_the_lineage_branches_a_version_must_be_named(caveat: Caveat, regi
 
 def test_one_model_version_can_be_asked_again(caveat: Caveat, registry: Path) -> None:
     """The plan is carried out on the claim's own version: no revision is made, and the replay is the locked one to the last digest."""
-    again = ("stale", "renew", FIRST, "--to", OLD_VERSION, "--ask", MODEL, "-o", "again", "--json")
+    again = ("stale", "renew", "--yes", FIRST, "--to", OLD_VERSION, "--ask", MODEL, "-o", "again", "--json")
     with run_endpoint(endpoint()) as server:
         ran, made = caveat(*again, server=server), len(server.posts())
         same = caveat(*again, server=server)
@@ -338,7 +338,7 @@ def test_a_judge_scores_the_new_responses_by_calls_of_its_own(caveat: Caveat, re
     (registry / ARCHIVE / "judged.yaml").write_text(judged, encoding="utf-8")
     text = (registry / "third.yaml").read_text(encoding="utf-8").replace("gone.yaml", "judged.yaml").replace("seed: 3", "seed: 4")
     (registry / ARCHIVE / "judged-audit.yaml").write_text(text, encoding="utf-8")
-    locked = caveat("audit", "lock", f"{ARCHIVE}/judged-audit.yaml")
+    locked = caveat("audit", "lock", "--yes", f"{ARCHIVE}/judged-audit.yaml")
 
     def script(asked: Asked) -> Reply:
         is_judge = asked.body["model"].startswith("claude-judge")

@@ -7,7 +7,7 @@ from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_end
 from tests.replay.conftest import Caveat
 from tests.replay.renewals import CALLS, NEW, answer, endpoint
 
-RENEW = ("stale", "renew", "--ask", NEW, "-o", "renewed")
+RENEW = ("stale", "renew", "--yes", "--ask", NEW, "-o", "renewed")
 FIRST, SECOND = "CLM-AISI-2026-0001-S", "CLM-AISI-2026-0002-Q"
 
 
@@ -25,7 +25,7 @@ def test_a_folder_that_cannot_be_written_leaves_no_trace(caveat: Caveat, registr
     """Files come before the registry: nothing is recorded, and the message names the file."""
     before = caveat("claim", "list", "--json").document["log_size"]
     with run_endpoint(endpoint()) as server:
-        ran = caveat("stale", "renew", FIRST, "--ask", NEW, "-o", "card.md/renewed", server=server)
+        ran = caveat("stale", "renew", "--yes", FIRST, "--ask", NEW, "-o", "card.md/renewed", server=server)
 
     assert ran.code == 3
     assert "error[file-not-accessible]" in ran.err

@@ -17,7 +17,7 @@ from tests.replay.processes import Started
 from tests.replay.renewals import CALLS, NEW, answer, endpoint
 from tests.replay.test_kill_resume import Gate
 
-RENEW = ("stale", "renew", "--ask", NEW, "-o", "renewed", "--concurrency", "4")
+RENEW = ("stale", "renew", "--yes", "--ask", NEW, "-o", "renewed", "--concurrency", "4")
 
 
 class Answering(Gate):

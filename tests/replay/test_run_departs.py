@@ -21,7 +21,7 @@ def audit(caveat: Caveat, tmp_path: Path) -> str:
     """A lock on a replay of 24 tasks, with everything that it refers to."""
     claim = register(caveat, tmp_path)[0]
     write_replay(tmp_path, tasks=24, more=SCORING)
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim, extra="replay: small.yaml\nbudget: 200 calls\n"), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="replay: small.yaml\nbudget: 200 calls\n"), "--json")
     assert locked.code == 0, locked.err
     return str(locked.document["audit"])
 
@@ -131,7 +131,7 @@ def test_a_replay_that_contradicts_the_audit_file_is_never_locked(caveat: Caveat
     write_replay(tmp_path, tasks=24)
     extra = "replay: small.yaml\nmodel: another\nplan: {tasks: 25}\n"
 
-    refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=extra))
+    refused = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=extra))
 
     assert refused.code == 2
     assert refused.err.count("lock-contradicts-itself") == 2

@@ -27,7 +27,7 @@ SCORED = 'scoring: {{kind: pattern, score: any_expected, expected: ["(?i)covert"
 def audit(caveat: Caveat, tmp_path: Path) -> str:
     """A locked audit of the first claim of a small card, with a replay of 8 calls that answers to it."""
     claim = register(caveat, tmp_path)[0]
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim, extra=PLAN), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=PLAN), "--json")
     assert locked.code == 0, locked.err
     name = str(locked.document["audit"])
     write_replay(tmp_path, tasks=2, more=f"audit: {name}")

@@ -25,7 +25,7 @@ def wait_for_next_second() -> None:
 def audit(caveat: Caveat, tmp_path: Path) -> str:
     """A locked audit of the first claim of a small card."""
     claim = register(caveat, tmp_path)[0]
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json")
     assert locked.code == 0, locked.err
     return str(locked.document["audit"])
 
@@ -77,7 +77,7 @@ def test_a_folder_that_was_begun_before_the_lock_is_refused(caveat: Caveat, tmp_
         write_replay(tmp_path, tasks=2)
         caveat(*RUN, server=server)
         wait_for_next_second()
-        audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+        audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
         write_replay(tmp_path, tasks=2, samples=2, more=f"audit: {audit}")
         ran = caveat(*RUN, server=server)
         fresh = caveat(*RUN, "-o", "other.run", server=server)

@@ -59,7 +59,7 @@ def test_one_command_seals_and_asks(caveat: Caveat, tmp_path: Path, claim: str) 
 
 def test_lock_run_and_import_hold_commitments_until_the_reveal(caveat: Caveat, tmp_path: Path, claim: str) -> None:
     """Neither log nor supplement has a text or an unsalted digest of a sealed context, and a reveal shows the text that was asked."""
-    locked = caveat("audit", "lock", write_audit(tmp_path, claim, extra="replay: small.yaml\n"), "--seal", "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="replay: small.yaml\n"), "--seal", "--json")
     assert locked.code == 0, locked.err
     audit = locked.document["audit"]
     write_replay(tmp_path, tasks=2, more=f"{SCORING}audit: {audit}")

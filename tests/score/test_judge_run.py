@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.records.model_response import Failure, Purpose, ReplayCell, Response
 from audit.replay.call_engine import CallSettings, RunSummary, run_calls
 from audit.replay.request_pacing import RetryLimits
@@ -460,7 +460,7 @@ def test_provenance_names_model_rubric_and_dimensions(store: RunStore, endpoint:
 _PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from audit.model_endpoint import open_endpoint
+from audit.endpoints.endpoint_opening import open_endpoint
 from audit.replay.call_engine import CallSettings, run_calls
 from audit.replay.run_store import open_store
 from audit.score.judging import judge_run

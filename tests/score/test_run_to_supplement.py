@@ -59,7 +59,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> object:
 def lock(caveat: Caveat, folder: Path, *, tasks: int = 20) -> str:
     """Register a claim, lock its audit and write its replay; return the audit's identifier."""
     claim = register(caveat, folder)[0]
-    locked = caveat("audit", "lock", write_audit(folder, claim, extra=PLAN), "--json")
+    locked = caveat("audit", "lock", "--yes", write_audit(folder, claim, extra=PLAN), "--json")
     assert locked.code == 0, locked.err
     audit = str(locked.document["audit"])
     write_replay(folder, audit, tasks=tasks)
@@ -128,7 +128,7 @@ def test_one_run_answers_to_two_locks_each_by_its_own_scorer(caveat: Caveat, tmp
     added = caveat("claim", "add", "second.yaml", "--json")
     assert added.code == 0, added.err
     claim = next(one["claim"] for one in caveat("claim", "list", "--json").document["claims"] if "asks before" in one["quote"])
-    second = str(caveat("audit", "lock", write_audit(tmp_path, claim, extra=PLAN), "--json").document["audit"])
+    second = str(caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=PLAN), "--json").document["audit"])
     write_replay(tmp_path, f"[{first}, {second}]", tasks=20)
     ran = caveat("audit", "run", "replay.yaml", "-o", "run", "--json")
     assert ran.document["audits"] == [first, second], ran.err

@@ -133,7 +133,7 @@ def test_a_score_that_is_no_number_is_refused(tmp_path: Path, value: object) -> 
 
 
 def test_a_text_counts_as_the_user_says(tmp_path: Path) -> None:
-    """--value gives a text its number."""
+    """--score-values gives a text its number."""
     path = change_first(copy_harness(tmp_path, "test"), exact_match="C")
 
     rows, _ = read_harness([path], choose(values={"C": 1.0}))

@@ -64,8 +64,8 @@ def test_texts_are_numbers_only_by_what_the_user_says(tmp_path: Path) -> None:
     lacking = refuse(path, values={"GRADE: A": 1.0, "GRADE: B": 0.7})
 
     assert [(fault.code, fault.advice) for fault in told.faults] == [
-        ("score-not-number", "say what each text is: --value 'GRADE: A=1'"),
-        ("score-not-number", "say what each text is: --value 'GRADE: B=1'"),
+        ("score-not-number", "say what each text is: --score-values 'GRADE: A=1'"),
+        ("score-not-number", "say what each text is: --score-values 'GRADE: B=1'"),
     ]
     assert [row.score for row in rows] == [1.0, 0.7, 0.2]
     assert "sample c, epoch 1: expected a number or one of GRADE: A, GRADE: B, found 'C'" in lacking.faults[0].found

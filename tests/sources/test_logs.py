@@ -63,7 +63,7 @@ def test_an_archive_of_something_else_is_no_log(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_logs([path], LogOptions(), low=0, high=1)
 
-    assert codes(error) == ["unknown-format"]
+    assert codes(error) == ["file-not-readable"]
 
 
 @pytest.mark.parametrize("name", ["results.json", "aggregate.json"])
@@ -174,7 +174,7 @@ def test_a_pipe_is_no_log(tmp_path: Path) -> None:
         ("scores", b"task_id,arm", "ends in nothing"),
         ("table.json", b'{"task_id": "a"}', "not an Inspect log"),
         ("rows.json", b"[]", "ends in .json"),
-        ("book.xlsx", b"PK\x03\x04", "ends in .xlsx"),
+        ("book.docx", b"PK\x03\x04", "ends in .docx"),
     ],
 )
 def test_what_is_no_log_is_no_table_for_that(tmp_path: Path, name: str, content: bytes, told: str) -> None:

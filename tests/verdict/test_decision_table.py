@@ -12,9 +12,9 @@ from audit.statistics.side_moments import ENOUGH_CONTEXTS
 from audit.verdict.claim_classification import classify
 from audit.verdict.decision_table import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
 from audit.verdict.restricted_claim import WORDINGS, restrict
-from audit.verdict.verdict_conditions import FEWEST_CONTEXTS, FEWEST_TASKS
 from audit.verdict.verdict_phrases import VerdictPhrases
 from audit.verdict.verdict_standing import AuditConduct
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS
 from registry.records.audit_case import (
     Case,
     Deployment,

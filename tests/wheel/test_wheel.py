@@ -62,6 +62,16 @@ def test_the_wheel_runs_beside_a_folder_registry_of_the_users(command: Path, tmp
     assert done.returncode == 0, done.stderr
 
 
+def test_the_python_api_is_in_the_wheel_with_its_types(command: Path, tmp_path: Path) -> None:
+    """`import caveat` works, loads what is asked for, and type checkers find `py.typed`."""
+    python = command.read_text().splitlines()[0].removeprefix("#!")
+    code = "import caveat, pathlib; folder = pathlib.Path(caveat.__file__).parent\n"
+    code += "print(caveat.__version__, caveat.InputError.__name__, (folder / 'py.typed').exists())"
+    done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split()[1:] == ["InputError", "True"]
+
+
 def test_a_registry_is_made_and_checked(command: Path, tmp_path: Path) -> None:
     """Migrations ship in the wheel."""
     made = run(command, "init", "--example", "--json", folder=tmp_path)

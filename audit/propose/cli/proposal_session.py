@@ -12,6 +12,7 @@ from audit.cli.model_calls import Caller, allow, check_over, count_before, count
 from audit.propose.card_models import CardSource
 from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_calls, propose_by_claude
 from audit.propose.offer_grounding import doubt_addressed
+from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
 from audit.propose.window_questions import QuestionSettings
@@ -230,7 +231,7 @@ def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: M
     prices = _read_prices(options)
     check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(usage.model for usage in store.sum_spent())})
     before = count_before(store, prices)
-    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
+    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"], api=options["api"])
 
     rounds: list[RunSummary] = []
 
@@ -269,7 +270,7 @@ def _open(folder: Path) -> Iterator[RunStore]:
 _MOST_REASONS = 8
 
 
-def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int) -> Iterator[str]:
+def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int, lower: int) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
@@ -277,6 +278,7 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         registered: proposals that are registered already.
         sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
         excluded: proposals of passages that were deliberately left out before.
+        lower: proposals that matter less than those shown.
     """
     found = proposals.proposals
     yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
@@ -290,6 +292,8 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         yield f"  registered of another revision of the card, whose passage stands here too, and not proposed again: {sighted}"
     if excluded:
         yield f"  left out before, and not proposed again: {excluded}"
+    if lower:
+        yield f"  not shown, because they matter less: {lower:,} (--all shows them)"
     if unsure:
         yield f"  below --min-confidence: {unsure}"
     if restated := sum(bool(proposal.restates) for proposal in found):
@@ -342,8 +346,10 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     new, registered = drop_registered(chosen, known_card.claims)
     new, sighted = drop_sighted(new, known_card.sighted)
     still, excluded = drop_excluded(new, known_card.excluded)
-    proposals = add_restated(still, known_card.figures)
-    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded)
+    top = len(still.proposals) if options["all_"] else options["top"] or TOP
+    proposals = add_restated(replace(still, proposals=select_top(still.proposals, top)), known_card.figures)
+    lower = len(still.proposals) - len(proposals.proposals)
+    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded, lower=lower)
     warnings = (f"warning: {warning}" for warning in known_card.text.warnings)
     return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, api_option
 from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault
 
@@ -22,13 +22,26 @@ if TYPE_CHECKING:
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
-_CHOICES = ("section", "page", "min_confidence", "model")
-_OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_calls", "max_usd", "prices", "retry_failed", "repeat_lost")
+_CHOICES = ("section", "page", "min_confidence", "model", "top")
+_OF_CLAUDE = (
+    "with_model",
+    "base_url",
+    "api",
+    "run",
+    "dry_run",
+    "max_tokens",
+    "max_calls",
+    "max_usd",
+    "prices",
+    "retry_failed",
+    "repeat_lost",
+)
 
 
 @examples(
     "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
+    "claim propose CRD-LAB-2026-0001-J --all --json",
     "claim propose card.pdf --engine claude --model MODEL --dry-run",
 )
 @click.command()
@@ -41,8 +54,11 @@ _OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_cal
 @click.option("--section", metavar="TEXT", help="Only sections that begin so, by number or title, with their subsections.")
 @click.option("--page", metavar="A-B", help="Only these pages of the file, counted from 1.")
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
+@click.option("--top", metavar="N", type=click.IntRange(1), help="Only the N proposals that matter most; default: 40.")
+@click.option("--all", "all_", is_flag=True, help="All proposals, not only those that matter most.")
 @click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
 @click.option("--base-url", metavar="URL", help="claude: its endpoint; default: ANTHROPIC_BASE_URL.")
+@api_option("claude: what its endpoint speaks; default: messages.")
 @click.option("--run", metavar="DIR", type=_NEW, help="claude: where answers are kept; default: DIGEST.proposing in this folder.")
 @click.option("--dry-run", is_flag=True, help="claude: say how many calls, tokens and dollars it would take, and make none.")
 @click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
@@ -61,7 +77,7 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
 
     CARD is a registered card (CRD-…[@n]) or a file. The answer is a claims file in the order of the card, with comments on what each
     claim lacks. Edit it and run caveat claim add FILE, or decide one by one with --review. Nothing is registered here, and every quote
-    is from the card.
+    is from the card. Of a long card you get the 40 proposals that matter most, safety and bounds first; --all gives all of them.
     """
     _check_options(app, options)
     from audit.propose.cli.proposal_session import find_card, offer, read_passages
@@ -85,6 +101,8 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
 
 def _check_options(app: App, options: dict[str, Any]) -> None:
     """Refuse options that do not go together, before anything is read."""
+    if options["all_"] and options["top"] is not None:
+        raise click.UsageError("--all and --top exclude each other: leave one out")
     if options["engine"] == "claude" and options["with_model"] is None:
         raise click.UsageError("name the model to ask with --with MODEL, or propose offline with --engine rules")
     given = [f"--{name.removesuffix('_model').replace('_', '-')}" for name in _OF_CLAUDE if options[name] not in (None, False)]
@@ -213,7 +231,9 @@ def _review(app: App, card: str, choice: "CardSelection", options: dict[str, Any
 
 def _check_resumed(options: dict[str, Any]) -> None:
     if any(options[name] is not None for name in _CHOICES):
-        raise click.UsageError("a review that has begun keeps its proposals: leave --model, --section, --page and --min-confidence out")
+        raise click.UsageError(
+            "a review that has begun keeps its proposals: leave --model, --section, --page, --min-confidence and --top out"
+        )
 
 
 def _begin(

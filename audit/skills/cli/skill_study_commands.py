@@ -487,7 +487,7 @@ def _open_session(
         InputError: the study, its files, its prices or the part that is asked for do not hold together.
     """
     from audit.cli.run_session import RunSession, look_ahead
-    from audit.model_endpoint import choose_version
+    from audit.endpoints.endpoint_opening import check_policy
     from audit.replay.run_budget import check_prices, read_prices
     from audit.skills.study_file import read_study
     from audit.skills.study_plan import build_replay, keep_study, plan_calls, select_part
@@ -497,7 +497,7 @@ def _open_session(
     file = _limit(build_replay(study, samples=options["samples"]), options)
     planned = plan_calls(study, file, selection)
     policy = file.replay.policy
-    choose_version(policy)
+    check_policy(policy, batch=bool(options.get("batch")))
     prices = read_prices(options["prices"]) if options["prices"] else {}
     check_prices(file.replay.budget, prices, {policy.model})
     return RunSession(

@@ -1,10 +1,12 @@
 """A card's text read into passages, with warnings about its language and layout."""
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from registry.intake.outline.markup_source import SourceTable, find_tabbed_tables, read_grid, read_source
+from registry.intake.outline.markup_source import SourceTable, find_printed_tables, find_tabbed_tables, read_grid, read_source
 from registry.intake.outline.page_lines import (
+    CardLine,
     PageFinder,
     PassageBlock,
     build_blocks,
@@ -226,6 +228,8 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     # The order matters: each step only looks at lines that no earlier step has recognised, from the most certain kind
     # to the least.
     mark_furniture(lines)
+    placed = find_printed_tables(card.text) if card.media_type is MediaType.PDF else []
+    _mark_rows(lines, placed)
     mark_contents(lines)
     headings = card.headings
     undeclared: frozenset[int] = frozenset()
@@ -241,11 +245,21 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     for block in blocks:
         _add_block(block, drafts)
     captions = [block for block in blocks if block.kind is PassageKind.CAPTION]
+    _add_source_tables(placed, blocks, drafts)
     matched = match_captions([_find_extent(table) for table in tables], captions, card.text)
     for table, near in zip(tables, matched, strict=True):
         caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
         _add_printed_table(table, caption or None, drafts)
     return headings, _describe_tables(tables, are_told=bool(headings) and not card.headings)
+
+
+def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
+    """Mark the lines of *tables*, which are read cell by cell and by nothing else."""
+    starts = [table.start for table in tables]
+    for line in lines:
+        at = bisect_right(starts, line.stop) - 1
+        if at >= 0 and line.start < tables[at].stop and line.kind is None:
+            line.kind = PassageKind.ROW
 
 
 def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from registry.intake.column_layout import SPAN
 from registry.intake.outline.page_lines import PassageBlock, is_caption
 from registry.records.system_card import CardText, PassageKind, TableCell
 
@@ -407,30 +408,83 @@ def _start_kind(line: str, state: _State) -> PassageKind | None:
 
 def find_tabbed_tables(text: str) -> list[SourceTable]:
     """Return the runs of lines with tabs in *text* as tables; a cell of the upper heads covers the empty ones after it."""
-    tables: list[SourceTable] = []
-    is_open = False
-    at = 0
-    for line in text.split("\n"):
-        if "\t" in line.strip(" \r\f"):
-            if not is_open:
-                tables.append(SourceTable(at, at))
-            tables[-1].rows.append(_read_row(at, line))
-            tables[-1].stop = at + len(line)
-            is_open = True
-        else:
-            is_open = False
-        at += len(line) + 1
-    tables = [table for table in tables if any(len(row.cells) > 1 for row in table.rows)]
+    tables = _find_tabbed(text, most_between=0)
     for table in tables:
         _span_heads(text, table)
     return tables
+
+
+def find_printed_tables(text: str) -> list[SourceTable]:
+    """Return the tables of a printed card whose columns the extractor wrote as tabs (registry/intake/column_layout.py).
+
+    Lines above the first figures are heads. Short lines between rows of equal width name the rows below them.
+    """
+    tables = _find_tabbed(text, most_between=_MOST_BETWEEN)
+    for table in tables:
+        for row in table.rows:
+            if any(_SETTLED.match(text[cell.start : cell.stop].strip()) for cell in row.cells[1:]):
+                break
+            row.is_in_head = True
+    return [table for table in tables if not table.rows[-1].is_in_head]
+
+
+_MOST_BETWEEN = 3
+_SHORT = 48
+_TABBED_LINE = re.compile(r"[^\n\f]*")
+_SETTLED = re.compile(r"[<>≤≥~≈±(]?\s?[-+−]?[$€£]?\d[\d.,]*(?!\w*[A-Za-z]{2})|(?:N/?A|n/a|[-–—−]{1,3}|✓|✗|✔|✘)$")
+"""How the cell of a row begins that is no head: a figure, or a sign for none."""
+
+
+def _find_tabbed(text: str, *, most_between: int) -> list[SourceTable]:
+    tables: list[SourceTable] = []
+    between: list[tuple[int, str]] = []
+    is_open = False
+    at = 0
+    while at <= len(text):
+        line = _TABBED_LINE.match(text, at)[0]  # type: ignore[index]  # it matches the empty line too
+        if "\t" in line.strip(" \r"):
+            row = _read_row(at, line)
+            if is_open and between and _count_columns(row) != _count_columns(tables[-1].rows[-1]):
+                is_open = False
+            if not is_open:
+                tables.append(SourceTable(at, at))
+            elif between:
+                tables[-1].rows.append(_build_group(between, _count_columns(row)))
+            tables[-1].rows.append(row)
+            tables[-1].stop = at + len(line)
+            is_open, between = True, []
+        elif line.strip():
+            between.append((at, line))
+            is_open = is_open and len(between) <= most_between and _may_name_rows(line)
+        at += len(line) + 1
+    return [table for table in tables if any(len(row.cells) > 1 for row in table.rows)]
+
+
+def _may_name_rows(line: str) -> bool:
+    return len(line) <= _SHORT and not line.rstrip().endswith((".", ":", ";")) and not _CAPTION.match(line)
+
+
+_CAPTION = re.compile(r"(?:Table|Figure|Fig\.)\s+\w{0,3}\d", re.IGNORECASE)
+
+
+def _count_columns(row: SourceRow) -> int:
+    return sum(cell.columns for cell in row.cells)
+
+
+def _build_group(lines: list[tuple[int, str]], columns: int) -> SourceRow:
+    """Lines that name the rows below them, as a row of one cell."""
+    start, stop = lines[0][0], lines[-1][0] + len(lines[-1][1])
+    return SourceRow(start, stop, [SourceCell(start, stop, columns=columns)])
 
 
 def _read_row(at: int, line: str) -> SourceRow:
     row = SourceRow(at, at + len(line))
     start = 0
     for piece in line.split("\t"):
-        row.cells.append(SourceCell(at + start, at + start + len(piece)))
+        if piece == SPAN and row.cells:
+            row.cells[-1].columns += 1
+        else:
+            row.cells.append(SourceCell(at + start, at + start + len(piece)))
         start += len(piece) + 1
     shown = line.strip()
     row.start = at + line.index(shown)

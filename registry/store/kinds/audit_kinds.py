@@ -10,6 +10,7 @@ from registry.errors import Fault
 from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Lock, LockedItem, list_plan_differences
 from registry.records.audit_case import Access, Audit, EvidenceKind, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import Direction, Form, Relation
+from registry.records.claim_status import list_phrases, number_phrase, read_words
 from registry.records.module_findings import (
     Ablation,
     Finding,
@@ -39,6 +40,7 @@ from registry.store.database_engine import (
     whole_column,
     whole_columns,
 )
+from registry.store.kinds.claim_kinds import audited_phrase
 from registry.store.statement_kind import AUDIT, CLAIM, OBJECTION, EntryPlace, Role, Row, StatementKind, plain, split_reference, unhex
 
 if TYPE_CHECKING:
@@ -637,13 +639,22 @@ asked_name = new_table(
 _WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 
 
+_FIRST_OUTCOME = """
+    SELECT claim_text.seq, claim_text.quote FROM claim_revision
+      JOIN claim_text ON claim_text.log = claim_revision.log AND claim_text.seq = claim_revision.seq
+     WHERE claim_revision.log = ? AND claim_revision.claim = ? AND claim_revision.revision = ? AND NOT EXISTS (
+           SELECT 1 FROM audited_phrase WHERE log = claim_revision.log AND quote = claim_revision.seq AND audited_phrase.seq < ?)
+"""
+
+
 class RestrictionKind(StatementKind[Restriction]):
     """The outcome of an audit. It fits the audit, the claim's form, and what it rests on."""
 
-    tables = (restriction, verdict, outcome_validity, asked_name)
+    tables = (restriction, verdict, outcome_validity, asked_name, audited_phrase)
     names = _of_audit("restriction")
     reason = "a new outcome"
     importance = 1
+    rests_on_rows = True
 
     def build_rows(self, restriction: Restriction, place: EntryPlace) -> Iterator[Row]:
         form = restriction.classification.primary.form.value
@@ -663,6 +674,14 @@ class RestrictionKind(StatementKind[Restriction]):
         # Duplicates are removed in order: the same name may be expected and returned.
         for position, name in enumerate(dict.fromkeys((*asked.names_returned, *asked.names_expected)) if asked else ()):
             yield "asked_name", (*place.here, position, restriction.audit, plain(name))
+        if place.quote is not None:
+            entry, words = place.quote
+            for phrase in list_phrases(read_words(words)):
+                yield "audited_phrase", (*place.here, entry, number_phrase(phrase))
+
+    def complete_place(self, payload: Restriction, place: EntryPlace, reader: "LogReader") -> EntryPlace:
+        quoted = reader.driver_rows(_FIRST_OUTCOME, place.log, *split_reference(payload.claim), place.seq)
+        return replace(place, quote=quoted[0]) if quoted else place
 
     def find_faults(self, restriction: Restriction, rules: "StatementRules") -> Iterator[Fault]:
         yield from rules.check_audit(restriction.audit, restriction.claim)

@@ -274,12 +274,26 @@ claim_revision = new_table(
     *refers_to_spec("test_context", SpecKind.TEST_CONTEXT),
     Index(None, "log", "natural_key"),
     Index(None, "log", "card", "card_revision"),
+    # Lists of one property or model version, in log order: the last column of an index is the entry.
+    Index(None, "log", "property"),
+    Index(None, "log", "model", "model_version"),
     # Quotes without a place in a card are compared by their words. There are few of them.
     Index("ix_claim_revision_unplaced", "log", "property", "card", sqlite_where=is_unplaced, postgresql_where=is_unplaced),
     guards=(without_gaps("claim_revision", "revision", "log claim"),),
 )
 # The words are in a table of their own, because they can be erased while the claim's row stays.
 claim_text = new_table("claim_text", text_column("quote"), text_column("note", null=True), refers("seq", "claim_revision", "seq"))
+audited_phrase = new_table(
+    "audited_phrase",
+    *whole_columns("quote phrase"),
+    refers("quote", "claim_revision", "seq"),
+    # All columns, so that a look-up does not read the table.
+    Index(None, "log", "phrase", "seq", "quote"),
+    key="log quote phrase",
+)
+"""The runs of five words in the quotes of claim revisions that have an outcome, as numbers; recorded with the first outcome, so that a
+claim on the same words finds it without reading other quotes. `quote` is the entry of the claim revision. Claims without an outcome have
+no rows here: one for each run of words would slow down a bulk import several times."""
 claim_context = new_table(
     "claim_context",
     whole_column("position"),
@@ -330,7 +344,8 @@ class ClaimKind(StatementKind[ClaimRevision]):
     """A revision of a claim. Its quote and note are in a table of their own, so that they can be erased."""
 
     tables = (claim_revision, claim_text, claim_context, claim_origin, claim_place)
-    erasable = (claim_text,)
+    # From the numbers of its phrases, words could be guessed.
+    erasable = (claim_text.c.seq, audited_phrase.c.quote)
     names = (Role("claim_revision", "claim", CLAIM, "revision"),)
     reason = "a claim was registered or revised"
     importance = 4

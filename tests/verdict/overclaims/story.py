@@ -201,7 +201,7 @@ def _revise(story: Story, content: Step) -> Answer:
 
 def _lock(story: Story, content: Step) -> Answer:
     name = content.get("as", "main")
-    answer = story.caveat("audit", "lock", write_json(story.folder / f"{name}.json", story._draft(content)), "--json")
+    answer = story.caveat("audit", "lock", "--yes", write_json(story.folder / f"{name}.json", story._draft(content)), "--json")
     if answer.code == 0:
         story.names[name] = answer.document["audit"]
     return answer

@@ -1,0 +1,125 @@
+"""`caveat audit logs`: from the logs of two conditions to a supplement in one command."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from audit.cli.analysis_options import arm_options, build_plan, plan_options
+from audit.cli.audit_commands import describe_warnings, read_evidence
+from audit.cli.table_reading import build_reading, reading_options
+from registry.cli.application import CARD, App, examples, parse_model, pass_app, reason_option
+from registry.records.audit_case import Independence
+from registry.records.claim import Direction, Form, PropertyClass, Relation
+
+_PLAN = ("contexts", "margin", "level", "replicates", "seed")
+_CLAIM = "--claim"
+
+
+@examples(
+    'audit logs test=a.eval deploy=b.eval --claim "answers 60 % correctly" --form lower_bound --theta 0.6 -o out',
+    'audit logs test=a.eval deploy=b.eval --claim "refuses at least 95 %" --form lower_bound --theta 0.95 --dry-run',
+)
+@click.command("logs")
+@click.argument("sources", metavar="[ARM=]LOG...", nargs=-1, required=True)
+@click.option(_CLAIM, metavar="TEXT", required=True, help="The claim, in words.")
+@click.option(
+    "--form",
+    metavar="FORM",
+    required=True,
+    type=click.Choice(list(Form), case_sensitive=False),
+    help=f"Its logical form: {', '.join(form.value for form in Form)}.",
+)
+@click.option("--theta", type=float, metavar="NUMBER", help="Its limit, in the unit of the score; 60 % is 0.6 on a range of 0 to 1.")
+@click.option(
+    "--relation", type=click.Choice([relation.value for relation in Relation]), help="Of a threshold: on which side the claim holds."
+)
+@click.option("--reported", type=float, metavar="NUMBER", help="The figure of the card, in the unit of the score.")
+@reason_option("Why limit or figure differ from the words of the claim.", required=False)
+@click.option("--card", type=CARD, help="The registered card that the claim is quoted from; default: none.")
+@click.option("--paraphrase", is_flag=True, help="The words are not the card's own.")
+@click.option("--source", metavar="TEXT", help="Where the claim was read, without a card.")
+@click.option("--model", metavar="DEV/NAME/VERSION", help="The model version that answered; default: as the logs name it.")
+@click.option("--property", "property_", metavar="NAME", help="What the score measures; default: the mean score of the scorer.")
+@click.option(
+    "--class",
+    "class_",
+    type=click.Choice([class_.value for class_ in PropertyClass]),
+    default=PropertyClass.CAPABILITY.value,
+    show_default=True,
+    help="Class of the property.",
+)
+@click.option(
+    "--range", "range_", nargs=2, type=float, metavar="LOW HIGH", default=(0.0, 1.0), show_default=True, help="The possible scores."
+)
+@click.option(
+    "--direction",
+    type=click.Choice([direction.value for direction in Direction]),
+    help="Which way is safer; default: the side on which the claim holds.",
+)
+@click.option("--deployment", metavar="TEXT", help="Which deployment the deployment contexts stand for, and how they were made.")
+@click.option(
+    "--independence",
+    type=click.Choice([independence.value for independence in Independence]),
+    default=Independence.SELF.value,
+    show_default=True,
+    help="How far you are from the publisher of the claim.",
+)
+@plan_options(*_PLAN)
+@arm_options
+@reading_options
+@click.option(
+    "--authority",
+    metavar="CODE",
+    help="In whose name it is recorded; default: as configured, else EXAMPLE, whose statements never leave a registry.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("audit-logs"),
+    show_default=True,
+    help="The folder of files and supplement.",
+)
+@click.option("--no-pdf", is_flag=True, help="HTML and JSON only.")
+@click.option("--dry-run", is_flag=True, help="Show assumptions and files; record and write nothing.")
+@pass_app
+def logs(app: App, /, *, sources: tuple[str, ...], output: Path, authority: str | None, dry_run: bool, **options: Any) -> None:
+    """Audit a claim from logs, up to its supplement.
+
+    Caveat writes a claims file and an audit file into DIR, registers the claim, concludes the audit and renders the supplement. It
+    prints what it assumed, and the option that changes it. LOGs are of Inspect, lm-evaluation-harness or Every Eval Ever, or score
+    tables; docs/logs.md describes them.
+
+    The registry is the configured one, or a new one in DIR. The plan is later than the logs, so the verdict is provisional at most.
+    The same command again records nothing; repeat it after an interruption.
+    """
+    from audit.cli.log_audit_files import draft_log_audit
+    from audit.cli.log_audit_presenter import present_forecast, present_log_audit
+    from audit.cli.log_audit_session import audit_logs, is_own_registry
+    from registry.configuration import DEFAULT_FILE
+    from registry.records.statement import OutputFormat
+    from registry.store.database_engine import describe_url
+
+    plan = build_plan({name: options[name] for name in _PLAN})
+    options["model"] = parse_model(options["model"], where="--model") if options["model"] else None
+    options["form"] = Form(options["form"])
+    low, high = options["range_"]
+    app.work_in(output, authority=authority)
+    # Everything that is wrong with logs and options is found before a registry is made.
+    evidence = read_evidence(*build_reading(sources, options), low=low, high=high)
+    for line in describe_warnings(evidence.imported, now=app.config.now()) if evidence.imported else ():
+        app.say(line)
+    draft = draft_log_audit(evidence, plan, options)
+    formats = tuple(format_ for format_ in OutputFormat if not (options["no_pdf"] and format_ is OutputFormat.PDF))
+    home = output if is_own_registry(app, output) else None
+    place = describe_url(app.config.url) if home is None else str(home / DEFAULT_FILE)
+    registry = f"{place}, as {app.config.authority}"
+    if dry_run:
+        app.report(present_forecast(draft, registry=registry, folder=output, formats=formats, width=high - low))
+        return
+    done = audit_logs(app, evidence, draft, output, arms=(options["test"], options["deploy"]), formats=formats)
+    for error in done.failed:
+        app.say(f"warning: not rendered: {error}")
+    app.report(present_log_audit(draft, done, registry=registry, home=home))

@@ -1,0 +1,100 @@
+"""How `caveat audit logs` answers: what was assumed, with the option that changes it, then the verdict and the file to open."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from audit.cli.analysis_presenter import describe_design, summarise_design
+from audit.cli.log_audit_files import LogAuditDraft
+from audit.cli.log_audit_session import LogAudit
+from registry.codec.canonical_documents import to_document
+from registry.present.answers import Answer
+from registry.present.blocks import Block, Subtitle, Table, Title, Verbatim
+from registry.records.statement import OutputFormat
+
+BASIS = "Reported evidence: the plan was written after the logs, so the verdict is provisional at most."
+UNREGISTERED = "CLM-…"
+"""The claim in a dry run, which registers none."""
+
+
+def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, home: Path | None) -> Answer:
+    """Present what was assumed, recorded and written.
+
+    Args:
+        registry: which one, and who speaks in it.
+        home: the folder of a registry that this command made; None for a configured one.
+    """
+    concluded = done.concluded
+    document = _summarise(draft, registry=registry, files=done.files) | {
+        "dry_run": False,
+        "new": concluded.is_new,
+        "claim": done.claim,
+        "audit": concluded.audit,
+        "verdict": concluded.restriction.text.verdict,
+        "restriction": to_document(concluded.restriction),
+        "supplement": [str(file.path) for file in done.supplement],
+    }
+
+    def text() -> Iterator[Block]:
+        yield from _present_assumptions(draft)
+        yield ""
+        again = "" if concluded.is_new else " (recorded before; nothing changed)"
+        yield f"{concluded.audit} of {done.claim}{again}"
+        yield Title(concluded.restriction.text.verdict)
+        yield BASIS
+        yield Subtitle("Files")
+        yield Verbatim("\n".join(f"  {path}" for path in (*done.files, *(file.path for file in done.supplement))))
+        yield f"Registry: {registry}"
+        if done.supplement:
+            yield f"\nOpen {done.supplement[0].path}"
+        yield "For a verdict that is not provisional, lock a plan before the next run:"
+        yield Verbatim(f"  {'' if home is None else f'cd {home} && '}caveat audit new {done.claim.partition('@')[0]} > plan.yaml")
+
+    return Answer(document, text())
+
+
+def present_forecast(draft: LogAuditDraft, *, registry: str, folder: Path, formats: Sequence[OutputFormat], width: float) -> Answer:
+    """Present what a call without --dry-run would assume and write; nothing was recorded or written."""
+    files = (folder / "claims.yaml", folder / "audit.yaml")
+    audit = draft.compose_audit(UNREGISTERED, width=width)
+    document = _summarise(draft, registry=registry, files=files) | {
+        "dry_run": True,
+        "new": False,
+        "claim": None,
+        "audit": None,
+        "verdict": None,
+        "restriction": None,
+        "supplement": [],
+    }
+
+    def text() -> Iterator[Block]:
+        yield from _present_assumptions(draft)
+        for path, content in zip(files, (draft.claims, audit), strict=True):
+            yield Subtitle(str(path))
+            yield Verbatim(content.rstrip())
+        names = ", ".join(format_.value.upper() for format_ in formats)
+        yield f"\nSupplement: {names} in {folder / 'supplements'}"
+        yield f"Registry: {registry}"
+        yield "Dry run: nothing was recorded or written."
+
+    return Answer(document, text())
+
+
+def _summarise(draft: LogAuditDraft, *, registry: str, files: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "schema": "caveat/audit-logs/1",
+        "registry": registry,
+        "model": to_document(draft.model),
+        "assumptions": [
+            {"name": assumption.name, "value": assumption.value, "option": assumption.option} for assumption in draft.assumptions
+        ],
+        "design": summarise_design(draft.design),
+        "files": [str(path) for path in files],
+    }
+
+
+def _present_assumptions(draft: LogAuditDraft) -> Iterator[Block]:
+    if (shortfall := describe_design(draft.design)) is not None:
+        yield shortfall
+    yield Subtitle("Assumed")
+    yield Table(("", "value", "change with"), [(entry.name, entry.value, entry.option or "–") for entry in draft.assumptions])

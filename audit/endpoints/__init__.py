@@ -1,0 +1,1 @@
+"""Language models are asked here: one port, and a door for each API."""

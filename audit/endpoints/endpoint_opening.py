@@ -1,0 +1,114 @@
+"""From a policy to its endpoint: which API, which key, and what is checked and recorded before anything is sent."""
+
+import os
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from audit.endpoints.chat_completions import ChatEndpoint, check_chat_policy, find_chat_address, open_chat
+from audit.endpoints.messages_api import KEY, SAMPLING, WITHOUT_SAMPLING, choose_version, open_messages
+from audit.endpoints.model_answers import is_loopback
+from audit.endpoints.model_endpoint import OPENAI_KEY, Endpoint
+from registry.errors import Fault, InputError, UnavailableError
+from registry.records.replay_run import Policy, Probe
+from registry.records.specification import NO_KEY, JudgeScorer, ModelApi
+
+_KEY_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+
+def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600.0) -> Endpoint:
+    """Return the endpoint of *policy*; nothing is sent yet.
+
+    Args:
+        environ: where the key is (`policy.key`, else ANTHROPIC_API_KEY or OPENAI_API_KEY) and, when the policy names none, the address.
+        timeout_s: seconds that one request may take; streamed ones: seconds without a byte.
+
+    Raises:
+        UnavailableError: there is no key, or the library of the API is not installed.
+        InputError: the address is none, or the policy says what the API does not take.
+    """
+    check_policy(policy)
+    key_name, key = _find_key(policy, environ)
+    if get_api(policy) is ModelApi.OPENAI_CHAT:
+        return open_chat(policy, environ, key=key, key_name=key_name, timeout_s=timeout_s)
+    return open_messages(policy, environ, key=key, key_name=key_name, timeout_s=timeout_s)
+
+
+def get_api(policy: Policy) -> ModelApi:
+    """Return the API of *policy*."""
+    return policy.api or ModelApi.MESSAGES
+
+
+def follow_policy(policy: Policy, wanted: JudgeScorer | Probe) -> Policy:
+    """Return how a judge or classifier is asked whose replay has *policy*."""
+    # Transcripts go nowhere that the replay did not go, unless asked for. At the replay's own address its API and its key hold.
+    is_there = wanted.base_url in (None, policy.base_url)
+    return Policy(
+        model=wanted.model,
+        max_tokens=wanted.max_tokens,
+        base_url=wanted.base_url or policy.base_url,
+        api=wanted.api or (policy.api if is_there else None),
+        key=wanted.key or (policy.key if is_there else None),
+        max_tokens_field=policy.max_tokens_field if is_there else None,
+    )
+
+
+def check_policy(policy: Policy, *, batch: bool = False) -> None:
+    """Return when the API can be asked as *policy* says; needs neither key nor endpoint.
+
+    Raises:
+        InputError: with every fault.
+    """
+    # A key in the file would be in every recording, so only the name of a variable is taken, and what was written is not repeated.
+    if policy.key not in (None, NO_KEY) and not _KEY_NAME.fullmatch(policy.key or ""):
+        found = "is not the name of an environment variable; a key itself never stands in a file"
+        raise InputError(Fault("not-valid", "policy.key", found, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
+    match get_api(policy):
+        case ModelApi.OPENAI_CHAT:
+            check_chat_policy(policy)
+            if batch:
+                found = "batches of the OpenAI API are not supported; only those of the Messages API are"
+                raise InputError(Fault("batch-refused", "policy.api", found, advice="leave --batch out: the calls are made one by one"))
+        case ModelApi.MESSAGES:
+            choose_version(policy)
+            if policy.key == NO_KEY:
+                found = "the client of the Messages API sends no request without a key"
+                raise InputError(Fault("not-valid", "policy.key", found, advice=f"leave it out, and set {KEY}=any for a local server"))
+
+
+def _find_key(policy: Policy, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return the variable that the key is from (`none` for none) and the key; raises UnavailableError."""
+    is_chat = get_api(policy) is ModelApi.OPENAI_CHAT
+    if policy.key == NO_KEY:
+        return NO_KEY, ""
+    name = policy.key or (OPENAI_KEY if is_chat else KEY)
+    key = environ.get(name, "").strip()
+    if not key and is_chat and policy.key is None and is_loopback(find_chat_address(policy, environ)):
+        return NO_KEY, ""
+    if not key:
+        advice = f"export {name}=… (Caveat reads it from the environment and stores it nowhere)"
+        if is_chat:
+            advice += f"; for a server without keys, set `key: {NO_KEY}` in the policy"
+        elif policy.key is None:
+            advice += "; for a server that speaks the OpenAI API, set `api: openai-chat` in the policy"
+        raise UnavailableError(Fault("api-key-missing", name, "is not set, and no request can be made without it", advice=advice))
+    if not key.isascii() or not key.isprintable():
+        raise UnavailableError(Fault("api-key-missing", name, "holds characters that no key has"))
+    return name, key
+
+
+# What provenance says of the endpoint and of sampling.
+
+
+def describe_sampling(policy: Policy, *, api_version: str) -> dict[str, str]:
+    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it."""
+    is_chat = get_api(policy) is ModelApi.OPENAI_CHAT
+    unset = "default" if is_chat or api_version < WITHOUT_SAMPLING else "not settable"
+    return {name: unset if getattr(policy, name) is None else str(getattr(policy, name)) for name in SAMPLING}
+
+
+def describe_client(endpoint: Endpoint) -> dict[str, str]:
+    """Return the library that the requests are made with, and the name under which the limit of tokens is sent."""
+    if isinstance(endpoint, ChatEndpoint):
+        return {"sdk": f"openai {version('openai')}", "max_tokens_field": endpoint.max_tokens_field}
+    return {"sdk": f"anthropic {version('anthropic')}"}

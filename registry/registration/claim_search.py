@@ -1,0 +1,168 @@
+"""Claims that pass filters, each with what its outcome says: class, standing, mode and ED."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fnmatch import fnmatchcase
+
+from registry.records.audit_case import Result
+from registry.records.claim import PropertyClass
+from registry.records.estimates import Differential
+from registry.records.model_version import ModelRef
+from registry.records.record import Record
+from registry.records.specification import PropertySpec
+from registry.records.verdict import ReadingVerdict, Restriction, Verdict, find_gravity
+from registry.store.claim_listing import ClaimSummary
+from registry.store.registry_view import View
+
+UNAUDITED = "not_audited"
+"""What stands for a verdict where a claim has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimQuery:
+    """Filters, which all have to be passed; an empty one is passed by every claim. Of the values of one filter any will do."""
+
+    card: str | None = None
+    """`CRD-…`, or one revision of it."""
+    phi: str | None = None
+    """`PRP-…`, or one version of it."""
+    text: str = ""
+    model: str = ""
+    """`developer/name/version`, in which `*`, `?` and `[…]` match as in file names; upper and lower case alike."""
+    property_classes: frozenset[str] = frozenset()
+    verdicts: frozenset[str] = frozenset()
+    """Of the gravest outcome; `UNAUDITED` for none."""
+    verdict_standings: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
+    statuses: frozenset[str] = frozenset()
+    """Values of lifecycle, dispute and staleness."""
+    restrictions: frozenset[str] = frozenset()
+    since: date | None = None
+    """First day of the verdict, or of the registration where there is none."""
+    until: date | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether any claim may be left out."""
+        return self != ClaimQuery()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedClaim(Record):
+    """A claim of a list, with its outcome."""
+
+    log: str
+    """The short name of its log."""
+    summary: ClaimSummary
+    registered: datetime
+    """When its current revision was recorded."""
+    property_class: PropertyClass | None
+    """None where the property is sealed."""
+    reading: ReadingVerdict | None
+    """Of the outcome that leads; None where there is none, or its text was erased."""
+    ed: Differential | None
+    """The estimate of that outcome: of several deployment descriptions, the one with the largest |ED|. None without an estimate."""
+    ed_spec: str | None
+    """The deployment description of `ed`."""
+
+    @property
+    def dated(self) -> datetime:
+        """When the verdict was recorded; without one, when the claim was."""
+        return self.summary.status.gravest.at if self.summary.status.gravest else self.registered
+
+
+def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClaim]:
+    """Return the claims of *view* that pass *query*, in log order.
+
+    Args:
+        log: the short name of the log.
+    """
+    summaries = view.list_claims(card=query.card, property=query.phi, text=query.text)
+    pattern = query.model.casefold()
+    passing = [summary for summary in summaries if _passes(summary, query, pattern)]
+    listed = _add_outcomes(view, passing, log)
+    return [claim for claim in listed if _is_wanted(claim, query)]
+
+
+def write_verdict(summary: ClaimSummary) -> str:
+    """Return the verdict of the gravest outcome as a document has it; `UNAUDITED` without one."""
+    return summary.status.gravest.verdict.value if summary.status.gravest else UNAUDITED
+
+
+def _passes(summary: ClaimSummary, query: ClaimQuery, pattern: str) -> bool:
+    """Whether *summary* passes what its status and model decide, before outcomes are read."""
+    status, gravest = summary.status, summary.status.gravest
+    standing = gravest.standing.value if gravest and gravest.standing else None
+    return (
+        (not query.verdicts or write_verdict(summary) in query.verdicts)
+        and (not query.verdict_standings or standing in query.verdict_standings)
+        and (not query.restrictions or status.restriction.value in query.restrictions)
+        and (not query.statuses or not query.statuses.isdisjoint({status.lifecycle.value, status.dispute.value, status.staleness.value}))
+        and (not pattern or fnmatchcase(write_plain(summary.model).casefold(), pattern))
+    )
+
+
+def write_plain(model: ModelRef) -> str:
+    """Return *model* as `developer/name/version`."""
+    return f"{model.developer}/{model.name}/{model.version}"
+
+
+def _is_wanted(claim: ListedClaim, query: ClaimQuery) -> bool:
+    day = claim.dated.date()
+    return (
+        (not query.property_classes or (claim.property_class is not None and claim.property_class.value in query.property_classes))
+        and (not query.classes or (claim.reading is not None and claim.reading.class_.value in query.classes))
+        and (query.since is None or day >= query.since)
+        and (query.until is None or day <= query.until)
+    )
+
+
+def _add_outcomes(view: View, summaries: Sequence[ClaimSummary], log: str) -> list[ListedClaim]:
+    """Return *summaries* with their outcomes, read in one go for all of them."""
+    times = view.find_times(summary.seq for summary in summaries)
+    classes = {name: _find_class(view, name) for name in {summary.property for summary in summaries}}
+    # An outcome in another registry's log has a number of that log.
+    numbers = [gravest.seq for summary in summaries if (gravest := summary.status.gravest) is not None and gravest.log is None]
+    outcomes = {seq: recorded.payload for seq, recorded in view.find_recorded(numbers).items()}
+    results = view.find_recorded(outcome.result for outcome in outcomes.values() if isinstance(outcome, Restriction) and outcome.result)
+    listed = []
+    for summary in summaries:
+        gravest = summary.status.gravest
+        outcome = outcomes.get(gravest.seq) if gravest is not None and gravest.log is None else None
+        known = outcome if isinstance(outcome, Restriction) else None
+        result = results[known.result].payload if known is not None and known.result in results else None
+        ed, spec = _find_differential(known, result if isinstance(result, Result) else None)
+        listed.append(
+            ListedClaim(
+                log=log,
+                summary=summary,
+                registered=times[summary.seq],
+                property_class=classes[summary.property],
+                reading=known.classification.primary if known else None,
+                ed=ed,
+                ed_spec=spec,
+            )
+        )
+    return listed
+
+
+def _find_class(view: View, reference: str) -> PropertyClass | None:
+    body = view.find_opened(reference)
+    return body.class_ if isinstance(body, PropertySpec) else None
+
+
+def _find_differential(outcome: Restriction | None, result: Result | None) -> tuple[Differential | None, str | None]:
+    """Return the ED of the outcome and its deployment description; None where no estimate can be read."""
+    estimate = result.estimate if result is not None else outcome.estimate if outcome is not None else None
+    if estimate is None:
+        return None, None
+    leading = max(estimate.specs, key=lambda part: abs(part.ed.value))
+    return leading.ed, leading.spec
+
+
+def count_verdicts(summaries: Iterable[ClaimSummary]) -> dict[Verdict, int]:
+    """Return how many of *summaries* have each verdict, the gravest first; claims without one are left out."""
+    counts = Counter(summary.status.gravest.verdict for summary in summaries if summary.status.gravest is not None)
+    return {verdict: counts[verdict] for verdict in sorted(counts, key=lambda verdict: find_gravity(verdict, None))}

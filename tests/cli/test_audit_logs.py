@@ -1,0 +1,236 @@
+"""`caveat audit logs`: two logs of one model become a registered claim, an audit and a supplement, in one command."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS
+from tests.cli.conftest import Answer, Caveat
+from tests.sources.eval_archive import build_header, build_sample, write_log
+from tests.sources.log_fixtures import EVERY_EVAL_INSPECT, INSPECT, copy_every_eval
+
+PAIR = ("test=pair_T1_test.eval", "deploy=pair_D2_deploy.eval")
+CLAIM = ("--claim", "answers 60 % correctly", "--form", "lower_bound", "--theta", "0.6")
+QUICK = ("--no-pdf", "--replicates", "0", "-o", "out")
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A folder with two Inspect logs of the same twelve questions under two contexts, and nothing else."""
+    for source in PAIR:
+        name = source.partition("=")[2]
+        shutil.copy(INSPECT / name, tmp_path / name)
+    return tmp_path
+
+
+def count_entries(caveat: Caveat, folder: Path) -> int:
+    listed = caveat("status", "--json", "--registry", f"sqlite:///{folder}/caveat.db").document
+    return int(listed["log_size"])
+
+
+def write_side(folder: Path, name: str, *, tasks: int, score: str = "C", model: str = "m-20260101", prefix: str = "s") -> str:
+    """Write an Inspect log of *tasks* samples with equal scores, and return its name."""
+    names = [f"{prefix}{number}" for number in range(tasks)]
+    samples = [build_sample(one, score, output={"model": model, "choices": [{"stop_reason": "stop"}]}) for one in names]
+    header = build_header(tasks)
+    header["eval"]["model"] = f"lab/{model}"
+    header["eval"]["dataset"]["sample_ids"] = names
+    header["eval"]["task"] = name.partition(".")[0]  # no two logs have the same bytes
+    write_log(folder, *samples, header=header, name=name)
+    return name
+
+
+def test_two_logs_become_a_supplement_in_an_empty_folder(caveat: Caveat, logs: Path) -> None:
+    """Registry, claims file, audit file, outcome and supplement; the evidence is reported, and twelve tasks decide nothing."""
+    done = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--json")
+
+    assert done.code == 0, done.err
+    document = done.document
+    assert (document["restriction"]["basis"], document["restriction"]["post_hoc"]) == ("reported", True)
+    assert document["verdict"].startswith("Inconclusive. Only 12 tasks")
+    assert document["model"]["name"].startswith("claude-local-qwen2.5-coder")
+    assert document["restriction"]["asked"]["text"]
+    assert sorted(path.name for path in (logs / "out").iterdir()) == [
+        "audit.yaml", "caveat-keys", "caveat.db", "claims.yaml", "registry.cfg", "supplements",
+    ]  # fmt: skip
+    page = Path(document["supplement"][0])
+    assert page.suffix == ".html"
+    assert "answers 60 % correctly" in (logs / page).read_text(encoding="utf-8")
+
+
+def test_the_same_command_again_records_nothing_twice(caveat: Caveat, logs: Path) -> None:
+    first = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--json").document
+    entries, page = count_entries(caveat, logs / "out"), logs / first["supplement"][0]
+    before = page.read_bytes()
+
+    again = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--json").document
+
+    assert (first["new"], again["new"]) == (True, False)
+    assert (again["claim"], again["audit"], again["supplement"]) == (first["claim"], first["audit"], first["supplement"])
+    assert count_entries(caveat, logs / "out") == entries
+    assert page.read_bytes() == before
+
+
+def test_a_call_that_was_interrupted_before_its_verdict_is_continued(caveat: Caveat, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The claim is registered, and the process ends before the audit; the next call goes on from there."""
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("audit.cli.log_audit_session.conclude", interrupt)
+        assert caveat("audit", "logs", *PAIR, *CLAIM, *QUICK).code == 130
+    registered = count_entries(caveat, logs / "out")
+
+    done = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--json")
+
+    assert done.code == 0, done.err
+    assert done.document["new"]
+    assert done.document["claim"].endswith("@1")
+    listed = caveat("claim", "list", "--json", "--registry", f"sqlite:///{logs}/out/caveat.db").document["claims"]
+    assert len(listed) == 1
+    assert count_entries(caveat, logs / "out") > registered
+
+
+def test_another_plan_in_the_same_folder_is_a_second_audit_of_the_same_claim(caveat: Caveat, logs: Path) -> None:
+    """The first outcome stays in the registry, so that choosing a plan by its verdict is visible."""
+    first = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--json").document
+
+    second = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--contexts", "fixed", "--json").document
+
+    assert (second["claim"], second["files"]) == (first["claim"], ["out/claims.yaml", "out/audit-2.yaml"])
+    audits = caveat("audit", "list", "--json", "--registry", f"sqlite:///{logs}/out/caveat.db").document["audits"]
+    assert {one["audit"] for one in audits} == {first["audit"], second["audit"]}
+
+
+def test_every_assumption_names_the_option_that_changes_it(caveat: Caveat, logs: Path) -> None:
+    assert (logs / "pair_T1_test.eval").is_file()
+    plain = caveat("audit", "logs", *PAIR, *CLAIM, "--dry-run", "--json").document
+    changed = caveat(
+        "audit", "logs", *PAIR, *CLAIM, "--dry-run", "--json", "--property", "share of correct answers", "--range", "0", "2",
+        "--direction", "not_safety", "--model", "LAB/coder/7", "--margin", "0.2", "--level", "0.9", "--contexts", "fixed",
+        "--deployment", "a chat", "--independence", "third_party", "--class", "agency_meta_task", "--source", "a talk",
+    ).document  # fmt: skip
+
+    values = [{entry["name"]: entry["value"] for entry in document["assumptions"]} for document in (plain, changed)]
+    same = {name for name in values[0] if values[0][name] == values[1][name]}
+    assert same == {"interpretation", "endpoint name", "scorer", "contexts", "evidence basis"}
+    assert all(entry["option"] for entry in plain["assumptions"] if entry["name"] != "evidence basis")
+
+
+def test_a_dry_run_shows_the_files_and_leaves_the_folder_empty(caveat: Caveat, logs: Path) -> None:
+    done = caveat("audit", "logs", *PAIR, *CLAIM, "-o", "out", "--dry-run")
+
+    assert done.code == 0, done.err
+    assert "schema: caveat/claims/1" in done.out
+    assert "schema: caveat/audit/1" in done.out
+    assert sorted(path.suffix for path in logs.iterdir()) == [".eval", ".eval"]
+
+
+def test_the_design_rule_is_the_first_line(caveat: Caveat, logs: Path) -> None:
+    assert (logs / "pair_T1_test.eval").is_file()
+    done = caveat("audit", "logs", *PAIR, *CLAIM, "--dry-run")
+
+    assert done.out.startswith(f"A verdict needs at least {FEWEST_TASKS} tasks and {FEWEST_CONTEXTS} contexts on each side.")
+    assert "--contexts fixed" in done.out.partition("Assumed")[0]
+
+
+def test_enough_tasks_with_fixed_contexts_give_a_provisional_verdict_and_no_more(caveat: Caveat, tmp_path: Path) -> None:
+    """The plan is later than the logs, so nothing that they show is established."""
+    sources = [f"{arm}={write_side(tmp_path, f'{arm}.eval', tasks=60)}" for arm in ("test", "deploy")]
+
+    done = caveat("audit", "logs", *sources, *CLAIM, *QUICK, "--contexts", "fixed", "--json")
+
+    assert done.code == 0, done.err
+    document = done.document
+
+    reading = document["restriction"]["classification"]["readings"][0]
+    assert (document["design"]["is_enough"], document["design"]["shortfall"]) == (True, None)
+    assert reading["verdict"] == "holds"
+    assert reading["verdict_standing"] == "provisional"
+    assert (document["model"]["developer"], document["model"]["name"], document["model"]["version"]) == ("lab", "m", "20260101")
+
+
+def test_a_configured_registry_is_used(caveat: Caveat, logs: Path) -> None:
+    assert caveat("init", "--code", "LAB").code == 0
+
+    done = caveat("audit", "logs", *PAIR, *CLAIM, *QUICK, "--json")
+
+    assert done.code == 0, done.err
+    assert done.document["claim"].startswith("CLM-LAB-")
+    assert not (logs / "out" / "caveat.db").exists()
+
+
+def test_instances_of_every_eval_ever_are_read_too(caveat: Caveat, tmp_path: Path) -> None:
+    sources = [f"{arm}={copy_every_eval(tmp_path, run).name}" for arm, run in EVERY_EVAL_INSPECT.items()]
+
+    done = caveat("audit", "logs", *sources, *CLAIM, *QUICK, "--dry-run", "--json")
+
+    assert done.code == 0, done.err
+    assert done.document["design"]["tasks"] == 12
+    assert done.document["model"]["name"].startswith("claude-local-qwen2.5-coder")
+
+
+def refuse(caveat: Caveat, folder: Path, *arguments: str) -> Answer:
+    """Run the command, which must refuse with one message and leave nothing behind."""
+    before = sorted(folder.iterdir())
+    done = caveat("audit", "logs", *arguments, "-o", "out")
+    assert done.code == 2, done.out
+    assert done.err.count("error[") == 1
+    assert "fix: " in done.err
+    assert sorted(folder.iterdir()) == before
+    return done
+
+
+WRONG: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("test=a.eval",), "one-sided", "deploy=LOG"),
+    (("a.eval", "deploy=b.eval"), "arm-missing", "test=a.eval"),
+    (("test=a.eval", "deploy=other-model.eval"), "models-differ", "one model version"),
+    (("test=a.eval", "deploy=other-tasks.eval"), "no-common-task", "--task-field"),
+    (("test=a.eval", "deploy=no-scores.eval"), "no-scores", "inspect score"),
+    (("test=a.eval", "prod=b.eval"), "unknown-name", "--deploy"),
+)
+
+
+@pytest.mark.parametrize(("sources", "code", "fix"), WRONG, ids=[wrong[1] for wrong in WRONG])
+def test_logs_that_cannot_be_compared_get_one_message_with_the_fix(
+    caveat: Caveat, tmp_path: Path, sources: tuple[str, ...], code: str, fix: str
+) -> None:
+    write_side(tmp_path, "a.eval", tasks=3)
+    write_side(tmp_path, "b.eval", tasks=3)
+    write_side(tmp_path, "other-model.eval", tasks=3, model="n-20260101")
+    write_side(tmp_path, "other-tasks.eval", tasks=3, prefix="x")
+    unscored: list[dict[str, Any]] = [build_sample(f"s{number}", scores={}, output={"model": "m-20260101"}) for number in range(3)]
+    write_log(tmp_path, *unscored, name="no-scores.eval")
+
+    done = refuse(caveat, tmp_path, *sources, *CLAIM)
+
+    assert done.error == code
+    assert fix in done.err.partition("fix: ")[2]
+
+
+FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("existence", "--theta", "0.6"), "leave --theta and --relation out"),
+    (("lower_bound",), "--theta 0.6"),
+    (("lower_bound", "--theta", "60"), "write 9 % as 0.09"),
+    (("upper_bound", "--theta", "0.6", "--relation", ">="), "leave --relation out"),
+    (("threshold", "--theta", "0.6"), '--relation ">="'),
+)
+
+
+@pytest.mark.parametrize(("form", "fix"), FORMS, ids=[" ".join(form) for form, _ in FORMS])
+def test_a_form_that_does_not_go_with_its_limit_gets_one_message_with_the_fix(
+    caveat: Caveat, logs: Path, form: tuple[str, ...], fix: str
+) -> None:
+    done = refuse(caveat, logs, *PAIR, "--claim", "answers correctly", "--form", *form)
+
+    assert fix in done.err.partition("fix: ")[2]
+
+
+def test_a_limit_that_contradicts_the_words_needs_its_reason(caveat: Caveat, logs: Path) -> None:
+    words = ("--claim", "answers at least 60 % correctly", "--form", "lower_bound", "--theta", "0.7")
+
+    assert refuse(caveat, logs, *PAIR, *words).error == "quotation-mismatch"
+    assert caveat("audit", "logs", *PAIR, *words, "--dry-run", "-m", "a stricter reading").code == 0
