@@ -119,7 +119,7 @@ def _list_known(path: Path, file: ReplayFile) -> Iterator[str]:
     counts = {side: sum(len(file.contexts[arm.context].contexts) for arm in arms) for side, arms in sides.items()}
     named = "; ".join(f"{counts[side]} {side} ({', '.join(dict.fromkeys(arm.context for arm in arms))})" for side, arms in sides.items())
     size = DesignSize(tasks=len(file.tasks), contexts_test=counts[SIDES[0]], contexts_deploy=counts[SIDES[1]])
-    yield f"Read from {path.as_posix()}, and fixed with it by the lock; save this file beside it:"
+    yield f"Read from {path.as_posix()}, and fixed with it by the lock; save this file next to it:"
     yield f"  model     {replay.policy.model}"
     written = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in settings.items())
     yield f"  sampling  {written}; the rest: the endpoint's default"

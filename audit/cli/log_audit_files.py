@@ -298,7 +298,7 @@ def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, o
     per = f"by {options['context_field']}" if options["context_field"] else "one per log" if evidence.imported else "by context_id"
     yield Assumption(name="contexts", value=f"{per}: {counts}", option="--context-field FIELD")
     kind = "a sample of all contexts" if plan.contexts is ContextDesign.RANDOM else get_words(plan.contexts)
-    yield Assumption(name="contexts stand for", value=kind, option=FIXED_CONTEXTS_OPTION)
+    yield Assumption(name="contexts represent", value=kind, option=FIXED_CONTEXTS_OPTION)
     yield Assumption(name="deployment contexts", value=options["deployment"] or "not described", option="--deployment TEXT")
     yield Assumption(name="margin", value=f"{plan.margin_on(high - low):g}", option="--margin NUMBER")
     yield Assumption(name="level", value=f"{plan.level:g}", option="--level SHARE")

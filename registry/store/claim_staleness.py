@@ -153,7 +153,7 @@ class CauseFinder:
     ) -> list[tuple[StaleCause, ...]]:
         self._find_newest(self._cards, _NEWEST_CARDS, {head.card[0] for head in heads if head.card})
         self._find_newest(self._specs, _NEWEST_SPECS, {name for ground in grounds for name, _ in ground.specs})
-        match_results = self._fates(heads)
+        match_results = self._match_results(heads)
         outcomes = [one.outcome for one in grounds if one.outcome is not None]
         methods = self._methods(outcomes)
         stale_causes = []
