@@ -149,7 +149,7 @@ def walk_lab(traveller: Traveller) -> str:
     traveller.caveat("init", "--code", "LAB")
     traveller.caveat("card", "add", "card.pdf", "--publisher", "LAB")
     # She accepts the proposals of the rules engine as they are: the file is not written by hand.
-    traveller.caveat("claim", "propose", "CRD-LAB-2026-0001-J", "-o", "claims.yaml", "--min-confidence", "high")
+    traveller.caveat("claim", "propose", "CRD-LAB-2026-0001-J", "-o", "claims.yaml")
     added = traveller.caveat("claim", "add", "claims.yaml")
     claim = next(word for line in added.splitlines() for word in line.split() if word.startswith("CLM-"))
     traveller.write("audit.yaml", AUDIT.format(claim=claim))

@@ -76,8 +76,8 @@ class Quote(NamedTuple):
 
 _FEW = 20
 _SHARE = 200
-"""Families are looked up one by one until these are so many, or one in so many entries of the log; then all quotes are read once. Looking
-one up takes about 200 times as long as reading one quote."""
+"""Families are looked up one by one until these are so many, or one in so many entries of the log; then all quotes are read once. An
+estimate: looking one up takes some hundred times as long as reading one quote."""
 
 ListIgnored = Callable[[LogReader, Collection[str]], frozenset[str]]
 """Gives those of the audits of a log that do not count (a rival's, before its objection is upheld)."""

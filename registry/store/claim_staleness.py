@@ -324,7 +324,7 @@ class CauseFinder:
 def _select_newest(name: Column[Any], number: Column[Any]) -> Select[Any]:
     """Numbers are gapless, so the last entry has the highest."""
     newest = select(name, func.max(number), func.max(name.table.c.seq))
-    return newest.where(seen(name.table), name.in_(KEYS)).group_by(name)  # type: ignore[arg-type]
+    return newest.where(seen(name.table), name.in_(KEYS)).group_by(name)
 
 
 _NEWEST_CARDS = _select_newest(card_revision.c.card, card_revision.c.revision)

@@ -369,7 +369,7 @@ def build_dossiers(reader: LogReader, claims: Sequence[str], *, revision: int | 
 
 def _select_since(name: Column[Any], number: Column[Any]) -> Select[Any]:
     table = name.table
-    since = (seen(table), name == bindparam("name"), number >= bindparam("number"))  # type: ignore[arg-type]
+    since = (seen(table), name == bindparam("name"), number >= bindparam("number"))
     return select_recorded(select(table.c.seq).where(*since))
 
 
