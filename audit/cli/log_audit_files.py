@@ -145,7 +145,7 @@ def _check_sides(evidence: ImportedEvidence, options: Mapping[str, Any]) -> None
     if len(names) > 1:
         found = f"the responses name {len(names)} models, {', '.join(names)}; a difference between models is none between contexts"
         faults.append(Fault("models-differ", evidence.source, found))
-    faults += [_tell_unscored(evidence, side) for side in sides if side in arms and not _count_scored(evidence, side)]
+    faults += [_describe_unscored(evidence, side) for side in sides if side in arms and not _count_scored(evidence, side)]
     if faults:
         raise InputError(faults)
 
@@ -155,7 +155,7 @@ def _count_scored(evidence: ImportedEvidence, arm: str) -> int:
     return int(((table.arm.codes == table.arm.find(arm)) & (table.excluded.codes == SCORED)).sum())
 
 
-def _tell_unscored(evidence: ImportedEvidence, arm: str) -> Fault:
+def _describe_unscored(evidence: ImportedEvidence, arm: str) -> Fault:
     table = evidence.table
     codes = table.excluded.codes[table.arm.codes == table.arm.find(arm)]
     reasons = "; ".join(table.excluded.labels[code] for code in sorted(set(codes.tolist())))

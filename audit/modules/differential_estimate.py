@@ -372,4 +372,4 @@ def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int)
     others = [arm for arm in table.arm.labels if arm not in (test, deploy)]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are left out: {names}.")
+        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are excluded: {names}.")

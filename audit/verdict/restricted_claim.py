@@ -211,7 +211,7 @@ WORDINGS = (
         unsupported=_OPEN,
     ),
     VerdictWording(
-        rules=("sides-told-apart",),
+        rules=("sides-distinguished",),
         verdict="blind raters distinguish the deployment contexts from the evaluation too well to call them deployment-like.",
         surviving=("{evaluated_only}",),
         unsupported=_OPEN,

@@ -101,12 +101,12 @@ class WrittenFile:
     format: OutputFormat
     path: Path
     sha256: str | None
-    """Of the bytes that were drawn, hexadecimal, without proof and signature; None when it could not be drawn, and `error` says why."""
+    """Of the rendered bytes, hexadecimal, without proof and signature; None when it could not be rendered, and `error` says why."""
     error: CaveatError | None
     facts: SupplementFacts | None
-    """Of what was drawn; None when it could not be."""
+    """Of what was rendered; None when it could not be."""
     size_bytes: int = 0
-    """How many bytes were drawn."""
+    """How many bytes were rendered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +255,7 @@ def render_supplements(
 
     Args:
         subjects: taken one by one, as the drawing gets on.
-        formats: what of a supplement is drawn, at least one.
+        formats: what of a supplement is rendered, at least one.
         time_limit_s: for each file.
         workers: how many processes draw at once.
     """
@@ -300,7 +300,7 @@ def write_supplements(
 
     These are files asked for one by one: of an earlier entry, of another file, confidential ones, change reports. None takes the place of
     a file that is there: the same drawing, published or signed or not, stays as it is; anything else is refused, and nothing is written.
-    What cannot be drawn is told in its `Written.error` and stops nothing else.
+    What cannot be rendered is told in its `Written.error` and stops nothing else.
 
     Raises:
         ConflictError: `file-in-the-way`, every file that another one of its name stands in the way of.
@@ -408,12 +408,12 @@ def _stage(
 
 
 def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
-    """Whether the file at *path* is *drawn*, with or without proof and signature."""
+    """Whether the file at *path* is *content*, with or without proof and signature."""
     if not path.is_file():
         return False
-    drawn = split_file(path.read_bytes(), format_).drawn
+    rendered = split_file(path.read_bytes(), format_).rendered
     # A page rendered alone links to no PDF; one rendered later with a PDF does, and shows the same.
-    return drawn == content or (format_ is OutputFormat.HTML and drop_neighbours(drawn) == drop_neighbours(content))
+    return rendered == content or (format_ is OutputFormat.HTML and drop_neighbours(rendered) == drop_neighbours(content))
 
 
 def refuse_place(path: Path) -> Fault:

@@ -52,12 +52,12 @@ def _build_axis(
 
 
 def _build_chart(
-    panel: ChartPanel, rows: Sequence[IntervalRow], *, legend: str, title: str, description: str, left_out: int
+    panel: ChartPanel, rows: Sequence[IntervalRow], *, legend: str, title: str, description: str, excluded: int
 ) -> IntervalChart:
     """Return a chart whose rows stand closer than those of page one, since they may be many."""
     text = f"{len(rows)} {description}"
     return IntervalChart(
-        main=panel, rows=tuple(rows), legend=legend, title=title, description=text, left_out=left_out, top=30, row_height=28
+        main=panel, rows=tuple(rows), legend=legend, title=title, description=text, excluded=excluded, top=30, row_height=28
     )
 
 
@@ -72,7 +72,7 @@ def build_naturalness_figure(body: Naturalness) -> IntervalChart | None:
     axis = _build_axis((accuracy for _, accuracy in shown), [CHANCE], _ENDS)
     words = " ".join(f"{label}: accuracy {format_measure_value(accuracy, SHARES, against=(CHANCE,))}." for (label, *_), accuracy in shown)
     return _build_chart(
-        ChartPanel(axis=axis, head="Items told right, in per cent", line=axis.place(CHANCE), line_text=f"chance, {SHARES.given(CHANCE)}"),
+        ChartPanel(axis=axis, head="Correct answers, in per cent", line=axis.place(CHANCE), line_text=f"chance, {SHARES.given(CHANCE)}"),
         [
             IntervalRow(
                 label=shorten(label),
@@ -86,7 +86,7 @@ def build_naturalness_figure(body: Naturalness) -> IntervalChart | None:
         legend="filled: persons; ring: a model, which does not count",
         title=f"{words} Chance is {SHARES.given(CHANCE)}.",
         description="intervals on one axis from raters who did not know the side of an item, with a line at chance.",
-        left_out=len(known) - len(shown),
+        excluded=len(known) - len(shown),
     )
 
 
@@ -135,7 +135,7 @@ def build_ablation_figure(body: Ablation) -> IntervalChart | None:
         legend="filled: audit-relevant; ring: not shown to be; square: placebo",
         title=" ".join([*words, f"Margin δ is {margin}."]),
         description="intervals of the change of ED on one axis, one for each cue taken out, against zero and the margin.",
-        left_out=len(known) - len(shown),
+        excluded=len(known) - len(shown),
     )
 
 
@@ -211,7 +211,7 @@ def build_recognition_figure(body: Recognition) -> IntervalChart | None:
         legend="filled: output; ring: reasoning",
         title=" ".join(words),
         description="intervals of shares on one axis, one for each arm and channel.",
-        left_out=len(known) - len(shown),
+        excluded=len(known) - len(shown),
     )
 
 
@@ -256,7 +256,7 @@ def build_shift_figure(body: Shift, unit: Unit) -> IntervalChart | None:
         title=" ".join(words),
         description="intervals of what moved between two model versions, on one axis with a line at no change.",
         # Each specification has three rows.
-        left_out=3 * max(0, len(body.specs) - _MOST_SPECS),
+        excluded=3 * max(0, len(body.specs) - _MOST_SPECS),
     )
 
 

@@ -57,7 +57,7 @@ from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
 from registry.report.page_one import strip_status
 from registry.report.preregistration import (
-    build_departure_rows,
+    build_deviation_rows,
     build_fixed_rows,
     describe_lock_runs,
     describe_locks,
@@ -293,7 +293,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     redline = build_redline(supplement.original, outcome.text.restricted) if outcome else ()
     unit = numbers.Unit(low=range_[0], high=range_[1])
     # A second, larger figure only where the first left something out.
-    every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.left_out else None
+    every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.excluded else None
     return {
         "absent": absent,
         "numbers": number_sections(absent),
@@ -301,7 +301,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "carry": find_carry(supplement.history),
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
         "figure": chart and _draw(environment, "intervals", f=chart, key="figure-one"),
-        "figure_left_out": chart.left_out if chart else 0,
+        "figure_excluded": chart.excluded if chart else 0,
         "figure_all": every and _draw(environment, "intervals", f=every, key="figure-all"),
         # Only where words were removed and others stay: a claim that is only narrowed, or struck as a
         # whole, needs no redline.
@@ -311,9 +311,12 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
             for finding in (supplement.audit.findings if supplement.audit else ())
         },
         **_draw_drift(supplement, environment),
-        "sighted": {sighting.entry.seq: _compare_passages(supplement.claim.payload, sighting.payload) for sighting in supplement.sightings},
+        "sighted": {
+            passage_match.entry.seq: _compare_passages(supplement.claim.payload, passage_match.payload)
+            for passage_match in supplement.passage_matches
+        },
         "fixed_rows": build_fixed_rows(supplement),
-        "departures": build_departure_rows(supplement.audit),
+        "deviations": build_deviation_rows(supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
         "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
         "lock_runs": describe_lock_runs(supplement.audit),
@@ -323,32 +326,32 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     }
 
 
-def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[RedlineRun, ...]:
+def _compare_passages(claim: ClaimRevision, passage_match: PassageMatch) -> tuple[RedlineRun, ...]:
     """Return the redline from the claim's passage to the one that was found; white space, which layout decides, is folded."""
-    if sighting.fate is not MatchResult.REWORDED or sighting.anchor is None:
+    if passage_match.match_result is not MatchResult.REWORDED or passage_match.anchor is None:
         return ()
     before = claim.anchor.exact if claim.anchor else claim.quote
     # Line breaks come from the layout of the card and are not changes of wording.
-    return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
+    return build_redline(" ".join(before.split()), " ".join(passage_match.anchor.exact.split()))
 
 
 def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[str, Any]:
     covered = build_coverage_figure(supplement.coverage) if supplement.coverage else None
     return {
         "coverage_figure": covered
-        and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "left_out": covered.left_out},
+        and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "excluded": covered.excluded},
     }
 
 
 def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
     """Return the figures of the claim over model versions, how many more there could be, and what its versions are called."""
     if supplement.drift is None:
-        return {"drift_figures": (), "drift_left_out": 0, "version_names": ()}
+        return {"drift_figures": (), "drift_excluded": 0, "version_names": ()}
     figures = build_drift_figures(supplement.drift)
-    drawn = tuple(_draw(environment, "drift", f=figure, key=f"figure-drift-{place}") for place, figure in enumerate(figures, start=1))
-    # Of many specifications the latest are drawn; the page says how many are missing.
-    left_out = count_keys(supplement.drift) - len(figures)
-    return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
+    rendered = tuple(_draw(environment, "drift", f=figure, key=f"figure-drift-{place}") for place, figure in enumerate(figures, start=1))
+    # Of many specifications the latest are rendered; the page says how many are missing.
+    excluded = count_keys(supplement.drift) - len(figures)
+    return {"drift_figures": rendered, "drift_excluded": excluded, "version_names": name_versions(supplement.drift.points)}
 
 
 def render_drift(figure: DriftFigure) -> str:
@@ -378,7 +381,7 @@ def _draw_finding(
     if figure is None:
         # The page then shows the table alone.
         return None
-    return {"svg": _draw(environment, "intervals", f=figure, key=key), "left_out": figure.left_out}
+    return {"svg": _draw(environment, "intervals", f=figure, key=key), "excluded": figure.excluded}
 
 
 def _draw(environment: Environment, name: str, **facts: Any) -> Markup:

@@ -206,7 +206,7 @@ class IntervalChart:
     """What the shapes mean, or how far the card's figure is from θ."""
     title: str
     description: str
-    left_out: int = 0
+    excluded: int = 0
     """How many rows stand only in the table."""
     top: float = 36
     row_height: float = 31
@@ -340,7 +340,7 @@ def build_claim_figure(supplement: Supplement, *, most: int = MOST_DEPLOYED) -> 
         legend=reason,
         title=" ".join(filter(None, (_write_title(claim, estimate, shown), reason))),
         description=f"{len(rows)} rows on one axis from {unit.given(axis.low)} to {unit.given(axis.high)}, each with its interval.",
-        left_out=len(estimate.specs) - len(shown),
+        excluded=len(estimate.specs) - len(shown),
         top=24,
     )
 

@@ -15,7 +15,7 @@ from registry.records.supplement import AuditPart, AuditSummary, Section, Status
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
 from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
 from registry.report.number_format import SHARES, Unit, format_day, format_items, format_level, format_percent, join
-from registry.report.preregistration import build_choice_reasons, build_departure_reasons
+from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
 SCORER_FAILED = "scorer-not-invariant"
@@ -82,7 +82,7 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield from _list_recognisable(evidence.findings)
     if asked := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
         yield StatusReason(text=asked, section=Section.PROVENANCE)
-    yield from build_departure_reasons(evidence.audit)
+    yield from build_deviation_reasons(evidence.audit)
     yield from _list_without_lock(evidence)
     yield from build_choice_reasons(evidence.audit, evidence.other_audits, evidence.model)
     if evidence.primary.hangs_on_one_spec:
@@ -273,7 +273,7 @@ def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None
     if status.lifecycle not in (Lifecycle.REGISTERED, Lifecycle.PUBLISHED):
         parts.append(get_words(status.lifecycle))
     objections = {Dispute.UNDISPUTED: "no objections", Dispute.CONTESTED: "objection open", Dispute.UPHELD: "objection upheld"}
-    current = {Staleness.CURRENT: "current", Staleness.POTENTIALLY_STALE: "needs review", Staleness.STALE: "stale"}
+    current = {Staleness.CURRENT: "current", Staleness.NEEDS_REVIEW: "needs review", Staleness.STALE: "stale"}
     return " · ".join([*parts, objections[status.dispute], current[status.staleness]])
 
 

@@ -80,7 +80,7 @@ Element = tuple[Object, tuple[str, ...]]
 
 
 def finish_pdf(content: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
-    """Return *drawn* with its defects mended and written anew without anything that differs between two runs.
+    """Return *rendered* with its defects mended and written anew without anything that differs between two runs.
 
     Args:
         moment: the only date in the file.
@@ -414,7 +414,7 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
     attachment = engine.weasyprint.Attachment(
         string=record,
         name="supplement.json",
-        description="The record this document is drawn from, as canonical JSON (RFC 8785)",
+        description="The record this document was rendered from, as canonical JSON (RFC 8785)",
         # The record's own moment. The time of rendering would change the bytes.
         created=supplement.made_at.astimezone(UTC),
         modified=supplement.made_at.astimezone(UTC),

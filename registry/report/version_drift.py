@@ -191,7 +191,7 @@ def _from_estimates(before: _PointSource, after: _PointSource, old: SpecEstimate
         phi_test=_subtract(new.phi_test, old.phi_test, levels),
         phi_deploy=_subtract(new.phi_deploy, old.phi_deploy, levels),
         ed=Differential(
-            value=ed.value, low=ed.low, high=ed.high, method=_ADDED + _tell_redefined(before, after, new.spec), reason=ed.reason
+            value=ed.value, low=ed.low, high=ed.high, method=_ADDED + _describe_redefined(before, after, new.spec), reason=ed.reason
         ),
         finding=None,
         judge=new.judge,
@@ -214,13 +214,13 @@ def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differ
     return BoundedEstimate(value=value, low=min(value, new.low - old.high), high=max(value, new.high - old.low))
 
 
-def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
+def _describe_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
     """Say that P_deploy was defined otherwise, as far as the locks tell."""
     first, second = (_find_locked(source, spec) for source in (before, after))
     # Other deployment contexts move the numbers by themselves, so the step must say so.
     if first is None or second is None or first.sha256 == second.sha256:
         return ""
-    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not the movement of the model alone"
+    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not only the movement of the model"
 
 
 def _find_locked(point_source: _PointSource, spec: str) -> LockedSpec | None:
@@ -297,7 +297,7 @@ class DriftFigure:
     zero: float
     title: str
     description: str
-    left_out: int
+    excluded: int
     """How many earlier revisions stand only in the table."""
 
 
@@ -362,10 +362,10 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         theta_text=_write_theta(points, unit),
         margin_text=_write_margin(_margins(points), unit),
         zero=ed.place(0.0),
-        title=_say(spec, points, names, estimates, steps, last=last),
-        description=f"Above, mean scores of {len(points)} revisions of the claim in order, the test side as a square, the deployment side "
-        "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
-        left_out=len(drift.points) - len(points),
+        title=_describe(spec, points, names, estimates, steps, last=last),
+        description=f"Above: mean scores of {len(points)} revisions of the claim in order with intervals (square: test, circle: deployment "
+        "side). Below: the difference ED of each against zero and the margin, and how far it moved.",
+        excluded=len(drift.points) - len(points),
     )
 
 
@@ -500,7 +500,7 @@ def _write_theta(version_points: Sequence[VersionPoint], unit: Unit) -> str | No
     return f"{word} {unit.given(theta)}, claim fails {side}"
 
 
-def _say(
+def _describe(
     spec: str,
     version_points: Sequence[VersionPoint],
     names: Sequence[str],

@@ -73,7 +73,7 @@ def _decompress(packed: bytes) -> bytes:
     # to more than the memory of the machine.
     size = zstandard.frame_content_size(packed)
     if not 0 <= size <= _MOST_BYTES:
-        raise ValueError(f"it says that its text has {size:,} bytes; at most {_MOST_BYTES:,} are kept" if size >= 0 else "it tells no size")
+        raise ValueError(f"it says that its text has {size:,} bytes; at most {_MOST_BYTES:,} are kept" if size >= 0 else "it has no size")
     return zstandard.ZstdDecompressor().decompress(packed)
 
 

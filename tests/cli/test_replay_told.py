@@ -121,7 +121,7 @@ def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, en
         assert said[item]["status"] == "reported"
     assert "deploy: no tools" not in said["scaffolds-and-tools"]["note"]
     assert "1 cut of 4" in said["excluded-cases"]["note"]
-    assert said["deployment-owner-and-contestations"]["status"] == "missing"
+    assert said["deployment-owner-and-objections"]["status"] == "missing"
 
 
 def test_a_prompt_is_data_on_the_page(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

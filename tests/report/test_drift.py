@@ -216,7 +216,7 @@ def test_a_figure_for_each_specification_and_the_last_versions_of_many() -> None
     assert [one.name for one in figures] == names[:4]
     assert count_keys(several) == 6
     assert len(long.columns) == MOST_COLUMNS
-    assert long.left_out == 3
+    assert long.excluded == 3
     assert long.columns[-1].label == ("2.10",)
 
 

@@ -134,8 +134,8 @@ def test_no_row_leaves_the_paper() -> None:
     figure = build_ablation_figure(findings.ablation(changes=many))
 
     assert figure is not None
-    assert len(figure.rows) + figure.left_out == 100
-    assert figure.left_out == 76
+    assert len(figure.rows) + figure.excluded == 100
+    assert figure.excluded == 76
     assert all(0 <= end <= WIDTH for row in figure.rows for end in (row.mark.x, row.mark.low or 0, row.mark.high or 0))
 
 

@@ -40,7 +40,7 @@ LOADING = (
     "manifest",
     "{http://www.w3.org/1999/xlink}href",
 )
-UPDATED = ["potentially-stale", "stale", "carried", "superseded", "card-stale", "card-superseded"]
+UPDATED = ["needs-review", "stale", "carried", "superseded", "card-stale", "card-superseded"]
 HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long", "change", "change-none", *UPDATED]
 
 
@@ -261,7 +261,7 @@ def test_a_redline_is_only_printed_where_words_were_removed_and_others_stay(kept
         ("sighted", "GONE"),
         ("sighted", "REWORDED"),
         ("sighted", "nothing like it"),
-        ("sighted", "reworded in spelling alone"),
+        ("sighted", "reworded only in spelling"),
     ],
 )
 def test_what_is_missing_is_loud(name: str, said: str, htmls: Mapping[str, str]) -> None:

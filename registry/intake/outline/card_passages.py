@@ -93,7 +93,7 @@ def describe_layout(card: CardText) -> tuple[str, ...]:
             spaced.append(page.number)
     notes = []
     if columns:
-        notes.append(f"{_name(card, columns)} two columns, whose lines may be mixed: sentences there are not to be trusted.")
+        notes.append(f"{_name(card, columns)} two columns, and their lines may be mixed: do not trust sentences there.")
     if spaced:
         notes.append(f"{_name(card, spaced)} letter-spaced text, which was closed up.")
     return tuple(notes)
@@ -221,19 +221,19 @@ def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...]
     for block in source.blocks:
         _add_block(block, drafts)
     _add_source_tables(source.tables, source.blocks, drafts)
-    return card.headings, _describe_left_out(source.left_out)
+    return card.headings, _describe_excluded(source.excluded)
 
 
-_LEFT_OUT = {
+_EXCLUDED = {
     "code block": "{count:,} × code block: code was not read for claims.",
     "front matter": "The front matter (YAML before the text) was not read for claims.",
     "raw HTML": "Raw HTML in {count:,} places was read as data: tables cell by cell, other tags dropped.",
 }
 
 
-def _describe_left_out(left_out: dict[str, int]) -> tuple[str, ...]:
-    other = "{count:,} × raw HTML element “{what}” was left out with what stands in it."
-    return tuple(_LEFT_OUT.get(what, other).format(count=count, what=what) for what, count in left_out.items())
+def _describe_excluded(excluded: dict[str, int]) -> tuple[str, ...]:
+    other = "{count:,} × raw HTML element “{what}” was excluded with its content."
+    return tuple(_EXCLUDED.get(what, other).format(count=count, what=what) for what, count in excluded.items())
 
 
 def _read_hypertext(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
@@ -306,10 +306,10 @@ def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
 def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
     notes = []
     if are_told:
-        notes.append("The file declares no headings: they were told from numbered lines and the table of contents.")
+        notes.append("The file declares no headings: they were derived from numbered lines and the table of contents.")
     unnamed = sum(1 for table in tables if table.columns is None)
     if unnamed:
-        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be told apart: their figures have no column.")
+        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be recognised: their figures have no column.")
     guessed = sum(1 for table in tables if table.columns is not None and table.columns.is_guessed)
     if guessed:
         notes.append(f"{guessed} of {len(tables)} tables have heads on two levels, spread evenly; compare them with the printed page.")
