@@ -127,7 +127,7 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
     if update.beside:
         # A branch is recorded on purpose, and everyone who follows the lineage must see it.
         yield f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too."
-    yield _describe_claims(aftermath)
+    yield _describe_affected(aftermath)
     if aftermath.earlier:
         noun = "claim" if aftermath.earlier == 1 else "claims"
         yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer hold, as before."
@@ -338,7 +338,7 @@ def _describe_deprecation(deprecation: Deprecation | None) -> str:
     return f"yes, entry {deprecation.entry}: {until}{deprecation.reason}"
 
 
-def _describe_claims(aftermath: "Aftermath") -> str:
+def _describe_affected(aftermath: "Aftermath") -> str:
     link, stale = aftermath.update.link, aftermath.stale
     nothing = f"No claim is about {link.predecessor}."
     if not aftermath.about_old:

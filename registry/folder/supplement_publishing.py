@@ -403,8 +403,8 @@ def _stage(
     if not holds_drawing(path, made.format, made.data):
         faults.append(refuse_place(path))
         return written_file
-    drawn = split_file(path.read_bytes(), made.format).drawn
-    return replace(written_file, sha256=hashlib.sha256(drawn).hexdigest(), facts=facts, size_bytes=len(drawn))
+    rendered = split_file(path.read_bytes(), made.format).rendered
+    return replace(written_file, sha256=hashlib.sha256(rendered).hexdigest(), facts=facts, size_bytes=len(rendered))
 
 
 def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
