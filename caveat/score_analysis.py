@@ -32,7 +32,7 @@ def read_scores(
         low: lowest possible score.
         high: highest possible score.
         score: the column of scores.
-        where: by column, the values whose rows are kept.
+        where: by column, the values of the rows to keep.
 
     Raises:
         InputError: with every fault, its row and its column.

@@ -171,7 +171,7 @@ class AlteredError(CaveatError):
     """What is recorded here was changed behind the log's back; the question is left open, whatever it was.
 
     Exit code 3, not 2: no one asked wrongly and nothing bad came in, but what the answer would rest on cannot be believed. Commands
-    whose question is just this (`admin log check`, `verify`) answer no, with 1, and do not let this error through.
+    with just this question (`admin log check`, `verify`) answer no, with 1, and do not let this error through.
     """
 
     exit_code = 3

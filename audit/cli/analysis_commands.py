@@ -53,7 +53,6 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 @examples(
     "analyze estimate scores.csv",
     "analyze estimate test=eval.eval deploy=agent.eval --contexts fixed",
-    "analyze estimate scores.csv --where language=en --level 0.9",
     "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
 )
 @click.command()

@@ -43,9 +43,7 @@ def _choice(name: str, values: Sequence[str], help_text: str) -> "Callable[[Call
 
 
 @examples(
-    "claim list --card CRD-LAB-2026-0001-J",
     "claim list --verdict contradicted --property-class deception_scheming --csv > contradicted.csv",
-    'claim list --model "Lab/*/*" --since 2026-06-01 --sort ed',
     "claim list --log all --columns log,claim,verdict,ed,ed_low,ed_high",
     'claim list --text "refuses harmful"',
 )

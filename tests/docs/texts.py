@@ -25,6 +25,7 @@ _UNREAD = ("audit/propose/",)
 """Rooms in which most texts are search patterns; their commands and messages are covered by help, errors and messages."""
 _PROMPTS = (
     "audit/modules/rating_judge.py",
+    "audit/records/rating_sheet.py",
     "audit/modules/recognition_classifier.py",
     "audit/score/judge_requests.py",
 )

@@ -41,7 +41,6 @@ _OF_CLAUDE = (
 @examples(
     "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
-    "claim propose CRD-LAB-2026-0001-J --all --json",
     "claim propose card.pdf --engine claude --model MODEL --dry-run",
 )
 @click.command()
