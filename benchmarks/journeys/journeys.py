@@ -234,7 +234,7 @@ def walk_verify(traveller: Traveller) -> str:
 
 def walk_query(traveller: Traveller) -> str:
     place = f"sqlite:///{build_registry(traveller) / 'caveat.db'}"
-    table = traveller.caveat("claim", "list", "--verdict", "contradicted", "--property-class", "capability", "--csv", "--registry", place)
+    table = traveller.caveat("claim", "list", "--verdict", "contradicted", "--property-class", "compliance_refusal", "--csv", "--registry", place)
     check(len(table.splitlines()) > 1, "the table has no claim")
     return f"a table of {len(table.splitlines()) - 1} claims"
 
