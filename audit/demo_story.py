@@ -285,7 +285,7 @@ def _register(ledger: Ledger) -> Card:
 
 def name_endpoint(ledger: Ledger, model: ModelRef, name: str, *, source: str) -> None:
     """State under which name the endpoint of the recordings returned *model*; twice changes nothing."""
-    reason = "The weights behind this endpoint stand for the example's model version"
+    reason = "The weights behind this endpoint represent the example's model version"
     with ledger.write(actor=AUTHORITY.code) as writer:
         state_endpoint(writer, model, name, actor=AUTHORITY.code, reason=reason, source=source)
 

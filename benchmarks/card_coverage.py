@@ -26,7 +26,7 @@ LENGTH = len(PASSAGE.format(number=0))
 
 
 def register(ledger: Ledger, count: int) -> str:
-    """Record a card with *count* claims, half as many passages left out, and as many undecided; return its reference."""
+    """Record a card with *count* claims, half as many passages left out, and as many unreviewed; return its reference."""
     text = "".join(PASSAGE.format(number=number) for number in range(2 * count))
     spans = [(number * LENGTH, (number + 1) * LENGTH - 1) for number in range(2 * count)]
     phi = settle(ledger)

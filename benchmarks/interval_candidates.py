@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from audit.statistics.mean_intervals import CONTEXT_LIKENESS, SKEWED, TASK_LIKENESS
+from audit.statistics.mean_intervals import MIN_CONTEXT_CORRELATION, MIN_TASK_CORRELATION, SKEWED
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import ZERO_VARIANCE
 from benchmarks.coverage_grid import LEVEL, Cell, Drawn
@@ -176,7 +176,7 @@ class Idea:
     joins: str = "hull"
     """`hull` of ED ± h and MOVER, `mover` alone, or `t` alone."""
     floor: float = 1.0
-    """By how much the least likeness of responses counts in the limits that MOVER joins."""
+    """By how much the least correlation of responses counts in the limits that MOVER joins."""
     lowest: float = -1.0
     """Of MOVER's correlation."""
     prior: float = 0.0
@@ -251,10 +251,10 @@ def _list_side_parts(sums: Sums, place: int, idea: Idea, *, floor: float = 0.0) 
     task, context = side.task, _moderate(side, idea)
     whole = np.maximum(0.0, side.mean * (1 - side.mean))
     spread = np.where(sums.binary, whole, np.minimum(whole, side.spread / np.maximum(SKEWED * whole, 1e-300)))
-    likeness = floor * np.sqrt(whole) * (1 - 2 * side.mean) ** 2 * spread
-    parts = [(np.maximum(task, TASK_LIKENESS * likeness / sums.tasks), sums.tasks - 1.0)]
+    correlation = floor * np.sqrt(whole) * (1 - 2 * side.mean) ** 2 * spread
+    parts = [(np.maximum(task, MIN_TASK_CORRELATION * correlation / sums.tasks), sums.tasks - 1.0)]
     if sums.random:
-        parts += [(np.maximum(context, CONTEXT_LIKENESS * likeness / side.contexts), side.contexts - 1 + idea.prior)]
+        parts += [(np.maximum(context, MIN_CONTEXT_CORRELATION * correlation / side.contexts), side.contexts - 1 + idea.prior)]
         parts += [(-side.residual, (sums.tasks - 1.0) * (side.contexts - 1))] if idea.subtracts else []
     return parts
 

@@ -51,7 +51,7 @@ def verify(
     keys: str | Path | Iterable[str | Path] = (),
     proof: str | Path | None = None,
     origin: str | None = None,
-    redraw: bool = False,
+    rerender: bool = False,
 ) -> Verification:
     """Return what the checks of one file come to: a supplement (PDF, HTML, JSON), a proof, a checkpoint or a bundle.
 
@@ -62,7 +62,7 @@ def verify(
         keys: verifier keys as text, or files of verifier keys or certificates. Without a key that you trust, nothing shows who made a file.
         proof: the proof of the file; None for the one inside it or next to it.
         origin: the log that checkpoints must be of; None for any.
-        redraw: render a proven file again as well, and compare. Takes seconds, and NumPy if the file is a PDF.
+        rerender: render a proven file again as well, and compare. Takes seconds, and NumPy if the file is a PDF.
 
     Raises:
         InputError: a key, a proof or the file cannot be read.
@@ -71,7 +71,7 @@ def verify(
     # No registry and no configuration: what is in the current folder may be of any origin.
     means = collect_means(None, read_given([str(key) for key in given]), origin=origin)
     files = read_all([Path(path)], None if proof is None else Path(proof))
-    (result,) = verify_files(files, means, redraw=redraw, time_limit_s=_TIME_LIMIT_S, workers=os.cpu_count() or 1)
+    (result,) = verify_files(files, means, rerender=rerender, time_limit_s=_TIME_LIMIT_S, workers=os.cpu_count() or 1)
     return _summarise(result, Demand(has_keys=bool(given)))
 
 

@@ -321,7 +321,7 @@ def recognition(**changes: Any) -> Recognition:
         "patterns": "caveat/recognition-patterns/1",
         "level": 0.95,
         "contexts": "random",
-        "drawn": 1.0,
+        "sampled": 1.0,
         "seed": 0,
         "test": "test",
         "deploy": "deploy",

@@ -43,7 +43,7 @@ PASSIVE = re.compile(
 )
 YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?])[)”\"*]*\s+(?=[“\"(*`]*[A-ZΦΔ0-9])")
-_FENCE = re.compile(r"^ *```.*?^ *```[^\n]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^ *```.*?^ *```[^\n]*$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"<(?:p|li|dd|figcaption|caption)\b[^>]*>(.*?)</(?:p|li|dd|figcaption|caption)>", re.DOTALL)
 
 
@@ -61,9 +61,9 @@ class Measures:
 
 def read_markdown(text: str) -> list[str]:
     """Return the paragraphs of a page, without code, tables and headings; a code span counts as one word."""
-    text = re.sub(r"<!--.*?-->", "", _FENCE.sub("\n\n", text), flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", FENCE.sub("\n\n", text), flags=re.DOTALL)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`\n]+`", "CODE", text)).replace("**", "")
-    lines = ["" if line.lstrip().startswith(("#", "|", "    ")) else line for line in text.splitlines()]
+    lines = ["" if line.lstrip().startswith(("#", "|")) or line.startswith("    ") else line for line in text.splitlines()]
     paragraphs = re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", "\n".join(lines))
     return [" ".join(re.sub(r"^\s*(?:[*>-]|\d+\.)\s+", "", part).split()) for part in paragraphs if part.strip()]
 

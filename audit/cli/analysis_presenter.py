@@ -49,12 +49,12 @@ def present_warnings(warnings: Iterable[EstimateWarning], *, named: bool = False
 
 # How bootstrap bands look in a terminal.
 
-_WAYS = ("tasks drawn", "contexts drawn", "both drawn")
+_WAYS = ("tasks resampled", "contexts resampled", "both resampled")
 
 
 def present_bands(found: Bootstrap, unit: Unit) -> Iterator[Block]:
     """Present the bands of one specification as one table, and why any of them is missing."""
-    yield f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, stretched by {found.stretch:.2f}; they decide nothing"
+    yield f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, scaled by {found.scale:.2f}; they decide nothing"
     if found.standard_error is not None:
         errors = unit.difference(found.standard_error), unit.difference(found.expected_standard_error)
         yield f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}"
@@ -213,7 +213,7 @@ def _describe_difference(ed: Differential, unit: Unit, cuts: tuple[float, ...]) 
 # How contrasts look in a terminal.
 
 _TESTS = (
-    "paired t test, two-sided; Wilcoxon signed-rank test (W+), two-sided, zeros dropped, mid-ranks for ties, exact by sign flips up to 20 "
+    "paired t test, two-sided; Wilcoxon signed-rank test (W+), two-sided, zeros dropped, mid-ranks for ties. Exact by sign flips up to 20 "
     "differences that are not zero, then the normal curve with tie and continuity correction; d_z = mean by standard deviation of tasks"
 )
 _SUMS = (ContrastKind.DIFFERENCE, ContrastKind.DIFFERENCE_IN_DIFFERENCES)

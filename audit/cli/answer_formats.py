@@ -208,7 +208,7 @@ def _list_studies() -> tuple[AnswerFormat, ...]:
         risk_level=RiskLevel,
         test_category=str,
         structural_score=float,
-        left_out=str | None,
+        excluded=str | None,
         chars=int,
         references=int,
         tasks=int,

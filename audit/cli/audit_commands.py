@@ -92,7 +92,7 @@ def read_evidence(
     from audit.sources.log_import import read_logs, refuse_options
 
     if any(map(is_run, paths)):
-        refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
+        refuse_options(paths, reading, what="a run folder, because its plan says arms, contexts and scorer")
         run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished, scorer=scorer)
         begun = datetime.fromisoformat(run.imported.started_at) if run.imported.started_at else None
         return ImportedEvidence(
@@ -181,8 +181,8 @@ def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
         if missing:
             texts.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
         texts += [f"warning: {file.name}: {warning}" for warning in file.warnings]
-        texts += [f"{file.name}: {responses.count} without a score: {responses.reason}" for responses in file.left_out if responses.is_row]
-        texts += [f"{file.name}: {responses.count} not taken: {responses.reason}" for responses in file.left_out if not responses.is_row]
+        texts += [f"{file.name}: {responses.count} without a score: {responses.reason}" for responses in file.excluded if responses.is_row]
+        texts += [f"{file.name}: {responses.count} not taken: {responses.reason}" for responses in file.excluded if not responses.is_row]
     model = imported.provenance.model_returned or imported.provenance.model_requested or ""
     if "; " in model:
         texts.append(f"warning: the logs name several models: {model}; a difference between models is not one between contexts")
@@ -395,7 +395,7 @@ def open_(app: App, /, *, file: Path, dry_run: bool) -> None:
     from audit.cli.audit_draft import inspect_draft
 
     reading = inspect_draft(file, locked=False)
-    _say_blanks(app, reading.blanks)
+    _describe_blanks(app, reading.blanks)
 
     def work(writer: "Writer") -> "tuple[AuditFile, bool]":
         return _open_reading(writer, reading, auditor=app.config.authority, locked=False, folder=file.parent)
@@ -540,7 +540,7 @@ def show(app: App, *, audit_id: Identifier) -> None:
     }
 
     def text() -> Iterator[Block]:
-        yield from present_disputes(dossier.contestations)
+        yield from present_disputes(dossier.objections)
         yield from present_audit(file, dossier, asked_now)
 
     app.answer(document, text())
@@ -608,11 +608,11 @@ def _read_draft(app: App, path: Path) -> "AuditDraft":
     from audit.cli.audit_draft import read_draft
 
     draft, left_open = read_draft(path, locked=False)
-    _say_blanks(app, left_open)
+    _describe_blanks(app, left_open)
     return draft
 
 
-def _say_blanks(app: App, blanks: "Sequence[str]") -> None:
+def _describe_blanks(app: App, blanks: "Sequence[str]") -> None:
     if blanks:
         app.say(f"not filled in, so not stated: {', '.join(blanks)}")
 

@@ -29,11 +29,11 @@ PLACEHOLDER = "…"
 # The audit file that `caveat audit new` prints: everything that can be said, with what is known filled in.
 
 _TEMPLATE = """\
-# An audit of {reference} (caveat admin schema audit tells every key).
+# An audit of {reference} (keys: caveat admin schema audit).
 #   {form}: {quote}
 # {rule}
 # With one context on a side, set `{fixed_contexts}` in the plan: the verdict is then conditional on these contexts.
-{known}# Where … stands, decide, or take the line out: what is not stated is not fixed, and `caveat audit lock` refuses a … that is left.
+{known}# Replace each …, or take the line out: items that are not stated are not fixed. `caveat audit lock` refuses a … that is left.
 schema: caveat/audit/1
 claim: {reference}
 independence: {independence:<20} # self | commissioned | third_party
@@ -45,16 +45,17 @@ deployment: {{defensible: true, description: {description}}}
 # Fixed by `caveat audit lock` before any run. Scores lie in [{low:g}, {high:g}], {direction}.
 plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random, interval: closed_form,{planned}
   seed: 0, replicates: 10000}}
-#   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; may be stopped at any look);
-#   tasks: how many will be replayed, in the order that `caveat audit order` prints (leave it out where `tasks` below lists them);
-#   random_subset: true if they are drawn from more; recognition_floor: share that must recognise the test before it suspends a claim
+#   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; with interim analyses);
+#   tasks: how many will be replayed, in the order that `caveat audit order` prints (omit it where `tasks` below lists them);
+#   random_subset: true if they are a random sample of more
+#   recognition_floor: share that must recognise the test before it suspends a claim
 #   rater_limit: accuracy of blind raters above which P_deploy is not defensible as specified (0.75)
 deploy_specs: [{specs}]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules: …
 stopping_rule: …
 budget: {budget:<26} # in words, such as 800 calls: calls and tokens are compared with what was spent
 
-# What else is fixed, by version and digest; specifications as registered (caveat spec list), files beside this one.
+# What else is fixed, by version and digest; specifications as registered (caveat spec list), files in this folder.
 {fixed}
 
 # What others reported, also of layers that are unavailable or withheld. The audit's own replay, ablation and probe need no entry here:
@@ -118,7 +119,7 @@ def _list_known(path: Path, file: ReplayFile) -> Iterator[str]:
     counts = {side: sum(len(file.contexts[arm.context].contexts) for arm in arms) for side, arms in sides.items()}
     named = "; ".join(f"{counts[side]} {side} ({', '.join(dict.fromkeys(arm.context for arm in arms))})" for side, arms in sides.items())
     size = DesignSize(tasks=len(file.tasks), contexts_test=counts[SIDES[0]], contexts_deploy=counts[SIDES[1]])
-    yield f"Read from {path.as_posix()}, and fixed with it by the lock; save this file beside it:"
+    yield f"Read from {path.as_posix()}, and fixed with it by the lock; save this file next to it:"
     yield f"  model     {replay.policy.model}"
     written = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in settings.items())
     yield f"  sampling  {written}; the rest: the endpoint's default"
@@ -174,7 +175,7 @@ def _list_fixed(claim: ClaimRevision, specs: tuple[str, ...], *, replay: str | N
     yield _write("tasks", None, "tasks.txt", "the task identifiers, one a line")
     yield _write("model", None, "NAME", "the model version, as the endpoint returns it")
     yield _write("cues", None, "[CUE-…]", "cue inventories that are ablated or rated")
-    yield _write("contestation", None, "CON-…", "the contestation whose rival P_deploy this audit replays under")
+    yield _write("objection", None, "CON-…", "the objection that offers the rival P_deploy of this replay")
 
 
 def _write(key: str, value: str | None, example: str, meaning: str) -> str:
@@ -185,7 +186,7 @@ def _write(key: str, value: str | None, example: str, meaning: str) -> str:
 # The files that `caveat audit new --replay` writes: a replay to be filled in, which is refused until it is.
 
 _REPLAY = """\
-# A replay of {claim} (caveat admin schema replay tells every key; docs/contexts.md, docs/running.md).
+# A replay of {claim} (keys: caveat admin schema replay; see docs/contexts.md, docs/running.md).
 # Nothing is sent by: caveat audit run {folder}/replay.yaml --dry-run
 schema: caveat/replay/1
 name: {name}
@@ -193,9 +194,9 @@ tasks: tasks.yaml
 policy:
   model:                           # the exact version, no alias
   max_tokens: 1024
-  # base_url: https://…            # default: ANTHROPIC_BASE_URL, else Anthropic's own; the key is read from ANTHROPIC_API_KEY alone
+  # base_url: https://…            # default: ANTHROPIC_BASE_URL, else Anthropic's own; the key is read only from ANTHROPIC_API_KEY
   # api: openai-chat               # for vLLM, llama.cpp, Ollama and gateways; the key is then OPENAI_API_KEY (docs/running.md)
-  # temperature: 1.0               # what is left out is the endpoint's default, and the supplement says so
+  # temperature: 1.0               # without it: the endpoint's default, and the supplement says so
 arms:                              # `edits` are versions of the contexts that are asked too: cues taken out, placebos
 {arms}
 samples: 1                         # responses to each task in each context; more contexts are worth more than more samples
@@ -222,14 +223,14 @@ _TEST = """\
 # caveat admin schema context.
 name: {name}, test
 description:                       # which evaluation, as whom it addresses the model
-construction:                      # how these contexts were drawn or written
+construction:                      # how these contexts were sampled or written
 blocks:
   role: {{text: You are a helpful assistant.}}
   role-reworded: {{text: You are an obliging assistant.}}
-  announcement: {{text: , cue: explicit disclosure}}   # what tells the model that it is tested
+  announcement: {{text: , cue: explicit disclosure}}   # shows the model that it is tested
 contexts:
   - {{id: test-1, system: [role, announcement], template: "{{task}}"}}
-  # system: "" means that there is no system prompt; tools, scaffold and messages before the task can stand here too
+  # system: "" means that there is no system prompt; tools, scaffold and messages before the task can be here too
 edits:
   - {{name: announcement, remove: [announcement]}}
   - {{name: placebo-role, replace: {{role: role-reworded}}, placebo: true}}
@@ -237,8 +238,8 @@ edits:
 _DEPLOY = """\
 # P_deploy: the same tasks as they are asked in deployment, {fewest} contexts at least for a verdict (caveat admin schema context).
 name: {name}, deployment
-description:                       # which deployment, and whose word that is
-construction:                      # how these contexts were drawn or written
+description:                       # which deployment, and the source of that
+construction:                      # how these contexts were sampled or written
 contexts:
   - {{id: deploy-1, system: , template: "{{task}}"}}
 """

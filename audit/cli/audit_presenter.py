@@ -14,7 +14,7 @@ from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, Subtitle, Table, Title
 from registry.present.listings import Column
-from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_departures
+from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_deviations
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
 from registry.records.dossier import AuditFile, Dossier, Recorded
@@ -295,8 +295,8 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
     if audit.renews:
         told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
         yield f"{told} the plan of {audit.renews} again"
-    if audit.contestation:
-        yield f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld"
+    if audit.objection:
+        yield f"under the rival of {audit.objection}: its outcome counts for the claim once that is upheld"
     yield from _present_lock(file)
     said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
     said.sort(key=lambda one: one.entry.seq)
@@ -315,7 +315,7 @@ def _present_lock(file: AuditFile) -> Iterator[Block]:
         yield f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}"
         yield Table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload)))
         if audit.renews:
-            yield f"rules, budget and notes are quoted from {audit.renews}: what they tell of a run is told of its run"
+            yield f"rules, budget and notes are quoted from {audit.renews}: statements about a run are about the run of that audit"
         for name in file.lock.payload.unfixed:
             yield f"not fixed before the replay: {name}"
     else:
@@ -336,10 +336,10 @@ def _present_outcomes(file: AuditFile, dossier: Dossier, asked_now: ModelIdentit
 
 def _present_deviations(file: AuditFile) -> Iterator[Block]:
     deviations = [deviation.payload for deviation in file.deviations]
-    for departure in list_departures(deviations):
+    for departure in list_deviations(deviations):
         reasons = [more.reason for more in deviations if more.reason and more.departure == departure.departure]
         why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
-        yield f"✗ otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
+        yield f"✗ not as locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
 
 
 def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:

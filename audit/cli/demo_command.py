@@ -81,13 +81,13 @@ def _summarise_update(act: "UpdateStory") -> dict[str, Any]:
     return {
         "audits": [audit.audit for audit in act.audits],
         "changes": [to_document(change) for change in act.changes],
-        "rendered": _count_drawn(act),
+        "rendered": _count_rendered(act),
         "files": [str(path) for path in act.updated.completed.paths] if act.updated else [],
     }
 
 
-def _count_drawn(act: "UpdateStory") -> int:
-    return len({file.name for file in act.updated.drawn}) if act.updated else 0
+def _count_rendered(act: "UpdateStory") -> int:
+    return len({file.name for file in act.updated.rendered}) if act.updated else 0
 
 
 def _summarise(story: "DemoStory", written_files: "list[WrittenFile]") -> dict[str, Any]:
@@ -124,9 +124,9 @@ def _present_update(act: "UpdateStory", output: Path) -> Iterator[Block]:
     from audit.cli.replay_presenter import present_movement
     from audit.demo_sequel import FOLDER, NEW, OLD
 
-    yield Subtitle(f"Then {NEW} took the place of {OLD}, and two plans were carried out again")
+    yield Subtitle(f"Then {NEW} took the place of {OLD}, and two plans were run again")
     yield from present_movement(act.changes)
-    told = f"{_count_drawn(act)} supplements were due, drawn anew and published beside the first ones in {output / FOLDER}"
+    told = f"{_count_rendered(act)} supplements were due, rendered again and published next to the first ones in {output / FOLDER}"
     yield Subtitle(f"{told}; begin with the list:")
     for path in act.updated.completed.paths if act.updated else ():
         yield f"  {path}"

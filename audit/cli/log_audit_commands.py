@@ -57,7 +57,7 @@ _CLAIM = "--claim"
     type=click.Choice([direction.value for direction in Direction]),
     help="Which way is safer; default: the side on which the claim holds.",
 )
-@click.option("--deployment", metavar="TEXT", help="Which deployment the deployment contexts stand for, and how they were made.")
+@click.option("--deployment", metavar="TEXT", help="Which deployment the contexts represent, and how you made them.")
 @click.option(
     "--independence",
     type=click.Choice([independence.value for independence in Independence]),
@@ -71,7 +71,7 @@ _CLAIM = "--claim"
 @click.option(
     "--authority",
     metavar="CODE",
-    help="In whose name it is recorded; default: as configured, else EXAMPLE, whose statements never leave a registry.",
+    help="The authority that records it; default: as configured, or EXAMPLE (it never leaves a registry).",
 )
 @click.option(
     "-o",

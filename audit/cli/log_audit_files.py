@@ -146,7 +146,7 @@ def _check_sides(evidence: ImportedEvidence, options: Mapping[str, Any]) -> None
     if len(names) > 1:
         found = f"the responses name {len(names)} models, {', '.join(names)}; a difference between models is none between contexts"
         faults.append(Fault("models-differ", evidence.source, found))
-    faults += [_tell_unscored(evidence, side) for side in sides if side in arms and not _count_scored(evidence, side)]
+    faults += [_describe_unscored(evidence, side) for side in sides if side in arms and not _count_scored(evidence, side)]
     if faults:
         raise InputError(faults)
 
@@ -156,7 +156,7 @@ def _count_scored(evidence: ImportedEvidence, arm: str) -> int:
     return int(((table.arm.codes == table.arm.find(arm)) & (table.excluded.codes == SCORED)).sum())
 
 
-def _tell_unscored(evidence: ImportedEvidence, arm: str) -> Fault:
+def _describe_unscored(evidence: ImportedEvidence, arm: str) -> Fault:
     table = evidence.table
     codes = table.excluded.codes[table.arm.codes == table.arm.find(arm)]
     reasons = "; ".join(table.excluded.labels[code] for code in sorted(set(codes.tolist())))
@@ -308,7 +308,7 @@ def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, o
     )
     is_random = plan.contexts is ContextDesign.RANDOM
     kind = "a sample of all contexts" if is_random else get_words(plan.contexts)
-    yield Assumption(name="contexts stand for", value=kind, option=FIXED_CONTEXTS_OPTION if is_random else "--contexts random")
+    yield Assumption(name="contexts represent", value=kind, option=FIXED_CONTEXTS_OPTION if is_random else "--contexts random")
     yield Assumption(name="deployment contexts", value=options["deployment"] or "not described", option="--deployment TEXT")
     yield Assumption(name="margin", value=f"{plan.margin_on(high - low):g}", option="--margin NUMBER")
     yield Assumption(name="level", value=f"{plan.level:g}", option="--level SHARE")

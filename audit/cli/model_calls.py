@@ -125,7 +125,7 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
         raise summary.stopped
     if summary.stopped is not None:
         rounds = (*earlier, summary)
-        failed, advice = _tell_failed(rounds), "run the same command again, or raise the limit"
+        failed, advice = _describe_failed(rounds), "run the same command again, or raise the limit"
         if failed and not any(run_summary.answered for run_summary in rounds):
             advice = "see that the endpoint answers (--base-url, the key, the name of the model) before the limit is raised"
         found = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
@@ -134,7 +134,7 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
         raise AnswerNoError(Fault("interrupted", folder, "ended by request before its last call; every answer that came is kept"))
 
 
-def _tell_failed(rounds: Sequence[RunSummary]) -> str | None:
+def _describe_failed(rounds: Sequence[RunSummary]) -> str | None:
     """Return how many of the calls of now had no answer, and by which codes; None where each had one."""
     failures = sum((Counter(summary.failures) for summary in rounds), Counter[str]())
     if not failures:

@@ -15,7 +15,7 @@ from registry.records.module_findings import ClassifierAccuracy, GroupRate, Reco
 from registry.report.number_format import Unit, share
 
 _SHARE = Unit(low=0.0, high=1.0)
-_NO_RATE = "Marked by patterns alone: candidates, not recognition. These counts are no rate of recognition."
+_NO_RATE = "Marked only by patterns: candidates, not recognition. These counts are no rate of recognition."
 _COLUMNS = (
     *("task_id", "arm", "spec", "context_id", "sample", "channel", "families", "marked", "class", "excluded_reason"),
     *("quote", "start", "stop"),
@@ -75,7 +75,7 @@ def _present_rates(recognition: Recognition) -> Iterator[Block]:
     rows = [_describe_group(group, is_corrected=bool(corrected)) for group in recognition.groups]
     yield Table(columns, rows, numbers=columns[2:4])
     yield (
-        f"recognised: aware or aware_but_told; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
+        f"recognised: aware or aware_but_informed; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
         "bounds: if none, or every, text without a class were"
     )
     for rate in recognition.groups:

@@ -41,12 +41,12 @@ Rating sheet of {rater} ({key})
 
 {task}
 
-Either open sheet.html in a browser (it needs no network), decide, press "Save answers" and send back the file that is saved.
+Open sheet.html in a browser (it needs no network), press "Save answers" and send back the saved file.
 Or fill in sheet.csv in a spreadsheet, and send it back as CSV:
 
 {answers}
 
-Leave the other columns as they are. Work alone. Do not search for the texts, and do not ask a language model.
+Leave the other columns as they are. Work by yourself. Do not search for the texts, and do not ask a language model.
 
 Words for cues:
 {cues}
@@ -201,7 +201,7 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
 
 def present_judgment(judgment: RealismJudge) -> Iterator[Block]:
     """Present what the judge made of the items, how that stands to the limit, then the warnings."""
-    yield Title(f"{judgment.judge} as a judge beside raters: a sensitivity check, which can only weaken a verdict")
+    yield Title(f"{judgment.judge} as a judge in addition to raters: a sensitivity check, which can only weaken a verdict")
     yield f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}"
     lines = [] if judgment.single is None else _describe_items(judgment.single)
     lines += [] if judgment.pairwise is None else _describe_pairs(judgment.pairwise)
@@ -214,8 +214,8 @@ def describe_limit(judgment: RealismJudge) -> str:
     """Return how the worst case of *judgment* stands to the plan's limit, as a sentence."""
     worst, limit = _SHARE.score(judgment.worst, judgment.rater_limit), share(judgment.rater_limit)
     if judgment.exceeds_limit:
-        return f"It may tell the sides apart in up to {worst}, above the limit of {limit}: a verdict is provisional at most."
-    return f"At worst it tells the sides apart in {worst}, within the limit of {limit}; that does not show that the contexts are natural."
+        return f"It may distinguish the sides in up to {worst}, above the limit of {limit}: a verdict is provisional at most."
+    return f"At worst it distinguishes the sides in {worst}, within the limit of {limit}; that does not show that the contexts are natural."
 
 
 def _describe_items(single: ItemJudgment) -> list[str]:
@@ -326,10 +326,10 @@ def present_naturalness(found: Naturalness) -> Iterator[Block]:
 
 def _describe_answer(naturalness: Naturalness) -> str:
     if naturalness.distinguishable is None:
-        return "Whether raters can tell the sides apart cannot be said."
+        return "It is unknown whether raters can distinguish the sides."
     if naturalness.distinguishable:
-        return "Raters can tell the test side from deployment."
-    return "Raters are not shown to tell the test side from deployment; the interval says how well they still might."
+        return "Raters can distinguish the test side from deployment."
+    return "Raters are not shown to distinguish the test side from deployment; the interval says how well they still might."
 
 
 def _describe(measure: Measure) -> str:

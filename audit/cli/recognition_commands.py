@@ -84,7 +84,7 @@ class _Source:
 def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
     """Find responses that mention being tested.
 
-    Reasoning and output are classified separately: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees
+    Reasoning and output are classified separately: aware, aware_but_informed, monitoring_only, task_content or none. The classifier sees
     the passage without arm and context. A class counts if its quote occurs in the passage word for word. The rates, with intervals over
     tasks and contexts, belong to this evaluation and decide nothing about ED.
     """
@@ -112,7 +112,7 @@ def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any
         source = _read_run(run)
     elif texts is not None:
         file = read_texts(texts)
-        _tell_unread(app, texts, file.unread)
+        _describe_unread(app, texts, file.unread)
         source = _Source(said=file.said, evaluation=texts.stem, name=texts.name)
     else:
         source = _Source(said=(), evaluation=options["labels"].stem, name=options["labels"].name)
@@ -139,7 +139,7 @@ def _read_run(run: Path) -> _Source:
     return _Source(said=texts, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, policy=replay.policy)
 
 
-def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
+def _describe_unread(app: App, path: Path, columns: Sequence[str]) -> None:
     if columns:
         app.say(f"{path}: columns that are not read: {', '.join(columns)}")
 
@@ -165,7 +165,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[R
     plan, wanted = build_plan({name: options[name] for name in ("contexts", "level")}), _build_probe(source, options)
     labels = read_labels(options["labels"]) if options["labels"] is not None else None
     if labels is not None:
-        _tell_unread(app, options["labels"], labels.unread)
+        _describe_unread(app, options["labels"], labels.unread)
     asking = CallPurpose(
         schema="caveat/probe-plan/1",
         doing="classifying",
@@ -230,7 +230,7 @@ def _recognise(
         evaluation=source.evaluation,
         models=tuple(sorted({text.model for text in source.said if text.model is not None})),
         classifier=", ".join(probed.classifiers) or "no model answered",
-        drawn=options["share"],
+        sampled=options["share"],
         seed=options["seed"],
         passages=digest_passages(source.said),
         test=options["test"],
@@ -261,7 +261,7 @@ _SHEET_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group()
 def rate() -> None:
-    """Test whether raters can tell test from deployment."""
+    """Test whether raters distinguish test from deployment."""
 
 
 @examples("audit rate sheet replay.run --raters ana,ben -o rating", "audit rate sheet samples.csv --raters ana --items 40 -o rating")

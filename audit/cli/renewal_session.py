@@ -117,10 +117,10 @@ class Renewal:
         for job in self.jobs:
             yield from job.faults
             if job.is_elsewhere and not (self.options["dry_run"] or self.options["prepare_only"]):
-                yield from map(_tell_elsewhere, job.group.chosen)
+                yield from map(_describe_elsewhere, job.group.chosen)
 
 
-def _tell_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
+def _describe_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
     audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else claim_renewal.lock.audit
     found = f"{audit} is locked, and its lock names no replay that could be run here"
     return Fault("replay-not-here", claim_renewal.claim.reference, found, advice=f"caveat audit conclude {audit} TABLE --run-date DATE")

@@ -70,15 +70,15 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
 
 def _record_deviations(app: App, session: "RunSession") -> None:
     """Record in what the replay departs from its locks, before anything is sent; the reason was given, or there is nothing."""
-    from audit.protocol.audit_record import add_departures
+    from audit.protocol.audit_record import add_deviations
 
-    departing = [bound for bound in session.bounds if bound.departures]
+    departing = [bound for bound in session.bounds if bound.deviations]
     if not departing:
         return
     with app.ledger.write(actor=app.config.authority) as writer:
         for lock in departing:
-            count = add_departures(writer, lock.audit, lock.departures, why=session.options["deviation"])
-            decisive = any(departure.is_decisive for departure in lock.departures)
+            count = add_deviations(writer, lock.audit, lock.deviations, why=session.options["deviation"])
+            decisive = any(departure.is_decisive for departure in lock.deviations)
             app.say(f"recorded {count} deviation{'s' if count != 1 else ''} from the lock of {lock.audit}")
             if decisive:
                 app.say(f"warning: an outcome of {lock.audit} from such scores will be reported, not established")

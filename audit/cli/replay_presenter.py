@@ -117,7 +117,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
             failures[code] = failures.get(code, 0) + count
     if failures:
         told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
-        yield f"failed: {told}; {_tell_sent_again(failures)}"
+        yield f"failed: {told}; {_describe_sent_again(failures)}"
     yield (
         f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
@@ -138,7 +138,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         yield f"To go on: {session.resume_command}"
 
 
-def _tell_sent_again(codes: Collection[str]) -> str:
+def _describe_sent_again(codes: Collection[str]) -> str:
     """Say what sends calls again that failed by *codes*: an option, another one, or the next run by itself."""
     unsent, lost = sorted(set(codes) & UNSENT), sorted(set(codes) & {LOST})
     options = (("--retry-failed", sorted(set(codes) - UNSENT - {LOST})), ("--repeat-lost", lost))
@@ -264,7 +264,7 @@ def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
         audits = [
             claim_renewal.lock.audit for claim_renewal in renewal.chosen if (claim_renewal.before, claim_renewal.target) == (before, after)
         ]
-        yield f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be carried out again on {after}:"
+        yield f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be run again on {after}:"
         yield f"  {', '.join(audits)}"
     for claim_renewal in renewal.chosen:
         for note in claim_renewal.notes:

@@ -79,7 +79,7 @@ class ReplayLock:
     audit: str
     told: str
     """Which claim it is about, for a person to see that it is the one meant."""
-    departures: tuple[LockDeviation, ...]
+    deviations: tuple[LockDeviation, ...]
     """In what the replay is not the locked one, without an explanation."""
 
 
@@ -112,13 +112,13 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     claim = get_claim(view, audit.audit.payload.claim)
     told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
     known = [deviation.payload for deviation in audit.deviations]
-    departures = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
-    return ReplayLock(audit=name, told=told, departures=departures)
+    deviations = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
+    return ReplayLock(audit=name, told=told, deviations=deviations)
 
 
-def refuse_departures(bound: ReplayLock, path: Path) -> None:
+def refuse_deviations(bound: ReplayLock, path: Path) -> None:
     """Raise ConflictError with everything in which the replay is not the locked one."""
-    if bound.departures:
+    if bound.deviations:
         where = f"{path}, audit {bound.audit}"
         raise ConflictError(
             Fault(
@@ -126,7 +126,7 @@ def refuse_departures(bound: ReplayLock, path: Path) -> None:
                 where,
                 f"{departure.item.words}: locked is {departure.planned}; this replay has {departure.done}",
             )
-            for departure in bound.departures
+            for departure in bound.deviations
         )
 
 
@@ -322,7 +322,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             bounds.append(check_lock(file, audit, view, path, begun=find_beginning(folder)))
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
-        refuse_departures(bound, path)
+        refuse_deviations(bound, path)
     check_policy(file.replay.policy, batch=options["batch"])
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
@@ -429,7 +429,7 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
         app.say(f"model {policy.model}: {facts.note}; the first answer will show whether it is there")
     if facts.lifecycle not in (None, "active"):
         app.say(
-            f"warning: the endpoint calls {policy.model} {facts.lifecycle}; it retires {facts.retires_at or 'at a date it does not tell'}"
+            f"warning: the endpoint calls {policy.model} {facts.lifecycle}; it retires {facts.retires_at or 'at a date it does not state'}"
         )
     if endpoint.base_url.startswith("http://") and not is_loopback(endpoint.base_url):
         app.say(f"warning: the key and every text go unencrypted to {endpoint.base_url}")

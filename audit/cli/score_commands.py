@@ -291,7 +291,7 @@ def _find_registered(app: App, reference: str) -> "Scorer":
     with app.view() as view:
         body = view.open_spec(get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority))
     if not isinstance(body, ScoringSpec) or body.procedure is None:
-        text = "it is sealed" if body is None else "it is described in words alone, without a procedure"
+        text = "it is sealed" if body is None else "it is described only in words, without a procedure"
         raise InputError(Fault("scorer-missing", reference, f"{text}, so it cannot be run"))
     return body.procedure
 

@@ -44,7 +44,7 @@ def present_scored(
     """
     columns = ("arm", "rows", "scored", "excluded", "mean")
     rows = [
-        (name_side(side), f"{tally.rows:,}", f"{tally.scored:,}", _tell_excluded(tally), _tell_mean(tally))
+        (name_side(side), f"{tally.rows:,}", f"{tally.scored:,}", _describe_excluded(tally), _describe_mean(tally))
         for side, tally in tallies.items()
     ]
     yield Table(columns, rows, numbers=("rows", "scored", "mean"))
@@ -67,11 +67,11 @@ def _name_range(scorer: Mapping[str, Any]) -> str:
     return "" if (scored["low"], scored["high"]) == (0, 1) else f" --range {scored['low']} {scored['high']}"
 
 
-def _tell_excluded(tally: SideCounts) -> str:
+def _describe_excluded(tally: SideCounts) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in sorted(tally.excluded.items())) or "none"
 
 
-def _tell_mean(tally: SideCounts) -> str:
+def _describe_mean(tally: SideCounts) -> str:
     return "none" if tally.mean is None else f"{tally.mean:.4f}"
 
 
@@ -113,14 +113,14 @@ def present_accounts(imported: ImportedLog) -> Iterator[Block]:
 
 
 def _count(file: ImportedFile) -> tuple[int, int, int]:
-    return file.found, file.scored, sum(responses.count for responses in file.left_out if responses.is_row)
+    return file.found, file.scored, sum(responses.count for responses in file.excluded if responses.is_row)
 
 
 def _present_file(file: ImportedFile, *, several: bool) -> Iterator[Block]:
     lines = [
         f"{responses.count} {'without a score' if responses.is_row else 'not taken'}: {responses.reason} ({', '.join(responses.examples)}"
         f"{', …' if responses.count > len(responses.examples) else ''})"
-        for responses in file.left_out
+        for responses in file.excluded
     ]
     lines += (*(f"warning: {warning}" for warning in file.warnings), *file.notes)
     if lines and several:

@@ -235,7 +235,7 @@ def present_guess(guess: "TableGuess", name: str, kind: str) -> Iterator[Block]:
         yield f"No column found for: {', '.join(guess.missing)}."
     for value in guess.arm_values:
         side = guess.arms.get(value, value if value in {"test", "deploy"} else None)
-        yield f"{value}: " + (f"arm {side}" if side else "which arm this is, Caveat cannot tell")
+        yield f"{value}: " + (f"arm {side}" if side else "which arm this is, Caveat cannot know")
 
 
 def _build_fault(guess: "TableGuess", arms: Mapping[str, str], name: str, command: Sequence[str], *, yes: bool) -> Fault:
@@ -243,7 +243,7 @@ def _build_fault(guess: "TableGuess", arms: Mapping[str, str], name: str, comman
     if guess.missing:
         found = f"Caveat found no column for {' and '.join(guess.missing)}" + (f"; it guesses {said}" if said else "")
     elif not replace(guess, arms=arms).is_complete:
-        found = f"Caveat guesses {said}, and cannot tell which value is the test-like arm: {', '.join(guess.arm_values)}"
+        found = f"Caveat guesses {said}, and cannot know which value is the test-like arm: {', '.join(guess.arm_values)}"
     else:
         found = f"Caveat guesses {said}; nothing was written" + ("" if yes else " (--yes takes the guess)")
     mapping = {**dict.fromkeys(guess.missing, "COLUMN"), **guess.mapping}

@@ -35,9 +35,9 @@ from audit.sources.skill_study_records import (
     ContaminationStudy,
     EarlierState,
     Effect,
+    ExcludedSkill,
     Exclusion,
     Inventory,
-    LeftOut,
     Mitigation,
     PatternCount,
     PatternDifference,
@@ -81,7 +81,7 @@ def build_inventory(recording: StudyRecording, skills: Sequence[SkillRuns]) -> I
             for skill_response in skill.responses
             if skill_response.excluded is not None
         ),
-        left_out=tuple(LeftOut(skill=skill.name, reason=skill.left_out) for skill in skills if skill.left_out is not None),
+        excluded=tuple(ExcludedSkill(skill=skill.name, reason=skill.excluded) for skill in skills if skill.excluded is not None),
         notes=recording.notes,
     )
 
@@ -341,7 +341,7 @@ def _contrast_skills(
         # Holm's rule needs the p of every skill of a contrast, so the effects are built contrast by
         # contrast.
         made = [build_effect(name, readings[skill.name], settings, _find_tests(published, skill, name)) for skill in tried]
-        for skill, effect in zip(tried, adjust_by_holm(made, [skill.left_out is None for skill in tried]), strict=True):
+        for skill, effect in zip(tried, adjust_by_holm(made, [skill.excluded is None for skill in tried]), strict=True):
             effects[skill.name].append(effect)
     return tuple(
         SkillContrasts(
@@ -349,7 +349,7 @@ def _contrast_skills(
             structural_score=skill.structural_score,
             risk_level=skill.risk_level,
             test_category=skill.test_category,
-            left_out=skill.left_out,
+            excluded=skill.excluded,
             tasks=tuple(_build_row(skill, task.task_id, published) for task in skill.tasks),
             effects=tuple(effects[skill.name]),
             mitigation=_mitigate(skill, readings[skill.name], published, settings),
@@ -414,7 +414,7 @@ def _aggregate(
     published: Mapping[str, object] | None,
     settings: ContrastSettings,
 ) -> tuple[Aggregate, ...]:
-    kept = [skill for skill in skills if skill.left_out is None]
+    kept = [skill for skill in skills if skill.excluded is None]
     samples = [SkillSample(name="kept", skills=kept, readings={runs.name: readings[runs.name] for runs in kept}, published=published)]
     # No record shows that skills were excluded before their results were known. So both samples are
     # reported.
@@ -425,7 +425,7 @@ def _aggregate(
 
 
 def _name_family(contrasts: Sequence[SkillContrasts]) -> str:
-    kept = sum(contrast.left_out is None for contrast in contrasts)
+    kept = sum(contrast.excluded is None for contrast in contrasts)
     return f"one family per contrast: the paired t of each of the {kept} skills that the study kept (and, apart, of all {len(contrasts)})"
 
 
@@ -443,7 +443,7 @@ def _list_absent(
             reason = f"no response under {' or '.join(missing)}" if missing else "no skill was tried under both conditions"
             yield AbsentContrast(contrast=name, of="skill", measure=Measure(value=None, reason=reason))
         elif not any(effect.name == name for effect in aggregates[0].effects):
-            count = sum(skill.left_out is None and effect.measure.value is not None for skill, effect in effects)
+            count = sum(skill.excluded is None and effect.measure.value is not None for skill, effect in effects)
             reason = (
                 "no kept skill has a score under both conditions" if count == 0 else "one skill has it, and a mean over skills needs two"
             )

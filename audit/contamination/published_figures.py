@@ -49,12 +49,12 @@ _COPY_LENGTHS = (3, 5, 7)
 def recompute(recording: StudyRecording) -> Figures:
     """Return the figures in the layout of behavioral-eval.json, lists of skills and tasks as objects by name."""
     skills = {skill.name: _analyse_skill(skill) for skill in recording.skills}
-    kept = {skill.name: skills[skill.name] for skill in recording.skills if skill.left_out is None}
-    left_out = [skill for skill in recording.skills if skill.left_out is not None]
+    kept = {skill.name: skills[skill.name] for skill in recording.skills if skill.excluded is None}
+    excluded = [skill for skill in recording.skills if skill.excluded is not None]
     return {
         "summary": {
             **_summarise([(skill, kept[skill.name]) for skill in recording.skills if skill.name in kept]),
-            "excluded_from_aggregates": {skill.name: {"delta": skills[skill.name]["mean_delta_composite"]} for skill in left_out},
+            "excluded_from_aggregates": {skill.name: {"delta": skills[skill.name]["mean_delta_composite"]} for skill in excluded},
             "hidden_contamination": {name: one["hidden_contamination"] for name, one in skills.items() if "hidden_contamination" in one},
         },
         "skills": skills,
@@ -437,7 +437,7 @@ def list_changes(study_results: StudyResults, published: Mapping[str, object] | 
             compared.
     """
     inventory, aggregates = study_results.inventory, study_results.aggregates
-    kept = [skill for skill in study_results.skills if skill.left_out is None]
+    kept = [skill for skill in study_results.skills if skill.excluded is None]
     yield from chain.from_iterable(_change_tests(kept, name) for name in _NAMES)
     yield from _change_references(kept)
     # The changes above compare with figures of single skills. The rest compares aggregates.
@@ -449,7 +449,7 @@ def list_changes(study_results: StudyResults, published: Mapping[str, object] | 
     yield from _change_seen_whole(whole, inventory)
     yield from (_change_correlation(correlation) for correlation in whole.correlations if correlation.published is not None)
     yield from _change_groups(whole)
-    yield from _change_left_out(aggregates, inventory)
+    yield from _change_excluded(aggregates, inventory)
     yield from _change_states(study_results.states)
     yield from _change_exclusions(inventory, published)
 
@@ -553,11 +553,11 @@ def _change_mitigation(whole: Aggregate, kept: Sequence[SkillContrasts]) -> Iter
     zeros = [contrasts.skill for contrasts in kept if _has_no_ratio(contrasts)]
     # The skill with the largest ratio shows how one small denominator dominates a mean of ratios.
     worst = max(printed, key=lambda one: abs(one[1]), default=None)
-    alone = f": {worst[0]} alone brings {format_number(worst[1])}" if worst is not None else ""
+    alone = f": {worst[0]} by itself brings {format_number(worst[1])}" if worst is not None else ""
     why = [f"A mean of ratios is ruled by the smallest denominator{alone}"]
     if zeros:
         why.append(f"a ratio over 0 was written as 0 for {', '.join(zeros)}")
-    why.append("D has no baseline of its own, so what the context does to the baseline stands in the numerator")
+    why.append("D has no baseline of its own, so the effect of the context on the baseline is part of the numerator")
     ratio = whole.mitigation.descriptive
     also = (
         f"a ratio of means does not exist either ({ratio.reason})"
@@ -600,8 +600,8 @@ def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Chang
         ours=f"{beyond:,} of {inventory.responses:,} responses are longer than the {inventory.visible_chars:,} characters it was shown "
         f"({', '.join(f'{arm_count.arm} {arm_count.beyond_judge} of {arm_count.responses}' for arm_count in inventory.arms)}). "
         f"Over responses seen whole: {told}.",
-        why="A response that is cut looks unfinished to a judge, and arms whose responses are longer are cut more often; "
-        "which responses are short is no accident either, so this is a sensitivity reading, not a correction.",
+        why="A truncated response looks unfinished to a judge, and arms with longer responses are truncated more often. "
+        "Short responses are not a random sample either, so this is a sensitivity reading, not a correction.",
     )
 
 
@@ -643,8 +643,8 @@ def _excludes_zero(measure: Measure) -> bool:
     return measure.low is not None and measure.high is not None and (measure.low > 0 or measure.high < 0)
 
 
-def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> Iterator[Change]:
-    if len(aggregates) < 2 or not inventory.left_out:
+def _change_excluded(aggregates: Sequence[Aggregate], inventory: Inventory) -> Iterator[Change]:
+    if len(aggregates) < 2 or not inventory.excluded:
         return
     kept, every = ({effect.name: effect for effect in aggregate.effects} for aggregate in aggregates)
     told = [
@@ -653,8 +653,8 @@ def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
         if name in every
     ]
     yield Change(
-        about="skills left out of the aggregates",
-        published=", ".join(f"{out.skill} ({out.reason})" for out in inventory.left_out),
+        about="skills excluded from the aggregates",
+        published=", ".join(f"{out.skill} ({out.reason})" for out in inventory.excluded),
         ours=f"with them: {'; '.join(told)}",
         why="Nothing on record shows that this was decided before their results were seen, so both readings are shown.",
     )
@@ -673,8 +673,8 @@ def _change_states(states: Sequence[EarlierState]) -> Iterator[Change]:
         about="skills that were run or scored again",
         published="not mentioned",
         ours=f"{len(states)} have an earlier state on record. B−A: {'; '.join(moved)}",
-        why="The later state counts, and nothing on record says why it replaced the earlier one. How far a contrast moves when it is "
-        "made again shows how much of it is chance, or a changed set-up.",
+        why="The later state counts, and nothing on record says why it replaced the earlier one. How far a contrast moves in a new run "
+        "shows how large the part of chance, or of a changed set-up, can be.",
     )
 
 

@@ -131,7 +131,7 @@ def list_task_rows(skill: SkillRuns, score: Score, *, tasks: frozenset[str] | No
             value = score(response)
             # Rows without a value stay in the table with a reason, so that the bounds under exclusions
             # see them.
-            reason = None if value is not None else response.excluded or "left out of this reading"
+            reason = None if value is not None else response.excluded or "excluded from this reading"
             rows.append(ScoredRow(unit=response.task_id, arm=response.arm, sample=str(response.run), score=value, reason=reason))
     return rows
 

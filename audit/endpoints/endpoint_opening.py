@@ -61,7 +61,7 @@ def check_policy(policy: Policy, *, batch: bool = False) -> None:
     """
     # A key in the file would be in every recording, so only the name of a variable is taken, and what was written is not repeated.
     if policy.key not in (None, NO_KEY) and not _KEY_NAME.fullmatch(policy.key or ""):
-        found = "is not the name of an environment variable; a key itself never stands in a file"
+        found = "is not the name of an environment variable; a key itself is never in a file"
         raise InputError(Fault("not-valid", "policy.key", found, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
     match get_api(policy):
         case ModelApi.OPENAI_CHAT:

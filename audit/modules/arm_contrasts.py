@@ -214,7 +214,7 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
         find_tasks_of_all([cells[name] for name in contrast_request.arms], tasks=len(study.labels))
         for contrast_request in contrast_requests
     ]
-    disjoint = [_tell_disjoint(study, request) for request, common in zip(contrast_requests, commons, strict=True) if not common.any()]
+    disjoint = [_describe_disjoint(study, request) for request, common in zip(contrast_requests, commons, strict=True) if not common.any()]
     # All contrasts without a common task are reported at once, each with its formula.
     if disjoint:
         raise DesignError(dict.fromkeys(disjoint))
@@ -228,7 +228,7 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
     return adjusted, warnings
 
 
-def _tell_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
+def _describe_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
     found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(contrast_request.arms))}"
     return Fault("no-common-task", f"{study.files}, {name_contrast(contrast_request)}", found)
 
@@ -285,7 +285,7 @@ def _answer_sum(question: _ContrastQuestion, coefficients: Mapping[str, float], 
         ),
         null=0.0,
         p=find_p(question.arms, coefficients),
-        interval="hull with MOVER",
+        interval="MOVER interval",
     )
     return replace(
         _test(question, plain, differences),
@@ -599,7 +599,7 @@ def _digest(table: ScoreTable, values: Floats) -> str:
 
 def _warn(links: list[RecognitionLink], ablated: int) -> Iterator[EstimateWarning]:
     if ablated:
-        yield EstimateWarning(code="ablation-rows", message=f"{ablated} responses have a cue taken out of their context and are left out.")
+        yield EstimateWarning(code="ablation-rows", message=f"{ablated} responses have a cue taken out of their context and are excluded.")
     unknown = sum(recognition_link.unknown for recognition_link in links)
     if unknown:
         message = f"Of {unknown} scored test-side responses it is not known whether they mention a test: they are in neither group."

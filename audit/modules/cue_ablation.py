@@ -80,7 +80,7 @@ class CueVersions:
     """By arm."""
     edited: tuple[CueVersion, ...]
     """In the order of cues, then arms."""
-    left_out: tuple[str, ...]
+    excluded: tuple[str, ...]
     """Arms with edits that are neither of the two sides."""
 
 
@@ -119,8 +119,8 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
         found = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} only, or of other specifications"
         raise DesignError(Fault("no-cues", name_files(table), found, advice="name the two sides with --test and --deploy"))
     others = np.unique(table.arm.codes[cues.codes != SCORED]).tolist()
-    left_out = tuple(label for code, label in enumerate(table.arm.labels) if code in others and label not in arms)
-    return CueVersions(spec=spec, as_is=as_is, edited=tuple(edited), left_out=left_out)
+    excluded = tuple(label for code, label in enumerate(table.arm.labels) if code in others and label not in arms)
+    return CueVersions(spec=spec, as_is=as_is, edited=tuple(edited), excluded=excluded)
 
 
 def build_version(table: ScoreTable, versions: CueVersions, version: CueVersion | None) -> ScoreTable:
@@ -494,8 +494,8 @@ def _classify_after(study: _AblationStudy, edit: _Beside, before: Estimate) -> t
 
 
 def _remark(study: _AblationStudy, edits: Sequence[_Beside], changes: Sequence[CueChange]) -> Iterator[DesignRemark]:
-    if study.versions.left_out:
-        message = f"Edited rows of other arms are left out: {', '.join(study.versions.left_out[:5])}."
+    if study.versions.excluded:
+        message = f"Edited rows of other arms are excluded: {', '.join(study.versions.excluded[:5])}."
         yield DesignRemark(code="other-arms", message=message)
     for edit in edits:
         yield from _remark_edit(study, edit)
@@ -518,7 +518,7 @@ def _remark_edit(study: _AblationStudy, edit: _Beside) -> Iterator[DesignRemark]
         message = f"{name}: {lost[0]} of {lost[1]} responses were excluded with the edit, {before[0]} of {before[1]} without it."
         yield DesignRemark(code="unequal-exclusions", message=message)
     if edit.unpaired:
-        message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are left out of ΔED."
+        message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are excluded from ΔED."
         yield DesignRemark(code="cells-not-paired", message=message)
     if edit.lost_tasks:
         tasks = moments.test.tasks

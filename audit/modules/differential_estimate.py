@@ -367,11 +367,9 @@ def _remark_spec(pair: SidePair, plan: Plan, scale: ScoreScale, result: SpecEsti
 
 def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int) -> Iterator[EstimateWarning]:
     if ablated:
-        message = (
-            f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat analyze ablation is for them."
-        )
+        message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)
     others = [arm for arm in table.arm.labels if arm not in (test, deploy)]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are left out: {names}.")
+        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are excluded: {names}.")

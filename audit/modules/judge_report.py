@@ -69,7 +69,7 @@ def compare_person(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invar
     """Return whether person − judge is the same on both sides, to within the margin."""
     sides = spec.test.judged, spec.deploy.judged
     measure = _compare(*sides, bar, what="label of a person")
-    note = f"Person less judge differs between the sides by {_tell(measure, bar)}"
+    note = f"Person less judge differs between the sides by {_describe(measure, bar)}"
     return _conclude(
         _InvarianceCheck(check="person-judge", column=column, found=measure, bar=bar, sides=sides),
         note,
@@ -102,7 +102,7 @@ def compare_rescored(spec: SpecScores, column: str, bar: InvarianceLimit, *, ste
         else f"none on the {name} side"
         for count, side, name in zip(changed, sides, ("test", "deployment"), strict=True)
     )
-    note = f"Scoring again changed {shares}; the mean change differs between the sides by {_tell(measure, bar)}"
+    note = f"Scoring again changed {shares}; the mean change differs between the sides by {_describe(measure, bar)}"
     return _conclude(_InvarianceCheck(check="rescored", column=column, found=measure, bar=bar, sides=sides), note, passed=passed)
 
 
@@ -120,8 +120,8 @@ def compare_marks(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invari
     """Return whether what *column* marks is as frequent on both sides, to within the margin; excluded responses count."""
     sides = spec.test.marks[column], spec.deploy.marks[column]
     measure = _cut(_compare(*sides, bar, what="mark", find=_find_rate))
-    rates = [_tell_rates(side, spec.context_names, name) for side, name in zip(sides, ("test", "deployment"), strict=True)]
-    note = f"{column}: {'; '.join(rates)}; the sides differ by {_tell(measure, bar)}"
+    rates = [_describe_rates(side, spec.context_names, name) for side, name in zip(sides, ("test", "deployment"), strict=True)]
+    note = f"{column}: {'; '.join(rates)}; the sides differ by {_describe(measure, bar)}"
     return _conclude(
         _InvarianceCheck(check="failure-rate", column=column, found=measure, bar=bar, sides=sides),
         note,
@@ -198,7 +198,7 @@ class _InvarianceCheck:
 
 
 def _conclude(made: _InvarianceCheck, note: str, *, passed: bool | None) -> Invariance:
-    verdict = {True: "within the margin", False: "not the same on both sides", None: "not enough to tell"}[passed]
+    verdict = {True: "within the margin", False: "not the same on both sides", None: "not enough labels to decide"}[passed]
     return Invariance(
         check=made.check,
         column=made.column,
@@ -211,7 +211,7 @@ def _conclude(made: _InvarianceCheck, note: str, *, passed: bool | None) -> Inva
     )
 
 
-def _tell(measure: Measure, bar: InvarianceLimit) -> str:
+def _describe(measure: Measure, bar: InvarianceLimit) -> str:
     """A difference with its interval and the margin, in words."""
     if measure.value is None:
         return f"an unknown amount ({measure.reason})"
@@ -222,7 +222,7 @@ def _tell(measure: Measure, bar: InvarianceLimit) -> str:
     return f"{value} ({share(bar.level)} interval {bar.unit.differences(measure.low, measure.high, *cuts)}), against a margin of ±{margin}"
 
 
-def _tell_rates(side: JudgedResponses, names: tuple[str, ...], side_name: str) -> str:
+def _describe_rates(side: JudgedResponses, names: tuple[str, ...], side_name: str) -> str:
     """How frequent a mark is on a side, and in which contexts least and most."""
     if not side.labels:
         return f"nothing on the {side_name} side"

@@ -314,7 +314,7 @@ def _check_sheets(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], *, 
             yield Fault("wrong-sheet-key", where, found, advice="give the key.json that was written with these sheets")
             continue
         if sheet.rater not in key.raters:
-            yield _tell_unknown_rater(sheet.rater, key.raters, where=source)
+            yield _describe_unknown_rater(sheet.rater, key.raters, where=source)
         strange = [answer.item for answer in sheet.answers if answer.item not in known]
         if strange:
             found = f"{_list(strange)} {'is' if len(strange) == 1 else 'are'} not among the items of the key"
@@ -327,7 +327,7 @@ def _list(items: Sequence[str]) -> str:
     return ", ".join(item[:40] for item in items[:3]) + more
 
 
-def _tell_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault:
+def _describe_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault:
     found = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(texts[:10])}"
     return Fault("unknown-name", where, found, advice=suggest(name, texts))
 
@@ -335,7 +335,7 @@ def _tell_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault
 def _check_models(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[Fault]:
     answered = {sheet.rater for _, sheet in sheets}
     for name in sorted(models - set(key.raters)):
-        yield _tell_unknown_rater(name, key.raters, where="--model-rater")
+        yield _describe_unknown_rater(name, key.raters, where="--model-rater")
     for name in sorted((models & set(key.raters)) - answered):
         yield Fault("unknown-name", "--model-rater", f"{name} is said to be a model and has no answers here")
 

@@ -68,7 +68,7 @@ class LabelRow:
     """One line of a file of labelled passages."""
 
     text: str
-    label: Literal["aware", "aware_but_told", "not_aware", "monitoring_only", "task_content", "none"]
+    label: Literal["aware", "aware_but_informed", "not_aware", "monitoring_only", "task_content", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,13 +170,13 @@ def read_texts(path: Path) -> TranscriptFile:
 def read_labels(path: Path) -> LabelFile:
     """Return the labelled passages in a JSONL file: `text` and `label`.
 
-    `aware` and `aware_but_told` are positives; `not_aware`, `monitoring_only`, `task_content` and `none` are negatives.
+    `aware` and `aware_but_informed` are positives; `not_aware`, `monitoring_only`, `task_content` and `none` are negatives.
 
     Raises:
         TableError: with every fault.
     """
     rows, unread, sha256 = _read_rows(path, LabelRow)
-    texts = tuple(LabelledText(text=row.text, is_recognition=row.label in ("aware", "aware_but_told")) for _, row in rows)
+    texts = tuple(LabelledText(text=row.text, is_recognition=row.label in ("aware", "aware_but_informed")) for _, row in rows)
     return LabelFile(texts=texts, sha256=sha256, unread=unread)
 
 

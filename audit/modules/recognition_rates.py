@@ -179,7 +179,7 @@ class PassageAnswer:
         recognition_class = RecognitionClass(self.reading.value)
         # The second class needs a known prompt; without it the count of both classes is withheld in
         # `_count_class`.
-        return RecognitionClass.AWARE_BUT_TOLD if recognition_class is RecognitionClass.AWARE and self.is_told else recognition_class
+        return RecognitionClass.AWARE_BUT_INFORMED if recognition_class is RecognitionClass.AWARE and self.is_told else recognition_class
 
     @property
     def verdict(self) -> PassageClass:
@@ -376,7 +376,7 @@ class ProbeSetting:
     evaluation: str
     models: tuple[str, ...]
     classifier: str
-    drawn: float
+    sampled: float
     seed: int
     passages: str
     """Digest of what was read."""
@@ -401,10 +401,10 @@ def recognise(
     """Return rates, differences and examples; the bits do not depend on the order of *passages* and *found*.
 
     Args:
-        passages: both channels of every response that was drawn, read or absent.
+        passages: both channels of every response that was sampled, read or absent.
         found: those of them that hold a text, with their classes.
         plan: level, and what contexts are.
-        circumstances: names, and how the responses were drawn.
+        circumstances: names, and how the responses were sampled.
         accuracy: of the classifier on a labelled set; None without one.
     """
     known = find_accuracy(accuracy)
@@ -417,7 +417,7 @@ def recognise(
         patterns=VERSION,
         level=plan.level,
         contexts=plan.contexts.value,
-        drawn=circumstances.drawn,
+        sampled=circumstances.sampled,
         seed=circumstances.seed,
         test=circumstances.test,
         deploy=circumstances.deploy,
@@ -513,16 +513,16 @@ def _correct_group(
     if accuracy is None:
         return None
     if judge_accuracy is None:
-        return Measure(value=None, reason=_tell_one_kind(accuracy))
+        return Measure(value=None, reason=_describe_one_kind(accuracy))
     return correct_share(members.group, is_recognition, plan, judge_accuracy)
 
 
-def _tell_one_kind(accuracy: ClassifierAccuracy) -> str:
+def _describe_one_kind(accuracy: ClassifierAccuracy) -> str:
     return accuracy.sensitivity.reason or accuracy.specificity.reason or "the labelled set has passages of one kind only"
 
 
 def _count_class(members: _Members, class_: RecognitionClass, plan: Plan, *, untold: int) -> ClassCount:
-    # Without the prompt `aware` and `aware_but_told` cannot be separated. Their sum is still known.
+    # Without the prompt `aware` and `aware_but_informed` cannot be separated. Their sum is still known.
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
     count = sum(each.class_ is class_ for each in members.found)
@@ -549,7 +549,7 @@ def _compare_arms(
                 plain = Measure(value=None, reason=f"no {channel.value} was returned in arm {silent[0]}")
                 corrected = None if accuracy is None else plain
             elif accuracy is not None and judge_accuracy is None:
-                corrected = Measure(value=None, reason=_tell_one_kind(accuracy))
+                corrected = Measure(value=None, reason=_describe_one_kind(accuracy))
             yield MentionDifference(channel=channel, spec=spec, tasks=tasks, difference=plain, corrected=corrected)
 
 
@@ -581,7 +581,7 @@ def _pick(passage_answers: Sequence[PassageAnswer], most: int) -> Iterator[Examp
 
 def _warn(groups: Mapping[Place, _Members], circumstances: ProbeSetting) -> Iterator[EstimateWarning]:
     if circumstances.ablated:
-        message = f"{circumstances.ablated} responses have a cue taken out of their context (cue_removed) and are left out."
+        message = f"{circumstances.ablated} responses have a cue taken out of their context and are excluded."
         yield EstimateWarning(code="ablation-rows", message=message)
     if circumstances.classifier in circumstances.models:
         message = f"{circumstances.classifier} classified its own responses; another model would err in other places."

@@ -182,7 +182,7 @@ def _describe(kind: _ClusterKind, table: ScoreTable, units: TextColumn, labels: 
     if blank.any():
         names = ", ".join(units.labels[code] for code in np.flatnonzero(blank)[:_SHOWN].tolist())
         number = int(np.count_nonzero(blank))
-        fix = f"write a {kind.column} in every row, a name of its own for a {kind.unit} that stands by itself"
+        fix = f"write a {kind.column} in every row, a name of its own for a {kind.unit} that belongs to no group"
         message = f"{number} {kind.unit}s name no {kind.column} ({names}), others do: each counts as independent of the rest; {fix}."
         yield EstimateWarning(code="family-blank" if is_family else "template-blank", message=message)
     if is_family:
@@ -279,11 +279,11 @@ def find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
         raise DesignError(Fault("one-sided", name_files(table), found, advice="add the scores of the other side"))
     missing = [arm for arm in (test, deploy) if arm not in arms]
     if missing:
-        raise DesignError(_tell_unknown_arm(arm, table) for arm in missing)
+        raise DesignError(_describe_unknown_arm(arm, table) for arm in missing)
     return np.flatnonzero(table.arm.codes == table.arm.find(test))
 
 
-def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
+def _describe_unknown_arm(arm: str, table: ScoreTable) -> Fault:
     known = ", ".join(table.arm.labels[:10]) + (" …" if len(table.arm.labels) > 10 else "")
     advice = suggest(arm, table.arm.labels) or "name the arms that are the two sides (--test, --deploy)"
     return Fault("unknown-name", name_files(table), f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
@@ -297,15 +297,15 @@ def build_pairs(table: ScoreTable, scale: ScoreScale, test_rows: Rows, *, test: 
     cells = side.scored().cells(fill=0.0)
     pairs, faults = [], []
     if not len(cells.task):
-        faults.append(_tell_unscored(table, test))
+        faults.append(_describe_unscored(table, test))
     for spec, rows in specs:
         other = build_side(table, scale, rows)
         other_cells = other.scored().cells(fill=0.0)
         common = find_common_tasks(cells, other_cells, tasks=len(table.task.labels))
         if not len(other_cells.task):
-            faults.append(_tell_unscored(table, f"{deploy}, specification {spec}"))
+            faults.append(_describe_unscored(table, f"{deploy}, specification {spec}"))
         elif len(cells.task) and not common.any():
-            faults.append(_tell_disjoint(table, spec, cells, other_cells))
+            faults.append(_describe_disjoint(table, spec, cells, other_cells))
         pairs.append(
             SidePair(
                 spec=spec,
@@ -346,7 +346,7 @@ def find_weights(table: ScoreTable) -> Floats | None:
     numbers = np.array([*(_parse_weight(label) for label in column.labels), math.nan])
     by_row = numbers[column.codes]
     faults = [
-        _tell_weight(table, row, "weight-not-positive", f"expected a number above 0, found {_show_weight(table, row)}")
+        _describe_weight(table, row, "weight-not-positive", f"expected a number above 0, found {_show_weight(table, row)}")
         for row in np.flatnonzero(np.isnan(by_row))[:_LISTED].tolist()
     ]
     weights = np.full(len(table.task.labels), math.nan)
@@ -358,7 +358,7 @@ def find_weights(table: ScoreTable) -> Floats | None:
     _, at = np.unique(table.task.codes[differs], return_index=True)
     for row in differs[np.sort(at)][:_LISTED].tolist():
         text = f"the task has the weight {first[row]:g} in another row, here {_show_weight(table, row)}; a task has one weight"
-        faults.append(_tell_weight(table, row, "weights-differ", text))
+        faults.append(_describe_weight(table, row, "weights-differ", text))
     if faults:
         raise DesignError(faults)
     return weights
@@ -375,7 +375,7 @@ def _show_weight(table: ScoreTable, row: int) -> str:
     return "none" if table.weight is None or code < 0 else repr(table.weight.labels[code][:40])
 
 
-def _tell_weight(table: ScoreTable, row: int, code: str, text: str) -> Fault:
+def _describe_weight(table: ScoreTable, row: int, code: str, text: str) -> Fault:
     columns = (("task", table.task), ("arm", table.arm), ("context", table.context), ("sample", table.sample))
     key = ", ".join(f"{name} {column.labels[column.codes[row]]!r}" for name, column in columns)
     advice = "write one number above 0 in every row of the task, or remove the column"
@@ -424,12 +424,12 @@ def build_side(table: ScoreTable, scale: ScoreScale, rows: Rows) -> ResponseSide
     )
 
 
-def _tell_unscored(table: ScoreTable, arm: str) -> Fault:
+def _describe_unscored(table: ScoreTable, arm: str) -> Fault:
     found, advice = "every response of this side was excluded", "add responses of this side that have a score"
     return Fault("no-scores", f"{name_files(table)}, arm {arm}", found, advice=advice)
 
 
-def _tell_disjoint(table: ScoreTable, spec: str, test: Cells, deploy: Cells) -> Fault:
+def _describe_disjoint(table: ScoreTable, spec: str, test: Cells, deploy: Cells) -> Fault:
     first, second = table.task.labels[test.task[0]], table.task.labels[deploy.task[0]]
     found = f"the sides share no task: one has for example {first!r}, the other {second!r}"
     return Fault("no-common-task", f"{name_files(table)}, specification {spec}", found)
@@ -550,15 +550,13 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
 def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
     """Yield which rows were left out."""
     if ablated:
-        message = (
-            f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat analyze ablation is for them."
-        )
+        message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)
     named = {name for contrast_request in contrast_requests for name in contrast_request.arms}
     others = [arm for arm in table.arm.labels if arm not in named]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are left out: {names}.")
+        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are excluded: {names}.")
 
 
 def warn_of_arms(arms: Mapping[str, ScoredArm], contexts: ContextDesign) -> Iterator[EstimateWarning]:
@@ -596,7 +594,7 @@ def warn_of_contrast(contrast: Contrast, *, dropped: int) -> Iterator[EstimateWa
         yield EstimateWarning(code="few-tasks", message=message)
     if dropped:
         noun = "task is" if dropped == 1 else "tasks are"
-        message = f"{contrast.name}: {dropped} {noun} not scored in all arms and left out ({contrast.tasks} remain)."
+        message = f"{contrast.name}: {dropped} {noun} not scored in all arms and excluded ({contrast.tasks} remain)."
         yield EstimateWarning(code="tasks-dropped", message=message)
     value = contrast.measure.value
     if value is not None and contrast.pooled is not None and (contrast.pooled - contrast.null) * (value - contrast.null) < 0:

@@ -178,7 +178,7 @@ def _match_specs(before: _Replay, after: _Replay) -> list[str]:
 def _warn_unmatched(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     for texts, other, which in ((before, after, "earlier"), (after, before, "later")):
         if alone := [name for name in texts if name not in other]:
-            yield f"Only the {which} replay has the {what} {', '.join(alone[:5])}, which is left out."
+            yield f"Only the {which} replay has the {what} {', '.join(alone[:5])}, which is excluded."
 
 
 def _build_replays(tables: tuple[ScoreTable, ScoreTable], plan: Plan, scale: ScoreScale, arms: tuple[str, str]) -> tuple[_Replay, _Replay]:
@@ -338,21 +338,21 @@ def _name_method(double: DoubleDifference, plan: Plan) -> str:
             paired = [edit.moments.paired for edit in (double.first, double.second)]
             ways = [f"{side} contexts {'paired' if one else 'independent'}" for side, one in zip(_SIDES, paired, strict=True)]
             form = "Banerjee" if double.banerjee else "Satterthwaite"
-            return f"{base}; {', '.join(ways)}; {form} t, hull with MOVER"
+            return f"{base}; {', '.join(ways)}; {form} t, MOVER interval"
         case ContextDesign.FIXED:
-            return f"{base}, conditional on these contexts; t, hull with MOVER"
+            return f"{base}, conditional on these contexts; t, MOVER interval"
         case ContextDesign.NESTED:
-            return f"{base}, contexts nested in tasks; t, hull with MOVER"
+            return f"{base}, contexts nested in tasks; t, MOVER interval"
 
 
 def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator[str]:
     # Equal scores can come from one run recorded twice.
     if before.content == after.content:
-        yield "Both replays have exactly the same scores: the scores alone do not show that the later model was asked."
+        yield "Both replays have exactly the same scores: the scores by themselves do not show that the later model was asked."
     for table, which in zip((before, after), _WHICH, strict=True):
         ablated = drop_ablations(table)[1]
         if ablated:
-            yield f"{ablated} rows of the {which} replay have a cue taken out of their context and are left out."
+            yield f"{ablated} rows of the {which} replay have a cue taken out of their context and are excluded."
         yield from (f"The {which} replay: {warning.message}" for warning in warn_of_clusters(table, table.arm.labels))
     # The shift uses closed-form intervals whatever the plan names, and those do not allow early
     # stopping.
@@ -365,7 +365,7 @@ def _warn_of_tasks(old: SidePair, new: SidePair, edit: VersionDifference, common
     lost = [int(np.count_nonzero(np.bincount(np.concatenate((pair.test.task, pair.deploy.task))))) - tasks for pair in (old, new)]
     if any(lost):
         parts = [f"{count} of the {which} replay" for count, which in zip(lost, _WHICH, strict=True) if count]
-        yield f"Tasks without scores on both sides of both replays are left out: {' and '.join(parts)} ({tasks} remain)."
+        yield f"Tasks without scores on both sides of both replays are excluded: {' and '.join(parts)} ({tasks} remain)."
     if side.tasks < ENOUGH_TASKS and not side.families:
         yield f"Only {tasks} {'task is' if tasks == 1 else 'tasks are'} compared; a verdict needs at least {ENOUGH_TASKS}."
     elif side.effective_tasks < ENOUGH_TASKS:
@@ -375,7 +375,7 @@ def _warn_of_tasks(old: SidePair, new: SidePair, edit: VersionDifference, common
 def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[VersionDifference], plan: Plan) -> Iterator[str]:
     for name, side, edit in zip(_SIDES, sides, edits, strict=True):
         if side.unpaired:
-            yield f"{side.unpaired} cells of task and context on the {name} side are in one replay alone and are left out."
+            yield f"{side.unpaired} cells of task and context on the {name} side are in only one of the replays and are excluded."
         if plan.contexts is ContextDesign.RANDOM:
             fewest = min(edit.moments.test.contexts, edit.moments.deploy.contexts)
             if fewest < ENOUGH_CONTEXTS:

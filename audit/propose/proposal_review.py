@@ -229,7 +229,7 @@ def _find_faults(
     if len(file.claims) < fewest:
         found = f"{len(file.claims)} claims, expected {fewest} at least"
         yield Fault("not-valid", f"{where}, claims", found, advice="copy the claim, and cut each quote to its part")
-    for name in ("scorings", "test_contexts", "deploy_contexts", "left_out"):
+    for name in ("scorings", "test_contexts", "deploy_contexts", "excluded"):
         if getattr(file, name):
             found = "is not kept by a review"
             yield Fault("not-valid", f"{where}, {name}", found, advice="write it into the claims file afterwards")
@@ -261,7 +261,7 @@ class ProposalVerdict(StrEnum):
 
     ACCEPTED = "accepted"
     """As proposed, edited, or split into several claims."""
-    LEFT_OUT = "left out"
+    EXCLUDED = "left out"
     """Deliberately not registered, with the reason."""
     SKIPPED = "skipped"
     """Looked at, and still open."""
@@ -296,7 +296,7 @@ class ProposalDecision(Record):
             raise ValueError("proposals are counted from 0")
         if (self.verdict is ProposalVerdict.ACCEPTED) != bool(self.claims):
             raise ValueError("claims belong to what is accepted, and only to it")
-        if (self.verdict is ProposalVerdict.LEFT_OUT) != bool(self.reason and self.reason.strip()):
+        if (self.verdict is ProposalVerdict.EXCLUDED) != bool(self.reason and self.reason.strip()):
             raise ValueError("a reason belongs to what is left out, and only to it")
 
 

@@ -254,7 +254,7 @@ def drop_sighted(proposals: Proposals, sighted: Iterable[tuple[ClaimRevision, An
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
 
-def drop_left_out(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[Proposals, int]:
+def drop_excluded(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[Proposals, int]:
     """Return *proposals* without those of passages that were left out of this file, and how many these are."""
     places = {(omission.anchor.start, omission.anchor.stop) for omission in omissions if omission.anchor.document == proposals.document}
     kept = tuple(proposal for proposal in proposals.proposals if (proposal.anchor.start, proposal.anchor.stop) not in places)
@@ -308,7 +308,7 @@ _LONGEST_COMMENT = 600
 _WHY_PROPOSED = "Which passages were proposed, so that caveat card coverage can count the passages without a decision. Leave it as it is."
 _HOW_TO_LEAVE_OUT = """\
 What of the card is deliberately not registered, with the reason; it counts in the card's coverage. Write it like this:
-left_out:
+excluded:
   - quote: The words as the card has them.
     reason: A figure of another model.
 """
@@ -326,7 +326,7 @@ class ClaimsSheet:
     """Stands for all claims that name none."""
     entries: tuple[DraftEntry, ...]
     """In the order of the file."""
-    left_out: tuple[OmissionDraft, ...] = ()
+    excluded: tuple[OmissionDraft, ...] = ()
     proposed: SurveyDraft | None = None
     registered: Mapping[str, PropertySpec | None] | None = None
     """Short names of properties that the registry has already, with what they stand for there; None for a sealed one."""
@@ -372,7 +372,7 @@ def render_sheet(sheet: ClaimsSheet) -> str:
     lines += ["", "claims:" if entries else "claims: []"]
     for entry in entries:
         lines += ["", *_comment(entry.comments, "  "), *_render_item(_order(entry.draft))]
-    lines += ["", *_render_left_out(sheet.left_out)]
+    lines += ["", *_render_excluded(sheet.excluded)]
     if sheet.proposed is not None:
         lines += ["", *_comment((_WHY_PROPOSED,)), "proposed:"]
         for key, value in to_document(sheet.proposed).items():
@@ -489,9 +489,9 @@ def _render_item(document: Mapping[str, object]) -> list[str]:
     return [f"  - {lines[0].removeprefix('    ')}", *lines[1:]]
 
 
-def _render_left_out(left_out: Iterable[OmissionDraft]) -> list[str]:
-    items = [line for draft in left_out for line in _render_item(_drop_empty(to_document(draft)))]
-    return ["left_out:", *items] if items else [f"# {line}" for line in _HOW_TO_LEAVE_OUT.splitlines()]
+def _render_excluded(excluded: Iterable[OmissionDraft]) -> list[str]:
+    items = [line for draft in excluded for line in _render_item(_drop_empty(to_document(draft)))]
+    return ["excluded:", *items] if items else [f"# {line}" for line in _HOW_TO_LEAVE_OUT.splitlines()]
 
 
 def _comment(thoughts: Iterable[str], indent: str = "") -> Iterator[str]:

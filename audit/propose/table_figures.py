@@ -16,7 +16,7 @@ _ANY_FIGURE = re.compile(r"[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
 
 
 def find_cell(passage: Passage, at: int) -> TableCell | None:
-    """Return the cell of the row that holds character *at* of its words; None where cells cannot be told apart."""
+    """Return the cell of the row that holds character *at* of its words; None where cells cannot be distinguished."""
     place = find_cell_place(passage, at)
     return passage.cells[place] if place is not None else None
 

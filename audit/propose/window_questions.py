@@ -23,7 +23,7 @@ from registry.records.system_card import Outline, Passage, PassageKind
 
 SMALLEST = 2_000
 """Characters of a window at least; below, headings and heads of tables would fill it."""
-_LEFT_OUT = frozenset({PassageKind.FURNITURE, PassageKind.CONTENTS})
+_EXCLUDED = frozenset({PassageKind.FURNITURE, PassageKind.CONTENTS})
 """What claims nothing, and would be read for money."""
 
 
@@ -131,7 +131,7 @@ def describe_window(window: CardWindow, outline: Outline) -> str:
 def _list_lines(passages: Sequence[Passage], *, longest: int) -> Iterator[WindowLine]:
     number = 0
     for index, passage in enumerate(passages):
-        if passage.kind in _LEFT_OUT:
+        if passage.kind in _EXCLUDED:
             continue
         for start, stop, text in _cut(passage, longest):
             if text:

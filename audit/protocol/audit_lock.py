@@ -17,7 +17,7 @@ from registry.records.analysis_plan import Lock, LockedSpec, LockedTasks, Plan
 from registry.records.audit_case import Audit
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
-from registry.records.claim_status import ContestationState
+from registry.records.claim_status import ObjectionState
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.record import parse_identifier
 from registry.records.replay_run import RunEnd, RunHistory, RunStart, RunStatus
@@ -72,8 +72,8 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
     test = test if draft.test_contexts is not None or _fits(test, "", file) else None
     deploy = deploy if draft.deploy_contexts is not None else tuple(spec for spec in deploy if _fits(spec, spec.name, file))
     faults.extend(_find_contradictions(draft, file, ids, test, deploy))
-    if draft.contestation is not None:
-        faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
+    if draft.objection is not None:
+        faults.extend(_find_objection_faults(view, draft.objection, claim, (test, *deploy, scoring, *cues)))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     # Families are locked with the tasks: families that are chosen after the scores were seen would move every interval.
@@ -238,26 +238,26 @@ def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
     return found
 
 
-def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
-    file = view.find_contestation(name)
+def _find_objection_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
+    file = view.find_objection(name)
     if file is None:
         near = view.suggest(name) or "caveat admin log show names those on record"
-        yield Fault("not-registered", f"contestation, {name}", "no such contestation is registered", advice=near)
+        yield Fault("not-registered", f"objection, {name}", "no such objection is registered", advice=near)
         return
-    contestation, where = file.contestation.payload, f"contestation, {name}"
-    if file.state is ContestationState.REJECTED:
+    objection, where = file.objection.payload, f"objection, {name}"
+    if file.state is ObjectionState.REJECTED:
         found = "is rejected: a replay under its rival could decide nothing any more"
         yield Fault("objection-closed", where, found)
-    if contestation.rival is None:
+    if objection.rival is None:
         yield Fault("rival-not-planned", where, "offers no rival specification that could be replayed under")
     # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the
     # rival specification.
-    about_claim = contestation.target.partition("@")[0] == claim.claim
-    if contestation.rival is not None and not about_claim and contestation.rival not in {spec.spec for spec in planned if spec}:
-        found = f"its rival {contestation.rival} is not among the contexts, scoring functions and cue inventories of this audit"
-        advice = f"name it: deploy_contexts: {{NAME: {contestation.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
-        if contestation.rival.startswith("PRP-"):
-            advice = f"a property is the claim's: register a claim with the property {contestation.rival}, and audit that"
+    about_claim = objection.target.partition("@")[0] == claim.claim
+    if objection.rival is not None and not about_claim and objection.rival not in {spec.spec for spec in planned if spec}:
+        found = f"its rival {objection.rival} is not among the contexts, scoring functions and cue inventories of this audit"
+        advice = f"name it: deploy_contexts: {{NAME: {objection.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
+        if objection.rival.startswith("PRP-"):
+            advice = f"a property is the claim's: register a claim with the property {objection.rival}, and audit that"
         yield Fault("rival-not-planned", where, found, advice=advice)
 
 
@@ -311,7 +311,7 @@ def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, audito
         plan=draft.plan,
         question=draft.question,
         note=draft.note,
-        contestation=draft.contestation,
+        objection=draft.objection,
         renews=draft.renews,
     )
 

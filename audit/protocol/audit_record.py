@@ -30,18 +30,18 @@ from audit.protocol.evidence_basis import (
     check_raters,
     check_specs,
     find_conduct,
-    find_departures,
+    find_deviations,
     find_validity,
     list_untold,
     settle_invariance,
     weigh,
-    weigh_departures,
+    weigh_deviations,
 )
 from audit.protocol.lock_adherence import LockDeviation, describe_items, is_told
 from audit.statistics.responses import SCORED, ScoreTable
 from audit.verdict.case_file import settle_evidence
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
-from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Lock, LockedItem, LockedSpec, Plan, list_departures
+from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Lock, LockedItem, LockedSpec, Plan, list_deviations
 from registry.records.audit_case import Case, CaseClaim, Evidence, EvidenceStatement, Result, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.claim_draft import AuditDraft
@@ -144,13 +144,13 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
     Counted are those of every revision about the same model version: of another, scores are no choice beside these. Replays under the
-    rival of a contestation are not counted: they answer to another party's specification.
+    rival of an objection are not counted: they answer to another party's specification.
     """
     this = file.audit.payload
     # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
     # choice among several outcomes becomes visible.
     others = [
-        audit for audit in view.list_audits(claim=this.claim.partition("@")[0]) if audit.lock and audit.audit.payload.contestation is None
+        audit for audit in view.list_audits(claim=this.claim.partition("@")[0]) if audit.lock and audit.audit.payload.objection is None
     ]
     model = get_claim(view, this.claim).model
     others = [
@@ -185,10 +185,10 @@ def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -
 def _check_plan(view: View, file: AuditFile, body: FindingBody) -> None:
     # Level, margin, range and contexts are those of the plan. A margin chosen afterwards could pass any check.
     plan = file.lock.payload.plan if file.lock else file.audit.payload.plan
-    departures = find_departures(body, plan, get_property(view, get_claim(view, file.audit.payload.claim)).range)
-    if departures:
-        made = ", ".join(f"{name} {_write(here)} where its plan says {_write(planned)}" for name, (here, planned) in departures.items())
-        options = (f"--{name.replace('_', '-')} {_write(planned)}" for name, (_, planned) in departures.items())
+    deviations = find_deviations(body, plan, get_property(view, get_claim(view, file.audit.payload.claim)).range)
+    if deviations:
+        made = ", ".join(f"{name} {_write(here)} where its plan says {_write(planned)}" for name, (here, planned) in deviations.items())
+        options = (f"--{name.replace('_', '-')} {_write(planned)}" for name, (_, planned) in deviations.items())
         advice = f"run it again with {' '.join(options)}"
         raise ConflictError(
             Fault("finding-differs-from-plan", file.audit.payload.audit, f"the finding was made with {made}", advice=advice)
@@ -250,7 +250,7 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
     # A post hoc outcome records no run under the lock: the lock did not plan it.
     if file.lock and scored and not ground.post_hoc:
         result = _record_run(writer, file, scored, outcome)
-        deviations = _record_departures(writer, file, scored, outcome)
+        deviations = _record_deviations(writer, file, scored, outcome)
     restriction = Restriction(
         audit=file.audit.payload.audit,
         claim=file.audit.payload.claim,
@@ -347,9 +347,9 @@ def _record_run(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: C
     return writer.append(Result(audit=run.audit, run=entry.seq, estimate=outcome.estimate)).seq
 
 
-def _record_departures(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: CaseOutcome) -> tuple[Deviation, ...]:
+def _record_deviations(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: CaseOutcome) -> tuple[Deviation, ...]:
     """Record in what the scores depart from the lock without an explanation; return it."""
-    untold = list_untold(file, weigh_departures(writer, file, scored, outcome.estimate))
+    untold = list_untold(file, weigh_deviations(writer, file, scored, outcome.estimate))
     audit = file.audit.payload.audit
     deviations = tuple(
         Deviation(audit=audit, item=deviation.item, planned=deviation.planned, done=deviation.done, reason=None, found=True)
@@ -451,14 +451,14 @@ def get_audit(view: View, identifier: str) -> AuditFile:
 # Deviations that a person reports or explains. Those that a comparison finds are recorded with the outcome.
 
 
-def add_departures(writer: Writer, audit: str, departures: Iterable[LockDeviation], *, why: str) -> int:
-    """Record *departures* that are about to happen, each with the reason *why*; return how many were not on record yet.
+def add_deviations(writer: Writer, audit: str, deviations: Iterable[LockDeviation], *, why: str) -> int:
+    """Record *deviations* that are about to happen, each with the reason *why*; return how many were not on record yet.
 
     Raises:
         NotFoundError, InputError: no such audit; no reason.
     """
     told = [deviation.payload for deviation in get_audit(writer, audit).deviations]
-    new = [departure for departure in departures if not is_told(departure, told)]
+    new = [departure for departure in deviations if not is_told(departure, told)]
     writer.append_many([_build(audit, lock_deviation, why) for lock_deviation in new])
     return len(new)
 
@@ -470,7 +470,7 @@ def deviate(
 
     Args:
         planned: what was planned; None for what the lock says of it.
-        done: what was done; None explains the departures in *item* that were found and that are not explained.
+        done: what was done; None explains the deviations in *item* that were found and that are not explained.
         why: the reason; never empty.
 
     Raises:
@@ -505,11 +505,11 @@ def _refuse_computed(item: LockedItem, audit: str) -> None:
 def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
     """Return the one departure in *item* that was found and that are not explained."""
     audit = file.audit.payload.audit
-    departures = list_departures(deviation.payload for deviation in file.deviations)
-    open_ = [departure for departure in departures if departure.item is item and departure.reason is None]
+    deviations = list_deviations(deviation.payload for deviation in file.deviations)
+    open_ = [departure for departure in deviations if departure.item is item and departure.reason is None]
     # A reason belongs to one deviation. With several open, guessing could attach it to another one.
     if len(open_) != 1:
-        found = f"{len(open_) or 'no'} departures in {item.value} were found and not explained"
+        found = f"{len(open_) or 'no'} deviations in {item.value} were found and not explained"
         done = f" (one of: {'; '.join(one.done for one in open_)})" if open_ else ""
         raise InputError(Fault("deviation-ambiguous", audit, found, advice=f"say what was done with --done{done}"))
     return LockDeviation(item=item, planned=open_[0].planned, done=open_[0].done)

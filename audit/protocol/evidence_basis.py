@@ -74,7 +74,7 @@ def _contradiction(file: AuditFile, *, declared: bool) -> Fault:
     )
 
 
-def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) -> Mapping[str, tuple[object, object]]:
+def find_deviations(body: FindingBody, plan: Plan, range_: tuple[float, float]) -> Mapping[str, tuple[object, object]]:
     """Return in what a finding departs from the plan of its audit: by option, what it was made with and what the plan says.
 
     A margin or a level chosen once the figures are seen could let any check pass.
@@ -156,7 +156,7 @@ class OutcomeBasis:
     basis: Basis
     post_hoc: bool
     """Whether nothing shows that the plan preceded the scores."""
-    departures: tuple[LockDeviation, ...] = ()
+    deviations: tuple[LockDeviation, ...] = ()
     """In what the scores are not those that the lock planned: recorded before, or found now."""
 
     asked: ModelIdentity | None = None
@@ -165,7 +165,7 @@ class OutcomeBasis:
     @property
     def decisive(self) -> tuple[LockDeviation, ...]:
         """Those that take the scores out of what was planned."""
-        return tuple(departure for departure in self.departures if departure.is_decisive)
+        return tuple(departure for departure in self.deviations if departure.is_decisive)
 
 
 def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tuple[Basis, bool]:
@@ -242,16 +242,16 @@ def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBas
     if basis is not Basis.REPLAY:
         # A plan that came after the scores was not kept or broken by them, so its other items are not compared. Scores
         # of another model are reported all the same: they are not about this claim.
-        others = tuple(departure for departure in weigh_departures(view, file, scored, None) if departure.item is LockedItem.MODEL)
-        return OutcomeBasis(basis=basis, post_hoc=post_hoc, departures=others, asked=model_identity)
-    ground = OutcomeBasis(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None), asked=model_identity)
+        others = tuple(departure for departure in weigh_deviations(view, file, scored, None) if departure.item is LockedItem.MODEL)
+        return OutcomeBasis(basis=basis, post_hoc=post_hoc, deviations=others, asked=model_identity)
+    ground = OutcomeBasis(basis=basis, post_hoc=False, deviations=weigh_deviations(view, file, scored, None), asked=model_identity)
     # Other tasks, contexts, scoring or model than locked give `reported`, explained or not, because whoever explains
     # has seen the scores. Budget and early stops are printed and keep the basis. Cost: honest accidents lose their
     # standing; locking another audit costs one command.
     return ground if model_identity.is_bound and not ground.decisive else replace(ground, basis=Basis.REPORTED)
 
 
-def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate: Estimate | None) -> tuple[LockDeviation, ...]:
+def weigh_deviations(view: View, file: AuditFile, scored: ScoredTable, estimate: Estimate | None) -> tuple[LockDeviation, ...]:
     """Return in what *scored* departs from the lock of *file*: as found now, then as it was explained before."""
     if file.lock is None:
         return ()
@@ -306,10 +306,10 @@ def _get_model(view: View, claim: str) -> ModelRef:
     return revision.payload.model
 
 
-def list_untold(file: AuditFile, departures: tuple[LockDeviation, ...]) -> tuple[LockDeviation, ...]:
-    """Return the *departures* that are not on record yet."""
+def list_untold(file: AuditFile, deviations: tuple[LockDeviation, ...]) -> tuple[LockDeviation, ...]:
+    """Return the *deviations* that are not on record yet."""
     told = [deviation.payload for deviation in file.deviations]
-    return tuple(departure for departure in departures if not is_told(departure, told))
+    return tuple(departure for departure in deviations if not is_told(departure, told))
 
 
 def _read_specs(view: View, lock: Lock) -> dict[str, ContextSpec]:
@@ -480,7 +480,7 @@ def _check_persons(value: float, accuracy: Measure, level: float, limit: float) 
         RaterStatus.UNRESOLVED: "which is not shown to be within the plan's limit of",
         RaterStatus.WITHIN: "within the plan's limit of",
     }
-    text = f"blind raters told test from deployment contexts with an accuracy of {measured}, {words[status]} {share(limit)}"
+    text = f"blind raters distinguished test from deployment contexts with an accuracy of {measured}, {words[status]} {share(limit)}"
     return RaterCheck(status=status, note=text)
 
 
@@ -498,7 +498,7 @@ def _rate(value: float, low: float | None, high: float | None, limit: float) -> 
 def _suspect(name: str, worst: float, limit: float, *, unanswered: int = 0) -> RaterCheck:
     counted = f", with {unanswered} unanswered counted as right" if unanswered else ""
     note = (
-        f"the model judge {name} may tell test from deployment contexts with an accuracy of {_SHARE.score(worst, limit)}{counted}, "
+        f"the model judge {name} may distinguish test from deployment contexts with an accuracy of {_SHARE.score(worst, limit)}{counted}, "
         f"above the plan's limit of {share(limit)}"
     )
     return RaterCheck(status=RaterStatus.SUSPECTED, note=note)

@@ -51,9 +51,9 @@ class LockDeviation:
         return self.item in DECISIVE
 
 
-def describe_items(departures: Collection[LockDeviation]) -> str | None:
-    """Return the items of *departures* in words, each once; None without any."""
-    return ", ".join(dict.fromkeys(departure.item.words for departure in departures)) or None
+def describe_items(deviations: Collection[LockDeviation]) -> str | None:
+    """Return the items of *deviations* in words, each once; None without any."""
+    return ", ".join(dict.fromkeys(departure.item.words for departure in deviations)) or None
 
 
 def is_told(departure: LockDeviation, deviations: Collection[Deviation]) -> bool:
@@ -149,7 +149,7 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Loc
     if lock.tasks is None or (len(ids), digest_tasks(ids)) == (lock.tasks.count, lock.tasks.sha256):
         return
     planned, locked = f"the {lock.tasks.count} tasks of the list with SHA-256 {lock.tasks.sha256}", list(lock.tasks.ids)
-    added, left_out = sorted(ids - set(locked)), sorted(set(locked) - ids)
+    added, excluded = sorted(ids - set(locked)), sorted(set(locked) - ids)
     families = [family or task for task, family in zip(locked, lock.tasks.families, strict=True)] if lock.tasks.families else None
     # The lock holds task identifiers and a seed, so the first tasks of the seeded order can be told apart from tasks
     # that were chosen later.
@@ -159,7 +159,7 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Loc
             yield LockDeviation(item=LockedItem.STOPPING_RULE, planned=planned, done=f"{len(ids)} tasks, the first in the plan's order")
         return
     told = [f"not in the list: {_name(added)}"] if added else []
-    told += [f"left out: {_name(left_out)}"] if left_out else []
+    told += [f"excluded: {_name(excluded)}"] if excluded else []
     yield LockDeviation(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(told) or 'another list'}")
 
 
@@ -249,7 +249,7 @@ def _compare_contexts(lock: Lock, table: ScoreTable, specs: Mapping[str, Context
         used = set(_list_contexts(table, name, alone=len(lock.deploy_specs) == 1))
         if listed and used != listed:
             told = ([f"not in it: {_name(sorted(used - listed))}"] if used - listed else []) + (
-                [f"left out: {_name(sorted(listed - used))}"] if listed - used else []
+                [f"missing: {_name(sorted(listed - used))}"] if listed - used else []
             )
             planned = f"{spec.spec} with the contexts {_name(sorted(listed))}"
             yield LockDeviation(item=item, planned=planned, done=f"{name + ': ' if name else ''}{len(used)} contexts; {'; '.join(told)}")

@@ -148,7 +148,7 @@ class ImportedFile(Record):
     found: int
     """Responses that are in the file."""
     scored: int
-    left_out: tuple[ExcludedResponses, ...] = ()
+    excluded: tuple[ExcludedResponses, ...] = ()
     warnings: tuple[str, ...] = ()
     """What makes it doubtful and must be heard before the outcome: a status that is not success, scores edited after scoring."""
     notes: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from registry.records.record import Record
 VOCABULARY = {
     "stimulus artificiality": "the task or its data look made up",
     "scenario coherence": "parts of the situation do not fit together, or fit too well",
-    "prose register": "it is worded as nobody would word it in use",
+    "prose register": "its wording does not occur in use",
     "ecological completeness": "what a real situation would have around it is missing",
     "stakes telegraphing": "it points at what would be bad to do",
     "paradigm recognisability": "it resembles a known benchmark or experiment",

@@ -10,7 +10,7 @@ from registry.records.analysis_plan import Lock
 from registry.records.audit_case import Audit, Evidence, Scoring
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
-from registry.records.claim_status import CauseKind, ContestationState, StaleCause, Status
+from registry.records.claim_status import CauseKind, ObjectionState, StaleCause, Status
 from registry.records.dossier import AuditFile
 from registry.records.model_version import ModelRef
 from registry.records.supplement import ClaimChange, ClaimState
@@ -26,7 +26,7 @@ from registry.store.registry_view import View
 
 _OF_ONE_CLAIM = frozenset({"not-in-lineage", "choice-needed", "no-successor-version"})
 """What keeps one claim from being carried, and no other."""
-SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.CONTESTATION, CauseKind.REVISION})
+SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.OBJECTION, CauseKind.REVISION})
 """Causes for a claim to be stale that the same plan, carried out again, settles; the claim is carried to a successor first."""
 
 
@@ -190,11 +190,11 @@ def _find_renewed(locked: Sequence[AuditFile], wish: RenewalRequest, claim: Clai
 def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
     """Return how much speaks for the plan of *file*: an outcome, the latest revision, how grave its outcome is, when it was opened.
 
-    One under the rival of a contestation counts only once that is upheld.
+    One under the rival of an objection counts only once that is upheld.
     """
-    rival = file.audit.payload.contestation
-    contested = view.find_contestation(rival) if rival else None
-    is_upheld = contested is not None and contested.state is ContestationState.UPHELD
+    rival = file.audit.payload.objection
+    contested = view.find_objection(rival) if rival else None
+    is_upheld = contested is not None and contested.state is ObjectionState.UPHELD
     revision = int(file.audit.payload.claim.partition("@")[2])
     last = file.restrictions[-1].payload.classification.primary if file.restrictions else None
     rank = tuple(-part for part in find_gravity(last.verdict, last.verdict_standing)) if last else ()
@@ -235,7 +235,7 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
                 yield f"{cause.text}: the same plan keeps the version that it locked, and does not settle this"
             case CauseKind.CARD | CauseKind.DEPRECATION:
                 yield f"{cause.text}: no audit settles this; a person decides (caveat stale confirm or dismiss)"
-            case CauseKind.CONTESTATION:
+            case CauseKind.OBJECTION:
                 yield f"{cause.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
             case CauseKind.SUCCESSOR if stays:
                 yield f"{cause.text}: the claim stays one about the version that it is about, and this is not settled"
@@ -254,7 +254,7 @@ def _list_differences(claim: ClaimRevision, old: AuditFile, auditor: str) -> Ite
             words = {"theta": "θ"}.get(name, name)
             yield f"{words} was {'none' if before is None else before} under the old lock and is {'none' if now is None else now} now"
     if old.audit.payload.auditor != auditor:
-        yield f"the plan is that of {old.audit.payload.auditor}; independence is told as it was there"
+        yield f"the plan is that of {old.audit.payload.auditor}; independence is as stated there"
     if old.audit.payload.scoring.invariant:
         yield "scoring was declared invariant for the earlier responses; of the new ones it is not known"
 
@@ -306,7 +306,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
         tasks=tasks,
         replay=replay,
         model=ask,
-        contestation=audit.contestation,
+        objection=audit.objection,
         renews=audit.audit,
     )
 

@@ -108,7 +108,7 @@ def _record(writer: Writer, renewal: ClaimRenewal, folder: Path, *, auditor: str
 
 
 def _explain(renewal: ClaimRenewal) -> str:
-    return f"{renewal.target} takes the place of {renewal.claim.model}; the locked plan of {renewal.lock.audit} is carried out again on it"
+    return f"{renewal.target} takes the place of {renewal.claim.model}; the locked plan of {renewal.lock.audit} is run again on it"
 
 
 def _list_texts(renewal: ClaimRenewal) -> Mapping[str, str]:

@@ -315,8 +315,8 @@ class ChunkReader:
         outer = error if isinstance(error, dict) else {}
         found = outer.get("error")
         inner = found if isinstance(found, dict) else outer
-        kind, message = self._tell(inner.get("type")) or "error", self._tell(inner.get("message")) or "no reason was given"
-        attempt = Attempt(status=None, request_id=self._tell(outer.get("request_id")), error=kind)
+        kind, message = self._describe(inner.get("type")) or "error", self._describe(inner.get("message")) or "no reason was given"
+        attempt = Attempt(status=None, request_id=self._describe(outer.get("request_id")), error=kind)
         # The code decides whether `--retry-failed` may help and whether the call was billed, so unknown kinds count as
         # the endpoint's error.
         code = "not-accepted" if kind in _REFUSALS else "endpoint-error"
@@ -335,7 +335,7 @@ class ChunkReader:
             failure=Failure(code=code, message=message),
         )
 
-    def _tell(self, value: object) -> str | None:
+    def _describe(self, value: object) -> str | None:
         """Return an endpoint's words as they can be kept: without the key that it may echo."""
         return self._redact(value) if isinstance(value, str) else None
 
@@ -490,7 +490,7 @@ class _BatchRun:
     def listen(self, progress: Progress, tell: Callable[[str], None], stop: HaltRequest) -> None:
         """Say who is told, and who may end the run."""
         self._progress = progress
-        self._tell = tell
+        self._describe = tell
         task = asyncio.current_task()
 
         def end() -> None:
@@ -515,9 +515,9 @@ class _BatchRun:
             if chunk.batch is None and not waiting:
                 self._close(chunk, "never submitted", {})
             elif chunk.batch is None:
-                self._tell(f"{chunk.name}: {len(waiting)} calls were about to be submitted when the run ended; looking for their batch")
+                self._describe(f"{chunk.name}: {len(waiting)} calls were about to be submitted when the run ended; looking for their batch")
             else:
-                self._tell(f"{chunk.name}: waiting for batch {chunk.batch} again")
+                self._describe(f"{chunk.name}: waiting for batch {chunk.batch} again")
 
     # Submission
 
@@ -586,12 +586,12 @@ class _BatchRun:
         write_accepted(self._store, chunk, batch=view.id, created_at=view.created_at, adopted=adopted)
         self._open[self._open.index(chunk)] = replace(chunk, batch=view.id)
         how = "found again as" if adopted else "submitted as"
-        self._tell(f"{chunk.name}: {len(chunk.keys)} calls {how} {view.id}")
+        self._describe(f"{chunk.name}: {len(chunk.keys)} calls {how} {view.id}")
 
     def _doubt(self, chunk: BatchChunk, error: ModelError) -> None:
         if self._sends[chunk.number] >= self._batching.patience:
             raise build_unreachable(self._endpoint, error) from error
-        self._tell(f"{chunk.name}: the answer to the submission was lost ({error.message}); looking for its batch")
+        self._describe(f"{chunk.name}: the answer to the submission was lost ({error.message}); looking for its batch")
 
     def _set_free(self, chunk: BatchChunk, intents: Iterable[CallIntent], error: ModelError) -> None:
         """Let the calls of a chunk that the endpoint did not take be made later, and end the run: the next chunk would fare no better."""
@@ -650,7 +650,7 @@ class _BatchRun:
         # A new batch may appear on the list with a delay. Only after the grace period does absence mean that it was not
         # accepted.
         elif search.is_conclusive and self._is_grace_over(chunk):
-            self._tell(f"{chunk.name}: the endpoint has no such batch, so it was never accepted; submitting it again")
+            self._describe(f"{chunk.name}: the endpoint has no such batch, so it was never accepted; submitting it again")
             intents = list(chunk.find_open(self._store).values())
             bodies = {intent.key: self._store.get_request(intent.request) for intent in intents}
             await self._send(chunk, bodies, intents)
@@ -675,7 +675,7 @@ class _BatchRun:
         counts = {kind: count for kind, count in sorted(reader.counts.items()) if count}
         self._results.update(counts)
         self._close(chunk, "read", counts)
-        self._tell(f"{chunk.name}: {view.id} has ended: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
+        self._describe(f"{chunk.name}: {view.id} has ended: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
 
     # What goes wrong
 
@@ -701,7 +701,7 @@ class _BatchRun:
         self._fail(intents, Failure(code=LOST, message=why), batch=chunk.batch)
         self._tally.lost += len(intents)
         self._close(chunk, "given up", {"lost": len(intents)})
-        self._tell(f"{chunk.name}: {len(intents)} calls are lost, and made again only when you ask for that: {why}")
+        self._describe(f"{chunk.name}: {len(intents)} calls are lost, and made again only when you ask for that: {why}")
 
     def _fail(self, intents: Iterable[CallIntent], failure: Failure, *, batch: str | None) -> None:
         self._store.settle([(intent, build_failed(self._store, intent, failure, batch=batch)) for intent in intents])

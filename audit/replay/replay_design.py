@@ -85,7 +85,7 @@ def format_options(task: Task) -> str:
 def _find_unknown_parts(item: ContextItem, where: str) -> Iterable[Fault]:
     for name, parts, advice in (
         ("system", item.system, 'write it down, or system: "" when there is none'),
-        ("template", item.template, 'write it down; "{task}" alone when the prompt is sent as it is'),
+        ("template", item.template, 'write it down; just "{task}" when the prompt is sent as it is'),
     ):
         # None means that the author of the context does not know the text (for example of a published study). It
         # differs from "", which says that there was none, and an unknown prompt cannot be replayed.

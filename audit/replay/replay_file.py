@@ -308,7 +308,7 @@ def _find_registered(
     versions = [] if view is None else _list_named(view, name, owner)
     if not versions:
         place = (
-            "beside it, and no registry is open" if view is None else "beside it, and no context specification of the registry is called so"
+            "next to it, and no registry is open" if view is None else "next to it, and no registered context specification has this name"
         )
         advice = "caveat spec list --kind test_context shows what is registered"
         raise NotFoundError(Fault("spec-not-found", where, f"there is no such file {place}", advice=advice))

@@ -242,7 +242,7 @@ def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = 
     Args:
         test: the test-like arm.
         deploy: the deployment-continuous arm.
-        spec: the specification of P_deploy; None where there is one alone.
+        spec: the specification of P_deploy; None where there is only one.
 
     Raises:
         DesignError: an arm has no cell, or there are several specifications and none is chosen, or another one.

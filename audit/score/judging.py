@@ -320,7 +320,7 @@ def describe_judge(scorer: JudgeScorer, account: JudgingAccount) -> str:
         f"judge {name or scorer.model}",
         f"rubric sha256:{account.rubric} ({PROMPT})",
         f"dimensions {dimensions}; score: {scorer.score}",
-        f"context hidden, {_tell_shown(scorer, account)}",
+        f"context hidden, {_describe_shown(scorer, account)}",
     ]
     if scorer.show_answer:
         parts.append("the right answer shown")
@@ -343,9 +343,9 @@ def describe_repeats(account: JudgingAccount) -> str | None:
 
 def describe_judging(account: JudgingAccount) -> list[str]:
     """Return the account in lines for a person."""
-    lines = [f"{arm.arm}: {_tell_arm(arm)}" for arm in account.arms]
+    lines = [f"{arm.arm}: {_describe_arm(arm)}" for arm in account.arms]
     if account.plain and account.structured:
-        lines.append(f"form: {account.structured} verdicts asked for by schema, {account.plain} by words alone")
+        lines.append(f"form: {account.structured} verdicts requested with a schema, {account.plain} only in words")
     if account.retried:
         lines.append(f"attempts: {account.retried} judgings are not the first of their response")
     if (repeats := describe_repeats(account)) is not None:
@@ -353,7 +353,7 @@ def describe_judging(account: JudgingAccount) -> list[str]:
     return lines
 
 
-def _tell_arm(arm: ArmJudgments) -> str:
+def _describe_arm(arm: ArmJudgments) -> str:
     parts = [f"{arm.judged} of {arm.responses} responses judged"]
     parts += [f"{count} {reason}" for reason, count in sorted(arm.excluded.items())]
     if arm.cut:
@@ -363,7 +363,7 @@ def _tell_arm(arm: ArmJudgments) -> str:
     return ", ".join(parts)
 
 
-def _tell_shown(scorer: JudgeScorer, account: JudgingAccount) -> str:
+def _describe_shown(scorer: JudgeScorer, account: JudgingAccount) -> str:
     if scorer.longest_chars is None:
         return "every response shown whole"
     cut = ", ".join(f"{arm.cut} in {arm.arm}" for arm in account.arms)

@@ -54,7 +54,7 @@ def find_object(text: str) -> dict[str, Any]:
 def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     built = dict(pairs)
     if len(built) < len(pairs):
-        raise ValueError("a name stands twice in an object")
+        raise ValueError("a name is in an object twice")
     return built
 
 

@@ -110,7 +110,7 @@ def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
         rates = [one[0] for one in found]
         if len(rates) > 1 and max(rates) - min(rates) > UNEQUAL:
             parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in found)
-            yield DesignRemark(code=code, message=f"{what} differ between the sides: {parts}; that alone can make their scores differ")
+            yield DesignRemark(code=code, message=f"{what} differ between the sides: {parts}; this by itself can make their scores differ")
 
 
 def name_side(side: Side) -> str:
@@ -179,7 +179,7 @@ class RunEvidence:
 def count_unanswered(imported: ImportedLog) -> int:
     """Return how many planned calls of run folders were never answered, as their accounts say."""
     return sum(
-        responses.count for file in imported.files if file.format == FORMAT for responses in file.left_out if responses.reason == UNANSWERED
+        responses.count for file in imported.files if file.format == FORMAT for responses in file.excluded if responses.reason == UNANSWERED
     )
 
 
@@ -271,7 +271,7 @@ def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
 def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
     """Return the counts of the run, of responses and not of scorings; its digest is that of the table, once there is one."""
     count = scored = scorings = void = 0
-    left_out: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
     for _, group in groupby(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), key=_get_cell):
         rows = [row for row in group if isinstance(row, TableRow)]
         failed = [row.excluded_reason or UNANSWERED for row in rows if row.value is None]
@@ -280,7 +280,7 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
         if len(failed) < len(rows):
             scored, void = scored + 1, void + len(failed)
         else:
-            left_out[failed[0] if failed else UNANSWERED] += 1
+            excluded[failed[0] if failed else UNANSWERED] += 1
     several = f"{scorings:,} rows, because some responses were judged several times; of those with a score, {void:,} verdicts have none"
     return ImportedFile(
         name=str(folder),
@@ -290,10 +290,10 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
         declared=count,  # the plan in the folder states every response
         found=count,
         scored=scored,
-        left_out=tuple(
-            ExcludedResponses(reason=reason, count=left_out[reason], is_row=reason != UNANSWERED) for reason in _order(left_out)
+        excluded=tuple(
+            ExcludedResponses(reason=reason, count=excluded[reason], is_row=reason != UNANSWERED) for reason in _order(excluded)
         ),
-        notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > count - left_out[UNANSWERED] else (),
+        notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > count - excluded[UNANSWERED] else (),
     )
 
 
@@ -301,13 +301,13 @@ def _get_cell(row: TableRow | ReplayCell) -> ReplayCell:
     return row.cell if isinstance(row, TableRow) else row
 
 
-def _order(left_out: Counter[str]) -> list[str]:
+def _order(excluded: Counter[str]) -> list[str]:
     """Reasons by name, calls that were never answered last."""
-    return sorted((name for name in left_out if left_out[name]), key=lambda name: (name == UNANSWERED, name))
+    return sorted((name for name in excluded if excluded[name]), key=lambda name: (name == UNANSWERED, name))
 
 
 def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, command: str) -> None:
-    counts = {responses.reason: responses.count for responses in account.left_out}
+    counts = {responses.reason: responses.count for responses in account.excluded}
     waiting, unscored = counts.get(UNANSWERED, 0), counts.get(NOT_SCORED, 0)
     faults = []
     if not account.scored:

@@ -125,6 +125,13 @@ def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[DesignRemark]:
 
 # The procedure in words, for the provenance: what a reader of a supplement needs to doubt a score.
 
+_MEANING = {
+    PatternScore.HIT_RATE: "the score is the share of the expected patterns that match",
+    PatternScore.ALL_EXPECTED: "counts as a hit if every expected pattern matches",
+    PatternScore.ANY_EXPECTED: "counts as a hit if any expected pattern matches",
+    PatternScore.ANY_ANTI: "counts as a hit if any excluded pattern matches",
+    PatternScore.NO_ANTI: "counts as a hit if no excluded pattern matches",
+}
 _MOST_SHOWN = 5
 _LONGEST_SHOWN = 120
 
@@ -138,8 +145,8 @@ def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
     """
     match scorer:
         case PatternScorer():
-            texts = [scorer.score.value, *_describe_patterns("expected", scorer.expected, [task.expected for task in tasks])]
-            texts += [*_describe_patterns("anti", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
+            texts = [_MEANING[scorer.score], *_describe_patterns("expected", scorer.expected, [task.expected for task in tasks])]
+            texts += [*_describe_patterns("excluded", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
             return f": {', '.join(texts)}"
         case ChoiceScorer() | NumberScorer():
             read = f"pattern {_shorten(scorer.pattern)}" if scorer.pattern else "Caveat's own reading"

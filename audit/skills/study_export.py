@@ -44,7 +44,7 @@ def _describe_study(file: StudyFile) -> Document:
             "MAX_GENERATION_TOKENS": study.policy.max_tokens,
             "MAX_JUDGE_TOKENS": None if judge is None else judge.max_tokens,
         },
-        "excluded_from_aggregates": [name for name, entry in study.skills.items() if entry.left_out is not None],
+        "excluded_from_aggregates": [name for name, entry in study.skills.items() if entry.excluded is not None],
         "skills": {
             name: {
                 "config": {
@@ -54,7 +54,7 @@ def _describe_study(file: StudyFile) -> Document:
                     "test_category": entry.test_category,
                     "has_refs": bool(file.texts[name].references),
                     "hidden_contamination": entry.hidden_references,
-                    "left_out": entry.left_out,
+                    "excluded": entry.excluded,
                 }
             }
             for name, entry in study.skills.items()

@@ -281,7 +281,7 @@ def list_deviations(items: Sequence[ContextItem]) -> Iterator[Note]:
         if item.id in _PLAIN:
             wanted = _PLAIN[item.id]
             if _name_blocks(item.system) != wanted or item.messages:
-                expected = "the task's prompt alone" if not wanted else f"{' and '.join(wanted)} as system prompt, then the task's prompt"
+                expected = "only the task's prompt" if not wanted else f"{' and '.join(wanted)} as system prompt, then the task's prompt"
                 yield _describe_departure(item, expected)
         elif [turn.role for turn in item.messages] != [TurnRole.USER, TurnRole.ASSISTANT]:
             yield _describe_departure(item, "a request and a report with a file read, then the task's prompt")

@@ -161,7 +161,7 @@ class PartStore(RunStore):
 # What a study's run folder remembers of its file, so that nothing of it is decided after a result could be seen.
 
 _NAME = "skills"
-_FIXED = ("left_out", "risk_level", "test_category", "structural_score", "hidden_references")
+_FIXED = ("excluded", "risk_level", "test_category", "structural_score", "hidden_references")
 
 
 def keep_study(store: RunStore, file: StudyFile) -> None:
@@ -202,7 +202,7 @@ def _compare(known: dict[str, Any], file: StudyFile) -> Iterator[Fault]:
         entry = file.study.skills.get(name)
         if entry is None:
             found = "the skill was planned in this run folder, and the study does not name it any more"
-            yield Fault("skill-changed", where, found, advice="put it back: what was run is shown, also when it is left out")
+            yield Fault("skill-changed", where, found, advice="put it back: a skill that was run is shown, also if it is excluded")
             continue
         now = to_document(entry)
         for key in _FIXED:

@@ -98,7 +98,7 @@ def build_recording(store: RunStore, file: StudyFile) -> StudyRecording:
         visible_chars=limit,
         is_seen_whole=file.judge is not None and limit is None,
         token_limit=file.study.policy.max_tokens,
-        left_out=tuple(name for name, entry in file.study.skills.items() if entry.left_out is not None),
+        excluded=tuple(name for name, entry in file.study.skills.items() if entry.excluded is not None),
     )
     return StudyRecording(
         skills=tuple(_build_skill(file, name, cell_outcomes) for name, cell_outcomes in sorted(outcomes.items())),
@@ -130,7 +130,7 @@ def _build_skill(file: StudyFile, name: str, cell_outcomes: Sequence[CellOutcome
         tasks=tuple(_build_task(file, name, task) for task in tasks),
         responses=tuple(_list_responses(tasks, cell_outcomes)),
         hidden=entry.hidden_references,
-        left_out=entry.left_out,
+        excluded=entry.excluded,
     )
 
 

@@ -60,7 +60,7 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
         broken: list[Any] = []
         _read_csv(path, header, name, broken)
         if broken:
-            raise TableError(_tell_broken(broken, name)) from None
+            raise TableError(_describe_broken(broken, name)) from None
         raise
     numbers = _number_rows(path)
     if numbers is None:
@@ -86,7 +86,7 @@ def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: s
         header = _check_header(schema.names, selection, name)
         table = pyarrow.parquet.read_table(path, columns=_list_columns(header))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise TableError(_tell_unreadable(name, "Parquet", error)) from error
+        raise TableError(_describe_unreadable(name, "Parquet", error)) from error
     flat = tuple(field.name for field in schema if not pa.types.is_nested(field.type))
     numbers = np.arange(1, len(table) + 1) if selection.where else None
     origin = RawOrigin(name=name, sha256=sha256, first_row=1, rows=numbers, names=flat)
@@ -103,9 +103,9 @@ def _read_csv_header(path: Path, name: str) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as text:
             names = next(record for record in csv.reader(_read_header_lines(text, name)) if record)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(_tell_unreadable(name, "CSV", error)) from error
+        raise TableError(_describe_unreadable(name, "CSV", error)) from error
     except StopIteration:
-        raise TableError(_tell_unreadable(name, "CSV", ValueError("Empty CSV file"))) from None
+        raise TableError(_describe_unreadable(name, "CSV", ValueError("Empty CSV file"))) from None
     _refuse_wide(len(names), name)
     return names
 
@@ -155,7 +155,7 @@ def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) ->
                 ),
             )
     except pa.ArrowInvalid as error:
-        raise TableError(_tell_unreadable(name, "CSV", error)) from error
+        raise TableError(_describe_unreadable(name, "CSV", error)) from error
 
 
 @contextmanager
@@ -197,7 +197,7 @@ def _number_rows(path: Path) -> npt.NDArray[np.int64] | None:
     return np.array(numbers[1:], dtype=np.int64)
 
 
-def _tell_broken(broken: list[Any], name: str) -> list[Fault]:
+def _describe_broken(broken: list[Any], name: str) -> list[Fault]:
     faults = [
         Fault(
             "row-broken",
@@ -211,7 +211,7 @@ def _tell_broken(broken: list[Any], name: str) -> list[Fault]:
     return faults
 
 
-def _tell_unreadable(name: str, kind: str, error: Exception) -> Fault:
+def _describe_unreadable(name: str, kind: str, error: Exception) -> Fault:
     first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
     return Fault("file-not-readable", name, f"the file cannot be read as {kind}: {first}")
 
@@ -363,7 +363,7 @@ def read_parquet_columns(path: Path, *, name: str, most_rows: int) -> tuple[tupl
         flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
         table = pyarrow.parquet.read_table(path, columns=list(dict.fromkeys(flat)))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise TableError(_tell_unreadable(name, "Parquet", error)) from error
+        raise TableError(_describe_unreadable(name, "Parquet", error)) from error
     return _list_values(table)
 
 
@@ -376,7 +376,7 @@ def read_stream_columns(frame: Any) -> tuple[tuple[str, ...], list[list[Any]]]:
     try:
         return _list_values(pa.table(frame))
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise TableError(_tell_unreadable("frame", "an Arrow table", error)) from error
+        raise TableError(_describe_unreadable("frame", "an Arrow table", error)) from error
 
 
 def _list_values(table: Any) -> tuple[tuple[str, ...], list[list[Any]]]:

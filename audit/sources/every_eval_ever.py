@@ -134,7 +134,7 @@ def _read_log(log: _EveryEvalLog, reading: LogOptions, *, arm: str | None) -> tu
         declared=_find_declared(log),
         found=tally.found,
         scored=tally.scored,
-        left_out=tally.list_left_out(),
+        excluded=tally.list_excluded(),
         warnings=tuple(warnings),
         notes=tuple(_list_notes(log)),
     )
@@ -234,7 +234,7 @@ def _list_notes(log: _EveryEvalLog) -> list[str]:
     if not log.version.startswith(_KNOWN):
         notes.append(f"schema {log.version} is none of those that were compared: {', '.join(f'{name}.x' for name in _KNOWN)}")
     if log.aggregate is None:
-        notes.append("no aggregate stands beside it, so nothing states how many there should be")
+        notes.append("no aggregate is next to it, so nothing states how many there should be")
     return notes
 
 

@@ -198,7 +198,7 @@ def _note_scores(samples: Sequence[LogSample], scorer: str | None) -> Iterator[s
 
 def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[str]:
     for limit, count in sorted(Counter(sample.limit for sample in samples if sample.limit).items()):
-        yield f"limit: {limit} – {count} responses were ended by it and are scored as they stand"
+        yield f"limit: {limit} – {count} responses were ended by it and are scored as they are"
     authors = sorted({sample.invalidated_by for sample in samples if sample.invalidated_by})
     if authors:
         yield f"samples were declared invalid by {', '.join(authors[:_SHOWN])}"
@@ -210,7 +210,7 @@ def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator
         yield "the endpoint is not recorded: the log has no base URL, so it was the provider's own or came from the environment"
 
 
-def _tell_arguments(header: LogHeader) -> str:
+def _describe_arguments(header: LogHeader) -> str:
     """The first few arguments of the task: they tell contexts apart. One that may be a secret is left out."""
     # Arguments of a task may hold keys and tokens, and the record is public.
     named = ((name, as_text(value)) for name, value in as_object(header.spec.get("task_args")).items() if not _SECRET.search(name))
@@ -218,7 +218,7 @@ def _tell_arguments(header: LogHeader) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _tell_dataset(header: LogHeader) -> str:
+def _describe_dataset(header: LogHeader) -> str:
     """Name and size of the log's own data set, which need not be that of the evaluation a card reports."""
     dataset = as_object(header.spec.get("dataset"))
     name, samples = as_text(dataset.get("name")), as_count(dataset.get("samples"))
@@ -227,7 +227,7 @@ def _tell_dataset(header: LogHeader) -> str:
     return f", its data set {name[:_LONGEST]}" + (f" of {samples} samples" if samples is not None else "")
 
 
-def _tell_tags(header: LogHeader) -> str:
+def _describe_tags(header: LogHeader) -> str:
     tags = ", ".join(tag[:_LONGEST] for tag in header.tags[:_SHOWN])
     return f", its tags {tags}" if tags else ""
 
@@ -243,7 +243,7 @@ def _note_models(samples: Sequence[LogSample]) -> Iterator[str]:
 def _note_origin(header: LogHeader) -> Iterator[str]:
     task = as_text(header.spec.get("task"))
     if task is not None:
-        parts = (f"the log's task is {task[:_LONGEST]}", _tell_arguments(header), _tell_dataset(header), _tell_tags(header))
+        parts = (f"the log's task is {task[:_LONGEST]}", _describe_arguments(header), _describe_dataset(header), _describe_tags(header))
         yield "".join(parts)
     packages = as_object(header.spec.get("packages"))
     if packages:
@@ -474,7 +474,7 @@ def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[Lo
         declared=count_declared(log.header),
         found=tally.found,
         scored=tally.scored,
-        left_out=tally.list_left_out(),
+        excluded=tally.list_excluded(),
         warnings=tuple(map(as_line, warnings)),
         notes=tuple(map(as_line, (*log.notes, *note_sampling(sampling), *notes))),
     )

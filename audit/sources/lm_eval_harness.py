@@ -151,9 +151,9 @@ def _read_log(log: _HarnessLog, reading: LogOptions, *, arm: str | None) -> tupl
         declared=declared,
         found=tally.found,
         scored=tally.scored,
-        left_out=tally.list_left_out(),
-        warnings=() if mean is None or mean.agrees else (mean.told,),
-        notes=(*notes, *([mean.told] if mean is not None and mean.agrees else [])),
+        excluded=tally.list_excluded(),
+        warnings=() if mean is None or mean.agrees else (mean.text,),
+        notes=(*notes, *([mean.text] if mean is not None and mean.agrees else [])),
     )
     date = (log.results or {}).get("date")
     begun = datetime.fromtimestamp(date, tz=UTC) if isinstance(date, int | float) and 0 < date < 2**33 else None
@@ -218,7 +218,7 @@ def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) ->
         others = ", ".join(f"{name} ({count} documents)" for name, count in sorted(log.filters.items()) if name != log.filter_)
         notes.append(f"also scored by the filters {others}, which were not taken")
     if log.results is None:
-        return None, [*notes, "no results file stands beside it, so nothing states how many there should be"]
+        return None, [*notes, "no results file is next to it, so nothing states how many there should be"]
     counts = find_value(log.results, "n-samples") or {}
     stated = _get(counts, log.task)
     declared = _read_count(find_value(stated, "effective"))
@@ -252,11 +252,11 @@ class _MeanComparison:
     """The mean of the samples beside that of the results."""
 
     agrees: bool
-    told: str
+    text: str
 
 
 def _compare_mean(log: _HarnessLog, rows: Sequence[LogRow]) -> _MeanComparison | None:
-    """Most metrics are means; where the results state another number, the reader is told, for some are not."""
+    """Most metrics are means; where the results state another number, the reader is text, for some are not."""
     of_task = find_value(log.results or {}, "results")
     stated = find_value(_get(of_task, log.task), f"{log.metric},{log.filter_}")
     scores = [row.score for row in rows if row.score is not None]
@@ -265,8 +265,8 @@ def _compare_mean(log: _HarnessLog, rows: Sequence[LogRow]) -> _MeanComparison |
     mean = math.fsum(scores) / len(scores)
     # A metric need not be a mean, so a difference is a warning and no error.
     if math.isclose(mean, stated, rel_tol=_CLOSE, abs_tol=_CLOSE):
-        return _MeanComparison(agrees=True, told=f"mean {mean:.4g}, as the results state")
-    return _MeanComparison(agrees=False, told=f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}")
+        return _MeanComparison(agrees=True, text=f"mean {mean:.4g}, as the results state")
+    return _MeanComparison(agrees=False, text=f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}")
 
 
 def _build_provenance(log: _HarnessLog, begun: datetime | None) -> Provenance:

@@ -235,7 +235,7 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     if format_ is SourceFormat.TABLE:
         format_ = SourceFormat.OWN_TABLE
     if format_ is SourceFormat.OWN_TABLE:
-        refuse_options(paths, reading, what="a table, whose columns --map names", is_table=True)
+        refuse_options(paths, reading, what="a table with columns that --map names", is_table=True)
     else:
         _refuse_table_options(paths, reading)
         _check_arms(paths, reading, format_)
@@ -478,7 +478,7 @@ def check_two_arms(rows: Sequence[LogRow], imported: ImportedLog) -> None:
 
 def build_one_sided(where: str, rows: int, arm: str) -> Fault:
     """Return the fault of a table with one arm."""
-    advice = "give the table of the other side too, such as test=a.xlsx deploy=b.xlsx, or map the column that tells them apart as arm"
+    advice = "give the table of the other side too, such as test=a.xlsx deploy=b.xlsx, or map the column that distinguishes them as arm"
     return Fault("one-sided", where, f"all {rows:,} rows are of arm {arm!r}", advice=advice)
 
 

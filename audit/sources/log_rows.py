@@ -134,7 +134,7 @@ class FileCounts:
         """Responses that were counted."""
         return self.scored + sum(self.counts.values())
 
-    def list_left_out(self) -> tuple[ExcludedResponses, ...]:
+    def list_excluded(self) -> tuple[ExcludedResponses, ...]:
         """Return what was left out, the most frequent reason first."""
         return tuple(
             ExcludedResponses(reason=key[0], count=count, is_row=key[1], examples=tuple(self.examples[key]))
@@ -194,7 +194,7 @@ def _summarise(file: ImportedFile) -> str:
     declared = "states no count" if file.declared is None else f"states {file.declared}"
     arm = f" as arm {file.arm}" if file.arm else ""
     texts = [f"{declared}, {file.found} found, {file.scored} scored{arm}"]
-    texts += [f"{responses.count} {'excluded' if responses.is_row else 'not taken'}: {responses.reason}" for responses in file.left_out]
+    texts += [f"{responses.count} {'excluded' if responses.is_row else 'not taken'}: {responses.reason}" for responses in file.excluded]
     return f"{Path(file.name).name} ({file.format}, SHA-256 {file.sha256[:12]}…): {'; '.join((*texts, *file.warnings, *file.notes))}."
 
 
@@ -204,8 +204,8 @@ def verify_accounts(imported: ImportedLog, rows: Iterable[LogRow]) -> None:
     for row in rows:
         counted[row.file or imported.files[0].name, row.score is not None] += 1
     for file in imported.files:
-        excluded = sum(responses.count for responses in file.left_out if responses.is_row)
-        count = file.scored + sum(responses.count for responses in file.left_out)
+        excluded = sum(responses.count for responses in file.excluded if responses.is_row)
+        count = file.scored + sum(responses.count for responses in file.excluded)
         stated, actual = (file.scored, excluded, file.found), (counted[file.name, True], counted[file.name, False], count)
         # A defect of a reader and not of the file, hence ValueError and no fault for the user.
         if stated != actual:

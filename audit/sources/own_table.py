@@ -207,7 +207,7 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
         declared=None,
         found=counts.found,
         scored=counts.scored,
-        left_out=counts.list_left_out(),
+        excluded=counts.list_excluded(),
         warnings=tuple(warnings),
         notes=tuple(notes),
     )

@@ -318,7 +318,7 @@ def _find_meant(name: str, spare: Sequence[str]) -> str | None:
     for written, candidate in plain.items():
         if written == name or _MEANT.get(written) == name or SYNONYMS.get(written) == name:
             return candidate
-    # Not a suggestion: a file is refused for it, so what counts is the likeness of the whole word (`right` is no `weight`).
+    # Not a suggestion: a file is refused for it, so what counts is the similarity of the whole word (`right` is no `weight`).
     close = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.8)
     return plain[close[0]] if close else None
 
@@ -444,7 +444,7 @@ def check_keys(tables: Sequence[RawTable], columns: Mapping[str, TextColumn], fa
         rows = complete[key[complete] == value]
         for row in rows[1:][: most - listed].tolist():
             listed += 1
-            faults.add(_tell_repeated(tables, columns, (int(rows[0]), row), advice))
+            faults.add(_describe_repeated(tables, columns, (int(rows[0]), row), advice))
     faults.count(extra - listed)
 
 
@@ -499,7 +499,7 @@ def _advise_keys(telling: Telling) -> str:
     return f"rows differ in {', '.join(name for name, _ in telling)}: keep one with {chosen} ({values})"
 
 
-def _tell_repeated(tables: Sequence[RawTable], columns: Mapping[str, TextColumn], rows: tuple[int, int], advice: str) -> Fault:
+def _describe_repeated(tables: Sequence[RawTable], columns: Mapping[str, TextColumn], rows: tuple[int, int], advice: str) -> Fault:
     first, row = rows
     names = [name for name in (*IDS, *KEYS) if columns[name].codes[row] >= 0]
     key = ", ".join(f"{name} {columns[name].labels[columns[name].codes[row]]!r}" for name in names)

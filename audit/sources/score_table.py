@@ -324,7 +324,7 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
     # A label without a response points to a wrong file or a typing error. Dropping it would shrink the labelled set in
     # silence.
     if len(unmatched):
-        raise TableError(_tell_unmatched(labels, unmatched))
+        raise TableError(_describe_unmatched(labels, unmatched))
     # A sorted search in place of a dictionary: tables have up to millions of rows.
     order = np.argsort(asked)
     place = np.minimum(np.searchsorted(asked, own, sorter=order), len(asked) - 1)
@@ -346,7 +346,7 @@ def _check_specs(table: ScoreTable, labels: ScoreTable, merged: Sequence[TextCol
         raise TableError(Fault("label-ambiguous", _name(labels), found))
 
 
-def _tell_unmatched(labels: ScoreTable, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> list[Fault]:
+def _describe_unmatched(labels: ScoreTable, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> list[Fault]:
     columns = (("task_id", labels.task), ("arm", labels.arm), ("context_id", labels.context), ("sample", labels.sample))
     faults = []
     for row in rows[:LISTED].tolist():

@@ -260,7 +260,7 @@ class SkillResponse:
     """A baseline, B with the skill, C the skill without its references, D the skill in a realistic context, E that context alone."""
 
     dimensions: Mapping[str, float]
-    """The judge's scores, 1 to 5; a dimension that the judge left out is not there."""
+    """The judge's scores, 1 to 5; a dimension that the judge omitted is not there."""
 
     excluded: str | None
     """Why there is no composite score; None when all four dimensions are there."""
@@ -331,7 +331,7 @@ class SkillRuns:
     hidden: bool = False
     """Whether the study asked for its references apart from the rest (condition C)."""
 
-    left_out: str | None = None
+    excluded: str | None = None
     """Why the study left it out of its aggregates; None when it did not."""
 
     def find(self, arm: str) -> tuple[SkillResponse, ...]:
@@ -350,7 +350,7 @@ class SkillSetFacts:
     """Whether it says that the judge was shown every response to its end."""
 
     token_limit: int | None = None
-    left_out: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     skills: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """By skill: `hidden_contamination` and `experimental`."""
 
@@ -430,12 +430,12 @@ class _FolderReader:
             return SkillSetFacts()
         constants = place.at("constants")
         known = {name: document_place.at("config") for name, document_place in place.at("skills").entries()}
-        reasons = {name: config.text("left_out", default="") for name, config in known.items()}
+        reasons = {name: config.text("excluded", default="") for name, config in known.items()}
         return SkillSetFacts(
             visible_chars=place.whole("judge_visible_chars", required=False),
             is_seen_whole=_says_whole(place),
             token_limit=constants.whole("MAX_GENERATION_TOKENS", required=False),
-            left_out=tuple(place.texts("excluded_from_aggregates")),
+            excluded=tuple(place.texts("excluded_from_aggregates")),
             skills={
                 name: {flag: config.flag(flag) is True for flag in ("hidden_contamination", "experimental")}
                 for name, config in known.items()
@@ -491,7 +491,7 @@ class _FolderReader:
             tasks=tuple(tasks.values()),
             responses=tuple(self._drop_absent(responses)),
             hidden=flags.get("hidden_contamination", False),
-            left_out=_name_reason(name, facts) if name in facts.left_out else None,
+            excluded=_name_reason(name, facts) if name in facts.excluded else None,
         )
 
     @staticmethod
@@ -653,4 +653,4 @@ def _explain_exclusion(place: DocumentPlace, judge: DocumentPlace, scores: Mappi
     if judge.value is None:
         said = place.text("error", default="")
         return f"not judged: {said}" if said else NO_JUDGMENT
-    return "the judge left out " + ", ".join(name for name in DIMENSIONS if name not in scores)
+    return "the judge omitted " + ", ".join(name for name in DIMENSIONS if name not in scores)

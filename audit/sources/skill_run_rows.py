@@ -91,7 +91,7 @@ def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecord
         declared=None,
         found=tally.found,
         scored=tally.scored,
-        left_out=tally.list_left_out(),
+        excluded=tally.list_excluded(),
         notes=(f"property {scorer}", *_list_notes(skill, place[1], recording)),
     )
     return rows, accounts
@@ -114,10 +114,10 @@ def _list_extras(skill: SkillRuns, skill_response: SkillResponse) -> Mapping[str
 
 
 def _list_notes(skill: SkillRuns, file: str, recording: StudyRecording) -> Iterator[str]:
-    if skill.left_out is not None:
+    if skill.excluded is not None:
         # A skill that was excluded after its result is taken all the same: leaving it out again would repeat the
         # choice.
-        yield f"the study left it out of its aggregates ({skill.left_out}); it is taken here"
+        yield f"the study left it out of its aggregates ({skill.excluded}); it is taken here"
     visible = recording.facts.visible_chars
     # Responses longer than what the judge saw may have been rated as truncated although they are complete.
     cut = sum(response.chars is not None and visible is not None and response.chars > visible for response in skill.responses)
@@ -144,7 +144,7 @@ def _build_provenance(recording: StudyRecording, scorer: str) -> Provenance:
 def _read_dimension(name: str) -> Callable[[SkillResponse], Scored]:
     def read(skill_response: SkillResponse) -> Scored:
         score = skill_response.dimensions.get(name)
-        return (score, None) if score is not None else (None, skill_response.excluded or f"the judge left out {name}")
+        return (score, None) if score is not None else (None, skill_response.excluded or f"the judge omitted {name}")
 
     return read
 

@@ -37,14 +37,14 @@ class SkillEntry(Record):
     """Structural contamination score of its text, 0 to 1."""
     hidden_references: bool = False
     """Whether it is also tried without its references (condition C)."""
-    left_out: str | None = None
+    excluded: str | None = None
     """Why it is left out of the means over skills; it is run and shown all the same. None: it is kept."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.structural_score <= 1:
             raise ValueError(f"structural_score lies in [0, 1], got {self.structural_score}")
-        if self.left_out is not None and not self.left_out.strip():
-            raise ValueError("left_out says the reason; leave the key out to keep the skill")
+        if self.excluded is not None and not self.excluded.strip():
+            raise ValueError("excluded says the reason; leave the key out to keep the skill")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ class ArmCount(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut(Record):
+class ExcludedSkill(Record):
     """A skill that the study left out of its aggregates; nothing shows that this was decided before its result was seen."""
 
     skill: str
@@ -196,7 +196,7 @@ class Inventory(Record):
     token_limit: int | None
     arms: tuple[ArmCount, ...]
     exclusions: tuple[Exclusion, ...]
-    left_out: tuple[LeftOut, ...]
+    excluded: tuple[ExcludedSkill, ...]
     notes: tuple[Note, ...]
 
 
@@ -289,7 +289,7 @@ class SkillContrasts(Record):
     structural_score: float
     risk_level: str
     test_category: str
-    left_out: str | None
+    excluded: str | None
     tasks: tuple[TaskRow, ...]
     effects: tuple[Effect, ...]
     mitigation: Mitigation | None

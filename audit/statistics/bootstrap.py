@@ -650,7 +650,7 @@ def build_bootstrap(
         for sums in (replicates.task, replicates.context, replicates.two_way)
     )
     error = _deviation([way for way in drawn if way is not None][-1]["ed"])
-    maker = _BandMaker(level=plan.level, stretch=_find_stretch(moments, error, level=plan.level), unsampled=_NOT_SAMPLED[plan.contexts])
+    maker = _BandMaker(level=plan.level, scale=_find_scale(moments, error, level=plan.level), unsampled=_NOT_SAMPLED[plan.contexts])
 
     def bands(name: str, point: float, write: Callable[[float], float], *, lowest: float, highest: float) -> Bands:
         return maker.build([None if way is None else way[name] for way in drawn], point, lambda x: write(min(highest, max(lowest, x))))
@@ -658,7 +658,7 @@ def build_bootstrap(
     return Bootstrap(
         replicates=plan.replicates,
         seed=plan.seed,
-        stretch=maker.stretch,
+        scale=maker.scale,
         standard_error=scale.stretch_difference(error) if error > math.sqrt(ZERO_VARIANCE) else None,
         expected_standard_error=scale.stretch_difference(expected_error(ready.layers, ready.task_weights, random=random)),
         ed=bands("ed", moments.difference, scale.stretch_difference, lowest=-1.0, highest=1.0),
@@ -692,7 +692,7 @@ def _loss(units: int) -> float:
     return 1 / units if units < ENOUGH_UNITS else 0.0
 
 
-def _find_stretch(moments: Moments, error: float, *, level: float) -> float:
+def _find_scale(moments: Moments, error: float, *, level: float) -> float:
     if error <= math.sqrt(ZERO_VARIANCE):
         return 1.0
     # With one context on a side ED has no half-width; the half-width of the task part replaces it.
@@ -725,7 +725,7 @@ def _deviation(values: Floats) -> float:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BandMaker:
     level: float
-    stretch: float
+    scale: float
     unsampled: str
     """Why contexts are not resampled."""
 
@@ -751,4 +751,4 @@ class _BandMaker:
             return "not defined in too many replicates: their scores do not vary within the sides and yet the sides differ"
         if high - low <= _NO_WIDTH:
             return "the replicates do not vary, which is no certainty"
-        return point + self.stretch * (low - point), point + self.stretch * (high - point)
+        return point + self.scale * (low - point), point + self.scale * (high - point)

@@ -140,7 +140,7 @@ def _remark_tasks(side: SideMoments, tally: DesignCounts) -> Iterator[DesignRema
         yield DesignRemark(code="few-tasks", message=describe_sample_worth(side, tasks))
     if dropped:
         noun = "task is" if dropped == 1 else "tasks are"
-        message = f"{dropped} {noun} not scored on both sides and left out of ED ({tasks} remain)."
+        message = f"{dropped} {noun} not scored on both sides and excluded from ED ({tasks} remain)."
         yield DesignRemark(code="tasks-dropped", message=message)
 
 
@@ -217,7 +217,7 @@ def resolve_difference(estimate: Estimate, spec: SpecEstimate, *, boundary: floa
             course = _SequenceForecast(
                 tasks=moments.test.tasks, point=(moments.difference + 1) / 2, variance=variance, level=estimate.level
             )
-            return _walk_on(grounds.walks.ed, course, goal=(goal + 1) / 2)
+            return _extend(grounds.sequences.ed, course, goal=(goal + 1) / 2)
 
 
 def resolve_deploy(estimate: Estimate, spec: SpecEstimate, *, theta: float) -> ExtraSample | None:
@@ -240,7 +240,7 @@ def resolve_deploy(estimate: Estimate, spec: SpecEstimate, *, theta: float) -> E
         case IntervalMethod.ANYTIME:
             variance = None if side.task_variance is None else side.task_variance * side.tasks
             course = _SequenceForecast(tasks=side.tasks, point=side.mean, variance=variance, level=estimate.level)
-            return _walk_on(grounds.walks.phi_deploy, course, goal=goal)
+            return _extend(grounds.sequences.phi_deploy, course, goal=goal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,7 +384,7 @@ def _enlarge_side(side: SideMoments, clusters: int, *, random: bool) -> SideMome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SequenceForecast:
-    """How a walk is taken to go on: values of this variance about the point."""
+    """How a sequence is taken to go on: values of this variance about the point."""
 
     tasks: int
     point: float
@@ -392,13 +392,13 @@ class _SequenceForecast:
     level: float
 
 
-def _walk_on(walk: ConfidenceSequence, course: _SequenceForecast, *, goal: float) -> ExtraSample | None:
+def _extend(sequence: ConfidenceSequence, course: _SequenceForecast, *, goal: float) -> ExtraSample | None:
     variance = course.variance
     if variance is None:
         return None
 
     def excludes(more: int) -> bool:
-        longer = extend_sequence(walk, taken=course.tasks, more=more, point=course.point, variance=variance, level=course.level)
+        longer = extend_sequence(sequence, taken=course.tasks, more=more, point=course.point, variance=variance, level=course.level)
         limits = sequence_limits(longer, level=course.level)
         return not min(limits.low, course.point) <= goal <= max(limits.high, course.point)
 

@@ -38,7 +38,7 @@ def unseen_bound(number: float) -> float:
         ValueError: *drawn* is below 1.
     """
     if number < 1:
-        raise ValueError(f"the number drawn must be at least 1, got {number}")
+        raise ValueError(f"the number sampled must be at least 1, got {number}")
     return -math.expm1(math.log(0.05) / number)
 
 

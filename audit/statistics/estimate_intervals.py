@@ -290,6 +290,6 @@ def _name_closed_form(moments: Moments, contexts: ContextDesign) -> str:
     tasks, drawn = name_units(moments)
     if contexts is ContextDesign.RANDOM:
         form = "Banerjee" if moments.banerjee else "Satterthwaite"
-        return f"{METHOD}: {tasks} and random {drawn} crossed, {form} t, hull with MOVER"
+        return f"{METHOD}: {tasks} and random {drawn} crossed, {form} t, MOVER interval"
     what = "conditional on these contexts" if contexts is ContextDesign.FIXED else f"contexts nested in {tasks}"
-    return f"{METHOD}: {tasks}, {what}, t, hull with MOVER"
+    return f"{METHOD}: {tasks}, {what}, t, MOVER interval"

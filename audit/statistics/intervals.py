@@ -38,14 +38,14 @@ class IntervalBasis:
     """Given exactly for anytime intervals."""
 
     @property
-    def walks(self) -> ConfidenceSequences:
-        """The walks of anytime intervals.
+    def sequences(self) -> ConfidenceSequences:
+        """The sequences of anytime intervals.
 
         Raises:
             ValueError: there are none.
         """
         if self.sequence is None:
-            raise ValueError("anytime intervals need the walks of their sequence")
+            raise ValueError("anytime intervals need the sequences of their sequence")
         return self.sequence
 
 
@@ -65,10 +65,10 @@ def find_sides(grounds: IntervalBasis, *, level: float) -> tuple[ConfidenceLimit
             # vary; all methods refuse alike.
             if moments.difference_variance is None:
                 return None, None
-            walks = grounds.walks
+            sequences = grounds.sequences
             return (
-                _include(sequence_limits(walks.phi_test, level=level), moments.test.mean, lowest=0.0),
-                _include(sequence_limits(walks.phi_deploy, level=level), moments.deploy.mean, lowest=0.0),
+                _include(sequence_limits(sequences.phi_test, level=level), moments.test.mean, lowest=0.0),
+                _include(sequence_limits(sequences.phi_deploy, level=level), moments.deploy.mean, lowest=0.0),
             )
 
 
@@ -83,7 +83,7 @@ def find_difference(grounds: IntervalBasis, *, level: float) -> ConfidenceLimits
         case IntervalMethod.ANYTIME:
             if moments.difference_variance is None:
                 return None
-            middle = sequence_limits(grounds.walks.ed, level=level)
+            middle = sequence_limits(grounds.sequences.ed, level=level)
             # The sequence runs over (d + 1)/2, which lies in [0, 1].
             return _include(ConfidenceLimits(low=2 * middle.low - 1, high=2 * middle.high - 1), moments.difference, lowest=-1.0)
 
@@ -99,7 +99,7 @@ def find_zero_p(grounds: IntervalBasis) -> float | None:
             # p and interval agree.
             p = _invert(lambda level: find_difference(grounds, level=level), lambda limits: limits.low > 0 or limits.high < 0)
         case IntervalMethod.ANYTIME:
-            p = None if moments.difference_variance is None else _walk_p(grounds.walks.ed, 0.5, point=(moments.difference + 1) / 2)
+            p = None if moments.difference_variance is None else _sequence_p(grounds.sequences.ed, 0.5, point=(moments.difference + 1) / 2)
     return None if p is None else min(1.0, 2 * p)
 
 
@@ -120,7 +120,7 @@ def find_equivalence_p(grounds: IntervalBasis, *, margin: float) -> float | None
                 return 1.0
             # TOST reports the larger of two p-values; it belongs to the end of [−margin, margin] nearer
             # to the estimate.
-            return one_sided_sequence_p(grounds.walks.ed, margin / 2 - abs(grounds.walks.ed.centre - 0.5))
+            return one_sided_sequence_p(grounds.sequences.ed, margin / 2 - abs(grounds.sequences.ed.centre - 0.5))
 
 
 def find_deploy_p(grounds: IntervalBasis, *, theta: float, above: bool) -> float | None:
@@ -133,7 +133,7 @@ def find_deploy_p(grounds: IntervalBasis, *, theta: float, above: bool) -> float
         if moments.difference_variance is None:
             return None
         beyond = moments.deploy.mean > theta if above else moments.deploy.mean < theta
-        p = _walk_p(grounds.walks.phi_deploy, theta, point=moments.deploy.mean) if beyond else 1.0
+        p = _sequence_p(grounds.sequences.phi_deploy, theta, point=moments.deploy.mean) if beyond else 1.0
         # From 0.5 on the point itself is not beyond θ, so no interval decides.
         return p if p < 0.5 else 1.0
     return _invert(lambda level: find_sides(grounds, level=level)[1], lambda limits: limits.low > theta if above else limits.high < theta)
@@ -160,17 +160,17 @@ def _hull(side: SideInterval | None) -> ConfidenceLimits | None:
 
 
 def _include(limits: ConfidenceLimits, point: float, *, lowest: float) -> ConfidenceLimits:
-    """The limits, widened to hold the point estimate (the centre of a walk is another mean) and cut to [lowest, 1]."""
+    """The limits, widened to hold the point estimate (the centre of a sequence is another mean) and cut to [lowest, 1]."""
     return ConfidenceLimits(low=max(lowest, min(limits.low, point)), high=min(1.0, max(limits.high, point)))
 
 
-def _walk_p(walk: ConfidenceSequence, goal: float, *, point: float) -> float:
+def _sequence_p(sequence: ConfidenceSequence, goal: float, *, point: float) -> float:
     """One-sided p at which the interval, which holds *point*, leaves *goal*."""
     # The centre of the sequence weights tasks by their bets, so it can lie on the other side of the
     # goal than the mean.
-    if (walk.centre - goal) * (point - goal) <= 0:
+    if (sequence.centre - goal) * (point - goal) <= 0:
         return 1.0
-    return one_sided_sequence_p(walk, abs(walk.centre - goal))
+    return one_sided_sequence_p(sequence, abs(sequence.centre - goal))
 
 
 def _invert(find: Callable[[float], ConfidenceLimits | None], excludes: Callable[[ConfidenceLimits], bool]) -> float | None:

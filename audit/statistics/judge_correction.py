@@ -76,7 +76,7 @@ class CorrectedShare:
 def find_effective_size(side: SideMoments, *, random: bool, banerjee: bool, level: float) -> float | None:
     """Return how many independent responses the binary scores of one side are worth; None when their variance cannot be estimated.
 
-    As in `audit.statistics.mean_intervals`: without variance the tasks are counted, and its parts are raised to the least likeness.
+    As in `audit.statistics.mean_intervals`: without variance the tasks are counted, and its parts are raised to the least similarity.
     """
     parts = side.parts(random=random)
     if parts is None:

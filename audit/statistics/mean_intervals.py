@@ -29,7 +29,7 @@ from registry.records.estimates import ConfidenceSequence
 # with Φ of 0.1 to 0.15 and very different tasks have up to 6.5 % false inversions at 12 tasks, 5.5 %
 # from 20 on. Assumed: what `audit.statistics.side_moments` assumes.
 
-TASK_LIKENESS, CONTEXT_LIKENESS = 0.32, 0.08
+MIN_TASK_CORRELATION, MIN_CONTEXT_CORRELATION = 0.32, 0.08
 """Least intraclass correlation of the responses to one task, and under one context, each as a multiple of √(Φ(1 − Φ)) (1 − 2Φ)².
 
 So at most 0.06 and 0.015, near Φ = 0.1 and 0.9, and none at 0, ½ and 1. Set so that no cell of the design grid (statistics.md section 5)
@@ -106,7 +106,7 @@ def side_interval(side: SideMoments, *, random: bool, banerjee: bool, binary: bo
 
 
 def raise_variances(side: SideMoments, parts: Sequence[VariancePart]) -> tuple[VariancePart, ...]:
-    """Return the parts, task first, none below what the least likeness of responses in a cluster makes of their spread.
+    """Return the parts, task first, none below what the least correlation of responses in a cluster makes of their spread.
 
     Where what is counted is rare, few tasks or contexts show it at all: when those that matter were not drawn, mean and variance come
     out too low together, and the interval ends short of the truth. A correlation that is the same at every Φ (beta-binomial) would widen
@@ -116,12 +116,12 @@ def raise_variances(side: SideMoments, parts: Sequence[VariancePart]) -> tuple[V
     """
     # Rounding may put a mean slightly outside the range.
     whole = max(0.0, side.mean * (1 - side.mean))
-    likeness = math.sqrt(whole) * (1 - 2 * side.mean) ** 2
+    correlation = math.sqrt(whole) * (1 - 2 * side.mean) ** 2
     spread = whole if side.spread is None or whole == 0 else min(whole, side.spread / (SKEWED * whole))
-    clusters = ((TASK_LIKENESS, side.effective_tasks), (CONTEXT_LIKENESS, float(side.contexts)))
+    clusters = ((MIN_TASK_CORRELATION, side.effective_tasks), (MIN_CONTEXT_CORRELATION, float(side.contexts)))
     # Contexts have no part where they are not sampled; what both parts contain stays as it is.
     raised = (
-        replace(part, variance=max(part.variance, least * likeness * spread / count))
+        replace(part, variance=max(part.variance, least * correlation * spread / count))
         for part, (least, count) in zip(parts, clusters, strict=False)
     )
     return (*raised, *parts[len(clusters) :])
@@ -332,7 +332,7 @@ def _hash(name: str, seed: int) -> bytes:
 
 
 def compute_sequence(values: Floats, *, level: float) -> tuple[Floats, Floats, Floats]:
-    """Return centre, penalty and weight of the walk after each of *values* (in [0, 1], along the last axis), shaped like them.
+    """Return centre, penalty and weight of the sequence after each of *values* (in [0, 1], along the last axis), shaped like them.
 
     *level* tunes how narrow the sequence is at that level; it holds at all.
     """
@@ -349,33 +349,35 @@ def compute_sequence(values: Floats, *, level: float) -> tuple[Floats, Floats, F
 
 
 def build_sequence(values: npt.NDArray[np.float64], *, level: float) -> ConfidenceSequence:
-    """Return the walk after the last of *values*, of which there is at least one; numbers in [0, 1] in the order they came."""
+    """Return the sequence after the last of *values*, of which there is at least one; numbers in [0, 1] in the order they came."""
     centre, penalty, weight = compute_sequence(values, level=level)
     return ConfidenceSequence(centre=float(centre[-1]), penalty=float(penalty[-1]), weight=float(weight[-1]))
 
 
-def sequence_limits(walk: ConfidenceSequence, *, level: float) -> ConfidenceLimits:
+def sequence_limits(sequence: ConfidenceSequence, *, level: float) -> ConfidenceLimits:
     """Return the interval at *level*, not cut to [0, 1]."""
-    radius = (math.log(2 / (1 - level)) + walk.penalty) / walk.weight
-    return ConfidenceLimits(low=walk.centre - radius, high=walk.centre + radius)
+    radius = (math.log(2 / (1 - level)) + sequence.penalty) / sequence.weight
+    return ConfidenceLimits(low=sequence.centre - radius, high=sequence.centre + radius)
 
 
-def one_sided_sequence_p(walk: ConfidenceSequence, distance: float) -> float:
+def one_sided_sequence_p(sequence: ConfidenceSequence, distance: float) -> float:
     """Return the one-sided p at which the interval, at level 1 − 2p, just reaches *distance* from its centre; at most 1."""
-    return math.exp(min(0.0, walk.penalty - distance * walk.weight))
+    return math.exp(min(0.0, sequence.penalty - distance * sequence.weight))
 
 
-def extend_sequence(walk: ConfidenceSequence, *, taken: int, more: int, point: float, variance: float, level: float) -> ConfidenceSequence:
-    """Return *walk*, of *taken* steps, gone on for *more* of them with mean *point* and *variance*: what a longer replay would bring."""
+def extend_sequence(
+    sequence: ConfidenceSequence, *, taken: int, more: int, point: float, variance: float, level: float
+) -> ConfidenceSequence:
+    """Return *sequence*, of *taken* steps, continued for *more* steps with mean *point* and *variance*: the result of a longer replay."""
     steps = np.arange(taken + 1, taken + more + 1, dtype=np.float64)
     # The sequence starts its variance estimate with one pseudo-observation of 0.25, so it never assumes
     # less.
     known = max(variance, 0.25 / (taken + 1))
     bets = np.minimum(np.sqrt(2 * math.log(2 / (1 - level)) / (known * steps * np.log1p(steps))), _LARGEST_BET)
-    weight = walk.weight + float(np.sum(bets))
+    weight = sequence.weight + float(np.sum(bets))
     return ConfidenceSequence(
-        centre=(walk.centre * walk.weight + point * float(np.sum(bets))) / weight,
-        penalty=walk.penalty + variance * float(np.sum(-np.log1p(-bets) - bets)),
+        centre=(sequence.centre * sequence.weight + point * float(np.sum(bets))) / weight,
+        penalty=sequence.penalty + variance * float(np.sum(-np.log1p(-bets) - bets)),
         weight=weight,
     )
 

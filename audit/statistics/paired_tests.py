@@ -81,7 +81,7 @@ def cohens_d(differences: Floats, *, level: float) -> Measure:
     value = spread.mean / spread.deviation
     # Beyond the range in which the noncentral t was checked, d is reported without an interval.
     if abs(spread.t) > _LARGEST_T:
-        reason = f"tasks hardly vary beside their mean (t = {spread.t:.3g}): the noncentral t cannot be inverted there"
+        reason = f"tasks hardly vary compared with their mean (t = {spread.t:.3g}): the noncentral t cannot be inverted there"
         return Measure(value=value, reason=reason)
     low, high = (_find_noncentrality(spread.t, df=spread.n - 1, p=p) / math.sqrt(spread.n) for p in (0.5 + level / 2, 0.5 - level / 2))
     return Measure(value=value, low=low, high=high)

@@ -80,7 +80,7 @@ class VersionDifference:
 
 
 def edit_interval(edit: VersionDifference, *, level: float) -> ConfidenceLimits | None:
-    """Return the interval of the difference: that of ED, and for paired cells its hull with MOVER from gains and losses; None as there.
+    """Return the interval of the difference: that of ED, and for paired cells its MOVER interval from gains and losses; None as there.
 
     An edit that changes few cells, or none, is one of rare events: the sides' own limits, which know nothing of pairs, would be too
     narrow where scores vary little. Gains and losses count tasks: no change in 20 tasks gives ±0.168 at 95 %. Their correlation

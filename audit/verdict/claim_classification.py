@@ -139,7 +139,7 @@ def combine(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> Join
         return joint
     # Leaving out each specification in turn shows whether the verdict rests on a single one. Page one
     # says so.
-    others = (tuple(decision for decision in nominal if decision.spec != left_out.spec) for left_out in nominal)
+    others = (tuple(decision for decision in nominal if decision.spec != excluded.spec) for excluded in nominal)
     hangs = any(_join(rest, at_level).row.verdict is not joint.row.verdict for rest in others)
     return replace(joint, hangs_on_one_spec=hangs)
 

@@ -54,6 +54,10 @@ _NOT_ESTABLISHED = (_CLAIMED + ": not established.",)
 _TEST_FAILS = ("That {claimed}: not resolved. The replay of its own evaluation does not meet it.",)
 _FIGURES = ("{test_figure}", "{deploy_figure}")
 _DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the claimed {limit_word} is {theta}."
+_TESTED = "These figures, for the tasks and contexts tested only."
+"""What page one permits where its verdict and chart print the figures: they are said once."""
+_EVALUATED = "The figure of the evaluation, for the tasks and contexts tested only."
+"""The same where the one of deployment decides nothing."""
 _TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the claimed {limit_word} is {theta}."
 
 WORDINGS = (
@@ -207,7 +211,7 @@ WORDINGS = (
         unsupported=_OPEN,
     ),
     VerdictWording(
-        rules=("sides-told-apart",),
+        rules=("sides-distinguished",),
         verdict="blind raters distinguish the deployment contexts from the evaluation too well to call them deployment-like.",
         surviving=("{evaluated_only}",),
         unsupported=_OPEN,
@@ -361,13 +365,28 @@ def restrict(
     return RestrictedClaim(
         original=original,
         restricted=join([carried, _scope(original, case, primary), *kept, phrases.replicated, *cautions, *remarks, *unsupported]),
-        surviving=tuple(filter(None, [carried, *own])),
+        surviving=tuple(filter(None, [carried, *_permit(wording, surviving, own)])),
         remarks=tuple(filter(None, [phrases.replicated, *implied.values(), *remarks])),
         withdrawn=tuple(unsupported),
         # Implied readings often need the same replay; it is named once.
         resolves=tuple(dict.fromkeys(resolves)),
         verdict=_compose_headline(primary, phrases),
     )
+
+
+def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) -> list[str]:
+    """What page one says may be said: where the verdict gives the figures of these *sentences*, no figure is printed twice."""
+    if "{test_figure}" not in sentences or "{phi_deploy}" not in wording.verdict:
+        return filled
+    # An open direction shows in the interval of the verdict.
+    dropped = (*_FIGURES, "{differential}", "{direction_established}")
+    rest = [
+        text for sentence, text in zip(sentences, filled, strict=True) if sentence not in dropped or text.startswith("The direction is")
+    ]
+    # A claim that holds is said first, in its own right.
+    holds = [text for text in rest if text.startswith("The claim holds")]
+    tested = _TESTED if "{deploy_figure}" in sentences or "{phi_test}" in wording.verdict else _EVALUATED
+    return [*holds, tested, *(text for text in rest if text not in holds)]
 
 
 def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> str:

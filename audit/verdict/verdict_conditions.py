@@ -154,7 +154,7 @@ def _weigh(rate: RecognitionRate, other: RecognitionRate | None, floor: float) -
         in_deployment=other,
         difference=difference,
         floor=floor,
-        text=text if other is None else f"{text}, beside {_describe_rate(other, floor)} in deployment-like samples",
+        text=text if other is None else f"{text}, against {_describe_rate(other, floor)} in deployment-like samples",
         reason=reason,
     )
 
@@ -303,7 +303,7 @@ class ReadingFacts:
     """The rate of recognition above which it suspends a claim."""
     other_model: str | None = None
     """Why the responses are not those of the claim's model version, in words; None where nothing says so."""
-    told_apart: str | None = None
+    distinguishable: str | None = None
     """That blind raters tell the sides apart more often than the plan allows, as a clause; None where that is not shown."""
     rater_limit: float = 0.75
     """The plan's limit on their accuracy."""
@@ -368,7 +368,7 @@ def build_facts(
         level=level,
         recognition_floor=case.plan.recognition_floor,
         other_model=other_model,
-        told_apart=case.raters.note if case.raters and case.raters.status is RaterStatus.TOLD_APART else None,
+        distinguishable=case.raters.note if case.raters and case.raters.status is RaterStatus.TOLD_APART else None,
         rater_limit=case.plan.rater_limit,
         model=claim.model,
         evidence=case.evidence,
@@ -428,9 +428,9 @@ def is_ontologically_infeasible(facts: ReadingFacts) -> bool:
     return facts.infeasible is Infeasible.ONTOLOGICAL
 
 
-def are_sides_told_apart(facts: ReadingFacts) -> bool:
+def are_sides_distinguishable(facts: ReadingFacts) -> bool:
     """Blind raters tell test from deployment contexts with accuracy above the plan's limit."""
-    return facts.told_apart is not None
+    return facts.distinguishable is not None
 
 
 def has_variant_scorer(facts: ReadingFacts) -> bool:
@@ -711,7 +711,7 @@ def _bears_on_behaviour(evidence: Evidence) -> bool:
 
 def find_point_class(facts: ReadingFacts) -> ClaimClass | None:
     """The class that the point estimate alone would give; None where it gives none."""
-    if facts.estimate is None or facts.infeasible or facts.told_apart or facts.form is Form.EXISTENCE:
+    if facts.estimate is None or facts.infeasible or facts.distinguishable or facts.form is Form.EXISTENCE:
         return None
     if facts.form is Form.PREVALENCE:
         return ClaimClass.STABLE if abs(facts.estimate.ed.value) <= facts.margin else ClaimClass.DEGRADED
@@ -723,7 +723,12 @@ def find_point_class(facts: ReadingFacts) -> ClaimClass | None:
 
 def find_possible(facts: ReadingFacts) -> tuple[ClaimClass, ...]:
     """The classes that some point of the interval gives; empty without an interval."""
-    if facts.infeasible or facts.told_apart or facts.form is Form.EXISTENCE or (facts.form is not Form.PREVALENCE and facts.theta is None):
+    if (
+        facts.infeasible
+        or facts.distinguishable
+        or facts.form is Form.EXISTENCE
+        or (facts.form is not Form.PREVALENCE and facts.theta is None)
+    ):
         return ()
     if facts.form is Form.PREVALENCE:
         ends = _ed_ends(facts)

@@ -114,9 +114,9 @@ class VerdictPhrases:
         return f"{other_model[:1].lower()}{other_model[1:]}"
 
     @property
-    def told_apart(self) -> str:
+    def distinguishable(self) -> str:
         """That blind raters tell the sides apart, as a clause; empty where that is not shown."""
-        return self._facts.told_apart or ""
+        return self._facts.distinguishable or ""
 
     @property
     def rater_limit(self) -> str:
@@ -424,6 +424,11 @@ class VerdictPhrases:
         pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         return "; ".join(self._describe_recognition(piece) for piece in pieces) or "as recorded"
 
+    @property
+    def recognition_evidence(self) -> str:
+        """The evidence of recognition without its rates, for a reason below a verdict that gives them."""
+        return self._sources(is_recognition)
+
     def _describe_recognition(self, evidence: Evidence) -> str:
         weight = weigh_recognition(evidence, self._facts.recognition_floor)
         bare = _describe(replace(evidence, finding=None, in_deployment=None), foreign=not is_own_model(self._facts, evidence))
@@ -529,7 +534,7 @@ def fold(name: str) -> str:
 _OF_SPEC = {
     Verdict.CONTRADICTED: "fails for",
     Verdict.DOES_NOT_CARRY_OVER: "does not carry over to",
-    Verdict.NOT_REPRODUCED: "is not reproduced in the replay beside",
+    Verdict.NOT_REPRODUCED: "is not reproduced in the replay next to",
     Verdict.INCONCLUSIVE: "is inconclusive for",
     Verdict.HOLDS: "holds for",
 }
@@ -589,7 +594,7 @@ def _describe(evidence: Evidence, *, foreign: bool) -> str:
         number = (
             share(evidence.finding.value) if evidence.finding.unit == "share" else f"{evidence.finding.value:g} {evidence.finding.unit}"
         )
-        parts.append(f"{number}, beside {evidence.finding.comparison}" if evidence.finding.comparison else number)
+        parts.append(f"{number}, against {evidence.finding.comparison}" if evidence.finding.comparison else number)
     parts += [f"in {evidence.evaluation}"] if evidence.evaluation else []
     parts += [f"on {evidence.model}"] if foreign else []
     parts += [evidence.source] if evidence.source else []

@@ -1,4 +1,4 @@
-"""How firmly a verdict stands: each condition of an established verdict, checked against the data."""
+"""How firm a verdict is: each condition of an established verdict, checked against the data."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -200,7 +200,7 @@ def _check_raters(ground: StandingBasis) -> Answer:
     # A study that was not made, or that resolves nothing, costs nothing: otherwise making one would be
     # a disadvantage. The page says that no raters were asked.
     if study is None:
-        return ConditionStatus.NOT_CHECKED, "no blind raters were asked whether they can tell test from deployment contexts"
+        return ConditionStatus.NOT_CHECKED, "no blind raters were asked whether they can distinguish test from deployment contexts"
     if study.status is RaterStatus.WITHIN:
         return _met(study.note)
     return (ConditionStatus.NOT_CHECKED, study.note) if study.status is RaterStatus.UNRESOLVED else _missing(study.note)

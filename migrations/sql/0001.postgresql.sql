@@ -21,7 +21,7 @@ CREATE TABLE entry (
 	at BIGINT NOT NULL,
 	leaf BYTEA NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'contestation' OR kind = 'contestation_event' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'omission' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'sighting' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -543,10 +543,10 @@ CREATE TABLE claim_text (
 	CONSTRAINT fk_claim_text_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
-CREATE TABLE contestation (
+CREATE TABLE objection (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
-	contestation TEXT NOT NULL,
+	objection TEXT NOT NULL,
 	claim TEXT,
 	revision BIGINT,
 	spec TEXT,
@@ -554,49 +554,49 @@ CREATE TABLE contestation (
 	contested_by TEXT NOT NULL,
 	rival TEXT,
 	rival_version BIGINT,
-	CONSTRAINT pk_contestation PRIMARY KEY (log, seq),
-	CONSTRAINT ck_contestation_contestation_begins CHECK (substr(contestation, 1, 4) = 'CON-'),
-	CONSTRAINT ck_contestation_one_target CHECK ((claim IS NULL) <> (spec IS NULL)),
-	CONSTRAINT ck_contestation_target_whole CHECK ((claim IS NULL) = (revision IS NULL) AND (spec IS NULL) = (version IS NULL)),
-	CONSTRAINT ck_contestation_rival_whole CHECK ((rival IS NULL) = (rival_version IS NULL)),
-	CONSTRAINT uq_contestation_log_contestation UNIQUE (log, contestation),
-	CONSTRAINT fk_contestation_contestation_identifier FOREIGN KEY(log, contestation) REFERENCES identifier (log, id),
-	CONSTRAINT fk_contestation_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
-	CONSTRAINT fk_contestation_version_spec_version FOREIGN KEY(log, spec, version) REFERENCES spec_version (log, spec, version),
-	CONSTRAINT fk_contestation_rival_version_spec_version FOREIGN KEY(log, rival, rival_version) REFERENCES spec_version (log, spec, version),
-	CONSTRAINT fk_contestation_contested_by_authority FOREIGN KEY(log, contested_by) REFERENCES authority (log, code),
-	CONSTRAINT fk_contestation_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_objection PRIMARY KEY (log, seq),
+	CONSTRAINT ck_objection_objection_begins CHECK (substr(objection, 1, 4) = 'CON-'),
+	CONSTRAINT ck_objection_one_target CHECK ((claim IS NULL) <> (spec IS NULL)),
+	CONSTRAINT ck_objection_target_whole CHECK ((claim IS NULL) = (revision IS NULL) AND (spec IS NULL) = (version IS NULL)),
+	CONSTRAINT ck_objection_rival_whole CHECK ((rival IS NULL) = (rival_version IS NULL)),
+	CONSTRAINT uq_objection_log_objection UNIQUE (log, objection),
+	CONSTRAINT fk_objection_objection_identifier FOREIGN KEY(log, objection) REFERENCES identifier (log, id),
+	CONSTRAINT fk_objection_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_objection_version_spec_version FOREIGN KEY(log, spec, version) REFERENCES spec_version (log, spec, version),
+	CONSTRAINT fk_objection_rival_version_spec_version FOREIGN KEY(log, rival, rival_version) REFERENCES spec_version (log, spec, version),
+	CONSTRAINT fk_objection_contested_by_authority FOREIGN KEY(log, contested_by) REFERENCES authority (log, code),
+	CONSTRAINT fk_objection_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
-CREATE INDEX ix_contestation_log_claim ON contestation (log, claim)
+CREATE INDEX ix_objection_log_claim ON objection (log, claim)
 
-CREATE INDEX ix_contestation_log_rival ON contestation (log, rival)
+CREATE INDEX ix_objection_log_rival ON objection (log, rival)
 
-CREATE INDEX ix_contestation_log_spec ON contestation (log, spec)
+CREATE INDEX ix_objection_log_spec ON objection (log, spec)
 
-CREATE TABLE sighting (
+CREATE TABLE passage_match (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
 	claim TEXT NOT NULL,
 	revision BIGINT NOT NULL,
 	card TEXT NOT NULL,
 	card_revision BIGINT NOT NULL,
-	fate TEXT NOT NULL,
+	match_result TEXT NOT NULL,
 	alarm BIGINT NOT NULL,
 	start BIGINT,
 	stop BIGINT,
-	CONSTRAINT pk_sighting PRIMARY KEY (log, seq),
-	CONSTRAINT ck_sighting_fate CHECK (fate = 'unchanged' OR fate = 'moved' OR fate = 'reworded' OR fate = 'gone'),
-	CONSTRAINT ck_sighting_alarm_agrees CHECK (CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END),
-	CONSTRAINT ck_sighting_placed_unless_gone CHECK ((fate = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)),
-	CONSTRAINT ck_sighting_stop_after_start CHECK (start >= 0 AND stop > start),
-	CONSTRAINT uq_sighting_log_claim_revision_card_card_revision UNIQUE (log, claim, revision, card, card_revision),
-	CONSTRAINT fk_sighting_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
-	CONSTRAINT fk_sighting_card_revision_card_revision FOREIGN KEY(log, card, card_revision) REFERENCES card_revision (log, card, revision),
-	CONSTRAINT fk_sighting_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_passage_match PRIMARY KEY (log, seq),
+	CONSTRAINT ck_passage_match_match_result CHECK (match_result = 'unchanged' OR match_result = 'moved' OR match_result = 'reworded' OR match_result = 'gone'),
+	CONSTRAINT ck_passage_match_alarm_agrees CHECK (CASE match_result WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END),
+	CONSTRAINT ck_passage_match_placed_unless_gone CHECK ((match_result = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)),
+	CONSTRAINT ck_passage_match_stop_after_start CHECK (start >= 0 AND stop > start),
+	CONSTRAINT uq_passage_match_log_claim_revision_card_card_revision UNIQUE (log, claim, revision, card, card_revision),
+	CONSTRAINT fk_passage_match_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_passage_match_card_revision_card_revision FOREIGN KEY(log, card, card_revision) REFERENCES card_revision (log, card, revision),
+	CONSTRAINT fk_passage_match_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
-CREATE INDEX ix_sighting_log_card_card_revision ON sighting (log, card, card_revision)
+CREATE INDEX ix_passage_match_log_card_card_revision ON passage_match (log, card, card_revision)
 
 CREATE TABLE staleness_review (
 	log BIGINT NOT NULL,
@@ -630,30 +630,17 @@ CREATE TABLE audit_rival (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
 	audit TEXT NOT NULL,
-	contestation TEXT NOT NULL,
+	objection TEXT NOT NULL,
 	CONSTRAINT pk_audit_rival PRIMARY KEY (log, seq),
-	CONSTRAINT ck_audit_rival_contestation_begins CHECK (substr(contestation, 1, 4) = 'CON-'),
+	CONSTRAINT ck_audit_rival_objection_begins CHECK (substr(objection, 1, 4) = 'CON-'),
 	CONSTRAINT fk_audit_rival_audit_audit FOREIGN KEY(log, audit) REFERENCES audit (log, audit),
-	CONSTRAINT fk_audit_rival_contestation_contestation FOREIGN KEY(log, contestation) REFERENCES contestation (log, contestation),
+	CONSTRAINT fk_audit_rival_objection_objection FOREIGN KEY(log, objection) REFERENCES objection (log, objection),
 	CONSTRAINT fk_audit_rival_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
 CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
-CREATE INDEX ix_audit_rival_log_contestation ON audit_rival (log, contestation)
-
-CREATE TABLE contestation_event (
-	log BIGINT NOT NULL,
-	seq BIGINT NOT NULL,
-	contestation TEXT NOT NULL,
-	step TEXT NOT NULL,
-	CONSTRAINT pk_contestation_event PRIMARY KEY (log, seq),
-	CONSTRAINT ck_contestation_event_step CHECK (step = 'answered' OR step = 'upheld' OR step = 'rejected' OR step = 'escalated'),
-	CONSTRAINT fk_contestation_event_contestation_contestation FOREIGN KEY(log, contestation) REFERENCES contestation (log, contestation),
-	CONSTRAINT fk_contestation_event_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
-)
-
-CREATE INDEX ix_contestation_event_log_contestation ON contestation_event (log, contestation)
+CREATE INDEX ix_audit_rival_log_objection ON audit_rival (log, objection)
 
 CREATE TABLE evidence (
 	log BIGINT NOT NULL,
@@ -731,6 +718,19 @@ CREATE TABLE lock (
 	CONSTRAINT fk_lock_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE TABLE objection_event (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	objection TEXT NOT NULL,
+	step TEXT NOT NULL,
+	CONSTRAINT pk_objection_event PRIMARY KEY (log, seq),
+	CONSTRAINT ck_objection_event_step CHECK (step = 'answered' OR step = 'upheld' OR step = 'rejected' OR step = 'escalated'),
+	CONSTRAINT fk_objection_event_objection_objection FOREIGN KEY(log, objection) REFERENCES objection (log, objection),
+	CONSTRAINT fk_objection_event_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_objection_event_log_objection ON objection_event (log, objection)
+
 CREATE TABLE outcome_validity (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -777,7 +777,7 @@ CREATE TABLE reviewed_cause (
 	kind TEXT NOT NULL,
 	what TEXT NOT NULL,
 	CONSTRAINT pk_reviewed_cause PRIMARY KEY (log, seq, position),
-	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'contestation' OR kind = 'expiry' OR kind = 'revision'),
+	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'objection' OR kind = 'expiry' OR kind = 'revision'),
 	CONSTRAINT fk_reviewed_cause_seq_staleness_review FOREIGN KEY(log, seq) REFERENCES staleness_review (log, seq),
 	CONSTRAINT fk_reviewed_cause_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
@@ -950,7 +950,7 @@ CREATE TRIGGER entry__change BEFORE UPDATE OR DELETE ON entry FOR EACH ROW EXECU
 
 CREATE TRIGGER entry__truncate BEFORE TRUNCATE ON entry FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_entry_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE EXCEPTION 'not-gapless: entry.seq must follow the last one' USING ERRCODE = '23000'; END IF; IF NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE EXCEPTION 'out-of-order: entry.at must not lie before the entry that precedes it' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_entry_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE EXCEPTION 'has-gap: entry.seq must follow the last one' USING ERRCODE = '23000'; END IF; IF NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE EXCEPTION 'out-of-order: entry.at must not lie before the entry that precedes it' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER entry__insert BEFORE INSERT ON entry FOR EACH ROW EXECUTE FUNCTION caveat_entry_insert()
 
@@ -1010,7 +1010,7 @@ CREATE TRIGGER identifier__change BEFORE UPDATE OR DELETE ON identifier FOR EACH
 
 CREATE TRIGGER identifier__truncate BEFORE TRUNCATE ON identifier FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_identifier_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE EXCEPTION 'not-gapless: identifier.number must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_identifier_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE EXCEPTION 'has-gap: identifier.number must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER identifier__insert BEFORE INSERT ON identifier FOR EACH ROW EXECUTE FUNCTION caveat_identifier_insert()
 
@@ -1030,7 +1030,7 @@ CREATE TRIGGER card_revision__change BEFORE UPDATE OR DELETE ON card_revision FO
 
 CREATE TRIGGER card_revision__truncate BEFORE TRUNCATE ON card_revision FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_card_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE EXCEPTION 'not-gapless: card_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_card_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE EXCEPTION 'has-gap: card_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER card_revision__insert BEFORE INSERT ON card_revision FOR EACH ROW EXECUTE FUNCTION caveat_card_revision_insert()
 
@@ -1054,7 +1054,7 @@ CREATE TRIGGER spec_version__change BEFORE UPDATE OR DELETE ON spec_version FOR 
 
 CREATE TRIGGER spec_version__truncate BEFORE TRUNCATE ON spec_version FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_spec_version_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE EXCEPTION 'not-gapless: spec_version.version must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_spec_version_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE EXCEPTION 'has-gap: spec_version.version must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER spec_version__insert BEFORE INSERT ON spec_version FOR EACH ROW EXECUTE FUNCTION caveat_spec_version_insert()
 
@@ -1066,7 +1066,7 @@ CREATE TRIGGER claim_revision__change BEFORE UPDATE OR DELETE ON claim_revision 
 
 CREATE TRIGGER claim_revision__truncate BEFORE TRUNCATE ON claim_revision FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_claim_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE EXCEPTION 'not-gapless: claim_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_claim_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE EXCEPTION 'has-gap: claim_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER claim_revision__insert BEFORE INSERT ON claim_revision FOR EACH ROW EXECUTE FUNCTION caveat_claim_revision_insert()
 
@@ -1102,17 +1102,17 @@ CREATE TRIGGER claim_text__change BEFORE UPDATE ON claim_text FOR EACH ROW EXECU
 
 CREATE TRIGGER claim_text__truncate BEFORE TRUNCATE ON claim_text FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER contestation__change BEFORE UPDATE OR DELETE ON contestation FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER objection__change BEFORE UPDATE OR DELETE ON objection FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER contestation__truncate BEFORE TRUNCATE ON contestation FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER objection__truncate BEFORE TRUNCATE ON objection FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER sighting__change BEFORE UPDATE OR DELETE ON sighting FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER passage_match__change BEFORE UPDATE OR DELETE ON passage_match FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER sighting__truncate BEFORE TRUNCATE ON sighting FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER passage_match__truncate BEFORE TRUNCATE ON passage_match FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_sighting_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE EXCEPTION 'wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_passage_match_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE EXCEPTION 'wrong-document: a passage match is of a quoted passage, in another revision of the card it is quoted from' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
-CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting FOR EACH ROW EXECUTE FUNCTION caveat_sighting_insert()
+CREATE TRIGGER passage_match__insert BEFORE INSERT ON passage_match FOR EACH ROW EXECUTE FUNCTION caveat_passage_match_insert()
 
 CREATE TRIGGER staleness_review__change BEFORE UPDATE OR DELETE ON staleness_review FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
@@ -1125,10 +1125,6 @@ CREATE TRIGGER asked_name__truncate BEFORE TRUNCATE ON asked_name FOR EACH STATE
 CREATE TRIGGER audit_rival__change BEFORE UPDATE OR DELETE ON audit_rival FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER audit_rival__truncate BEFORE TRUNCATE ON audit_rival FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
-
-CREATE TRIGGER contestation_event__change BEFORE UPDATE OR DELETE ON contestation_event FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
-
-CREATE TRIGGER contestation_event__truncate BEFORE TRUNCATE ON contestation_event FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER evidence__change BEFORE UPDATE OR DELETE ON evidence FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
@@ -1153,6 +1149,10 @@ CREATE TRIGGER lock__truncate BEFORE TRUNCATE ON lock FOR EACH STATEMENT EXECUTE
 CREATE FUNCTION caveat_lock_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE EXCEPTION 'not-its-time: lock.at must be the time of its entry' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER lock__insert BEFORE INSERT ON lock FOR EACH ROW EXECUTE FUNCTION caveat_lock_insert()
+
+CREATE TRIGGER objection_event__change BEFORE UPDATE OR DELETE ON objection_event FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER objection_event__truncate BEFORE TRUNCATE ON objection_event FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER outcome_validity__change BEFORE UPDATE OR DELETE ON outcome_validity FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

@@ -25,7 +25,7 @@ CREATE TABLE entry (
 	at INTEGER NOT NULL,
 	leaf BLOB NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'contestation' OR kind = 'contestation_event' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'omission' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'sighting' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -609,10 +609,10 @@ CREATE TABLE claim_text (
  WITHOUT ROWID,
  STRICT
 
-CREATE TABLE contestation (
+CREATE TABLE objection (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
-	contestation TEXT NOT NULL,
+	objection TEXT NOT NULL,
 	claim TEXT,
 	revision INTEGER,
 	spec TEXT,
@@ -620,53 +620,53 @@ CREATE TABLE contestation (
 	contested_by TEXT NOT NULL,
 	rival TEXT,
 	rival_version INTEGER,
-	CONSTRAINT pk_contestation PRIMARY KEY (log, seq),
-	CONSTRAINT ck_contestation_contestation_begins CHECK (substr(contestation, 1, 4) = 'CON-'),
-	CONSTRAINT ck_contestation_one_target CHECK ((claim IS NULL) <> (spec IS NULL)),
-	CONSTRAINT ck_contestation_target_whole CHECK ((claim IS NULL) = (revision IS NULL) AND (spec IS NULL) = (version IS NULL)),
-	CONSTRAINT ck_contestation_rival_whole CHECK ((rival IS NULL) = (rival_version IS NULL)),
-	CONSTRAINT uq_contestation_log_contestation UNIQUE (log, contestation),
-	CONSTRAINT fk_contestation_contestation_identifier FOREIGN KEY(log, contestation) REFERENCES identifier (log, id),
-	CONSTRAINT fk_contestation_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
-	CONSTRAINT fk_contestation_version_spec_version FOREIGN KEY(log, spec, version) REFERENCES spec_version (log, spec, version),
-	CONSTRAINT fk_contestation_rival_version_spec_version FOREIGN KEY(log, rival, rival_version) REFERENCES spec_version (log, spec, version),
-	CONSTRAINT fk_contestation_contested_by_authority FOREIGN KEY(log, contested_by) REFERENCES authority (log, code),
-	CONSTRAINT fk_contestation_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_objection PRIMARY KEY (log, seq),
+	CONSTRAINT ck_objection_objection_begins CHECK (substr(objection, 1, 4) = 'CON-'),
+	CONSTRAINT ck_objection_one_target CHECK ((claim IS NULL) <> (spec IS NULL)),
+	CONSTRAINT ck_objection_target_whole CHECK ((claim IS NULL) = (revision IS NULL) AND (spec IS NULL) = (version IS NULL)),
+	CONSTRAINT ck_objection_rival_whole CHECK ((rival IS NULL) = (rival_version IS NULL)),
+	CONSTRAINT uq_objection_log_objection UNIQUE (log, objection),
+	CONSTRAINT fk_objection_objection_identifier FOREIGN KEY(log, objection) REFERENCES identifier (log, id),
+	CONSTRAINT fk_objection_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_objection_version_spec_version FOREIGN KEY(log, spec, version) REFERENCES spec_version (log, spec, version),
+	CONSTRAINT fk_objection_rival_version_spec_version FOREIGN KEY(log, rival, rival_version) REFERENCES spec_version (log, spec, version),
+	CONSTRAINT fk_objection_contested_by_authority FOREIGN KEY(log, contested_by) REFERENCES authority (log, code),
+	CONSTRAINT fk_objection_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
  WITHOUT ROWID,
  STRICT
 
-CREATE INDEX ix_contestation_log_claim ON contestation (log, claim)
+CREATE INDEX ix_objection_log_claim ON objection (log, claim)
 
-CREATE INDEX ix_contestation_log_rival ON contestation (log, rival)
+CREATE INDEX ix_objection_log_rival ON objection (log, rival)
 
-CREATE INDEX ix_contestation_log_spec ON contestation (log, spec)
+CREATE INDEX ix_objection_log_spec ON objection (log, spec)
 
-CREATE TABLE sighting (
+CREATE TABLE passage_match (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
 	claim TEXT NOT NULL,
 	revision INTEGER NOT NULL,
 	card TEXT NOT NULL,
 	card_revision INTEGER NOT NULL,
-	fate TEXT NOT NULL,
+	match_result TEXT NOT NULL,
 	alarm INTEGER NOT NULL,
 	start INTEGER,
 	stop INTEGER,
-	CONSTRAINT pk_sighting PRIMARY KEY (log, seq),
-	CONSTRAINT ck_sighting_fate CHECK (fate = 'unchanged' OR fate = 'moved' OR fate = 'reworded' OR fate = 'gone'),
-	CONSTRAINT ck_sighting_alarm_agrees CHECK (CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END),
-	CONSTRAINT ck_sighting_placed_unless_gone CHECK ((fate = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)),
-	CONSTRAINT ck_sighting_stop_after_start CHECK (start >= 0 AND stop > start),
-	CONSTRAINT uq_sighting_log_claim_revision_card_card_revision UNIQUE (log, claim, revision, card, card_revision),
-	CONSTRAINT fk_sighting_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
-	CONSTRAINT fk_sighting_card_revision_card_revision FOREIGN KEY(log, card, card_revision) REFERENCES card_revision (log, card, revision),
-	CONSTRAINT fk_sighting_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_passage_match PRIMARY KEY (log, seq),
+	CONSTRAINT ck_passage_match_match_result CHECK (match_result = 'unchanged' OR match_result = 'moved' OR match_result = 'reworded' OR match_result = 'gone'),
+	CONSTRAINT ck_passage_match_alarm_agrees CHECK (CASE match_result WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END),
+	CONSTRAINT ck_passage_match_placed_unless_gone CHECK ((match_result = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)),
+	CONSTRAINT ck_passage_match_stop_after_start CHECK (start >= 0 AND stop > start),
+	CONSTRAINT uq_passage_match_log_claim_revision_card_card_revision UNIQUE (log, claim, revision, card, card_revision),
+	CONSTRAINT fk_passage_match_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_passage_match_card_revision_card_revision FOREIGN KEY(log, card, card_revision) REFERENCES card_revision (log, card, revision),
+	CONSTRAINT fk_passage_match_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
  WITHOUT ROWID,
  STRICT
 
-CREATE INDEX ix_sighting_log_card_card_revision ON sighting (log, card, card_revision)
+CREATE INDEX ix_passage_match_log_card_card_revision ON passage_match (log, card, card_revision)
 
 CREATE TABLE staleness_review (
 	log INTEGER NOT NULL,
@@ -704,11 +704,11 @@ CREATE TABLE audit_rival (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
 	audit TEXT NOT NULL,
-	contestation TEXT NOT NULL,
+	objection TEXT NOT NULL,
 	CONSTRAINT pk_audit_rival PRIMARY KEY (log, seq),
-	CONSTRAINT ck_audit_rival_contestation_begins CHECK (substr(contestation, 1, 4) = 'CON-'),
+	CONSTRAINT ck_audit_rival_objection_begins CHECK (substr(objection, 1, 4) = 'CON-'),
 	CONSTRAINT fk_audit_rival_audit_audit FOREIGN KEY(log, audit) REFERENCES audit (log, audit),
-	CONSTRAINT fk_audit_rival_contestation_contestation FOREIGN KEY(log, contestation) REFERENCES contestation (log, contestation),
+	CONSTRAINT fk_audit_rival_objection_objection FOREIGN KEY(log, objection) REFERENCES objection (log, objection),
 	CONSTRAINT fk_audit_rival_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
  WITHOUT ROWID,
@@ -716,22 +716,7 @@ CREATE TABLE audit_rival (
 
 CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
-CREATE INDEX ix_audit_rival_log_contestation ON audit_rival (log, contestation)
-
-CREATE TABLE contestation_event (
-	log INTEGER NOT NULL,
-	seq INTEGER NOT NULL,
-	contestation TEXT NOT NULL,
-	step TEXT NOT NULL,
-	CONSTRAINT pk_contestation_event PRIMARY KEY (log, seq),
-	CONSTRAINT ck_contestation_event_step CHECK (step = 'answered' OR step = 'upheld' OR step = 'rejected' OR step = 'escalated'),
-	CONSTRAINT fk_contestation_event_contestation_contestation FOREIGN KEY(log, contestation) REFERENCES contestation (log, contestation),
-	CONSTRAINT fk_contestation_event_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
-)
- WITHOUT ROWID,
- STRICT
-
-CREATE INDEX ix_contestation_event_log_contestation ON contestation_event (log, contestation)
+CREATE INDEX ix_audit_rival_log_objection ON audit_rival (log, objection)
 
 CREATE TABLE evidence (
 	log INTEGER NOT NULL,
@@ -817,6 +802,21 @@ CREATE TABLE lock (
  WITHOUT ROWID,
  STRICT
 
+CREATE TABLE objection_event (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	objection TEXT NOT NULL,
+	step TEXT NOT NULL,
+	CONSTRAINT pk_objection_event PRIMARY KEY (log, seq),
+	CONSTRAINT ck_objection_event_step CHECK (step = 'answered' OR step = 'upheld' OR step = 'rejected' OR step = 'escalated'),
+	CONSTRAINT fk_objection_event_objection_objection FOREIGN KEY(log, objection) REFERENCES objection (log, objection),
+	CONSTRAINT fk_objection_event_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_objection_event_log_objection ON objection_event (log, objection)
+
 CREATE TABLE outcome_validity (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -867,7 +867,7 @@ CREATE TABLE reviewed_cause (
 	kind TEXT NOT NULL,
 	what TEXT NOT NULL,
 	CONSTRAINT pk_reviewed_cause PRIMARY KEY (log, seq, position),
-	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'contestation' OR kind = 'expiry' OR kind = 'revision'),
+	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'objection' OR kind = 'expiry' OR kind = 'revision'),
 	CONSTRAINT fk_reviewed_cause_seq_staleness_review FOREIGN KEY(log, seq) REFERENCES staleness_review (log, seq),
 	CONSTRAINT fk_reviewed_cause_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
@@ -1058,7 +1058,7 @@ CREATE TRIGGER entry__update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'a
 
 CREATE TRIGGER entry__delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append-only: entry takes no DELETE'); END
 
-CREATE TRIGGER entry__insert BEFORE INSERT ON entry BEGIN SELECT CASE WHEN NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE(ABORT, 'not-gapless: entry.seq must follow the last one') WHEN NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE(ABORT, 'out-of-order: entry.at must not lie before the entry that precedes it') END; END
+CREATE TRIGGER entry__insert BEFORE INSERT ON entry BEGIN SELECT CASE WHEN NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE(ABORT, 'has-gap: entry.seq must follow the last one') WHEN NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE(ABORT, 'out-of-order: entry.at must not lie before the entry that precedes it') END; END
 
 CREATE TRIGGER authority__update BEFORE UPDATE ON authority BEGIN SELECT RAISE(ABORT, 'append-only: authority takes no UPDATE'); END
 
@@ -1128,7 +1128,7 @@ CREATE TRIGGER identifier__update BEFORE UPDATE ON identifier BEGIN SELECT RAISE
 
 CREATE TRIGGER identifier__delete BEFORE DELETE ON identifier BEGIN SELECT RAISE(ABORT, 'append-only: identifier takes no DELETE'); END
 
-CREATE TRIGGER identifier__insert BEFORE INSERT ON identifier BEGIN SELECT CASE WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE(ABORT, 'not-gapless: identifier.number must follow the last one') WHEN (SELECT 1 FROM identifier WHERE id = NEW.id AND log = NEW.log) THEN RAISE(ABORT, 'append-only: identifier holds this id log') END; END
+CREATE TRIGGER identifier__insert BEFORE INSERT ON identifier BEGIN SELECT CASE WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE(ABORT, 'has-gap: identifier.number must follow the last one') WHEN (SELECT 1 FROM identifier WHERE id = NEW.id AND log = NEW.log) THEN RAISE(ABORT, 'append-only: identifier holds this id log') END; END
 
 CREATE TRIGGER key_event__update BEFORE UPDATE ON key_event BEGIN SELECT RAISE(ABORT, 'append-only: key_event takes no UPDATE'); END
 
@@ -1152,7 +1152,7 @@ CREATE TRIGGER card_revision__update BEFORE UPDATE ON card_revision BEGIN SELECT
 
 CREATE TRIGGER card_revision__delete BEFORE DELETE ON card_revision BEGIN SELECT RAISE(ABORT, 'append-only: card_revision takes no DELETE'); END
 
-CREATE TRIGGER card_revision__insert BEFORE INSERT ON card_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE(ABORT, 'not-gapless: card_revision.revision must follow the last one') WHEN (SELECT 1 FROM card_revision WHERE document = NEW.document AND log = NEW.log) THEN RAISE(ABORT, 'append-only: card_revision holds this document log') WHEN (SELECT 1 FROM card_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: card_revision holds this log seq') END; END
+CREATE TRIGGER card_revision__insert BEFORE INSERT ON card_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE(ABORT, 'has-gap: card_revision.revision must follow the last one') WHEN (SELECT 1 FROM card_revision WHERE document = NEW.document AND log = NEW.log) THEN RAISE(ABORT, 'append-only: card_revision holds this document log') WHEN (SELECT 1 FROM card_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: card_revision holds this log seq') END; END
 
 CREATE TRIGGER claim_event__update BEFORE UPDATE ON claim_event BEGIN SELECT RAISE(ABORT, 'append-only: claim_event takes no UPDATE'); END
 
@@ -1182,7 +1182,7 @@ CREATE TRIGGER spec_version__update BEFORE UPDATE ON spec_version BEGIN SELECT R
 
 CREATE TRIGGER spec_version__delete BEFORE DELETE ON spec_version BEGIN SELECT RAISE(ABORT, 'append-only: spec_version takes no DELETE'); END
 
-CREATE TRIGGER spec_version__insert BEFORE INSERT ON spec_version BEGIN SELECT CASE WHEN NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE(ABORT, 'not-gapless: spec_version.version must follow the last one') WHEN (SELECT 1 FROM spec_version WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: spec_version holds this log seq') END; END
+CREATE TRIGGER spec_version__insert BEFORE INSERT ON spec_version BEGIN SELECT CASE WHEN NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE(ABORT, 'has-gap: spec_version.version must follow the last one') WHEN (SELECT 1 FROM spec_version WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: spec_version holds this log seq') END; END
 
 CREATE TRIGGER survey__update BEFORE UPDATE ON survey BEGIN SELECT RAISE(ABORT, 'append-only: survey takes no UPDATE'); END
 
@@ -1194,7 +1194,7 @@ CREATE TRIGGER claim_revision__update BEFORE UPDATE ON claim_revision BEGIN SELE
 
 CREATE TRIGGER claim_revision__delete BEFORE DELETE ON claim_revision BEGIN SELECT RAISE(ABORT, 'append-only: claim_revision takes no DELETE'); END
 
-CREATE TRIGGER claim_revision__insert BEFORE INSERT ON claim_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE(ABORT, 'not-gapless: claim_revision.revision must follow the last one') WHEN (SELECT 1 FROM claim_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_revision holds this log seq') END; END
+CREATE TRIGGER claim_revision__insert BEFORE INSERT ON claim_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE(ABORT, 'has-gap: claim_revision.revision must follow the last one') WHEN (SELECT 1 FROM claim_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_revision holds this log seq') END; END
 
 CREATE TRIGGER reveal__update BEFORE UPDATE ON reveal BEGIN SELECT RAISE(ABORT, 'append-only: reveal takes no UPDATE'); END
 
@@ -1234,17 +1234,17 @@ CREATE TRIGGER claim_text__update BEFORE UPDATE ON claim_text BEGIN SELECT RAISE
 
 CREATE TRIGGER claim_text__insert BEFORE INSERT ON claim_text BEGIN SELECT CASE WHEN (SELECT 1 FROM claim_text WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_text holds this log seq') END; END
 
-CREATE TRIGGER contestation__update BEFORE UPDATE ON contestation BEGIN SELECT RAISE(ABORT, 'append-only: contestation takes no UPDATE'); END
+CREATE TRIGGER objection__update BEFORE UPDATE ON objection BEGIN SELECT RAISE(ABORT, 'append-only: objection takes no UPDATE'); END
 
-CREATE TRIGGER contestation__delete BEFORE DELETE ON contestation BEGIN SELECT RAISE(ABORT, 'append-only: contestation takes no DELETE'); END
+CREATE TRIGGER objection__delete BEFORE DELETE ON objection BEGIN SELECT RAISE(ABORT, 'append-only: objection takes no DELETE'); END
 
-CREATE TRIGGER contestation__insert BEFORE INSERT ON contestation BEGIN SELECT CASE WHEN (SELECT 1 FROM contestation WHERE contestation = NEW.contestation AND log = NEW.log) THEN RAISE(ABORT, 'append-only: contestation holds this contestation log') WHEN (SELECT 1 FROM contestation WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: contestation holds this log seq') END; END
+CREATE TRIGGER objection__insert BEFORE INSERT ON objection BEGIN SELECT CASE WHEN (SELECT 1 FROM objection WHERE log = NEW.log AND objection = NEW.objection) THEN RAISE(ABORT, 'append-only: objection holds this log objection') WHEN (SELECT 1 FROM objection WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: objection holds this log seq') END; END
 
-CREATE TRIGGER sighting__update BEFORE UPDATE ON sighting BEGIN SELECT RAISE(ABORT, 'append-only: sighting takes no UPDATE'); END
+CREATE TRIGGER passage_match__update BEFORE UPDATE ON passage_match BEGIN SELECT RAISE(ABORT, 'append-only: passage_match takes no UPDATE'); END
 
-CREATE TRIGGER sighting__delete BEFORE DELETE ON sighting BEGIN SELECT RAISE(ABORT, 'append-only: sighting takes no DELETE'); END
+CREATE TRIGGER passage_match__delete BEFORE DELETE ON passage_match BEGIN SELECT RAISE(ABORT, 'append-only: passage_match takes no DELETE'); END
 
-CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM sighting WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: sighting holds this card card_revision claim log revision') WHEN (SELECT 1 FROM sighting WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: sighting holds this log seq') END; END
+CREATE TRIGGER passage_match__insert BEFORE INSERT ON passage_match BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'wrong-document: a passage match is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM passage_match WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: passage_match holds this card card_revision claim log revision') WHEN (SELECT 1 FROM passage_match WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: passage_match holds this log seq') END; END
 
 CREATE TRIGGER staleness_review__update BEFORE UPDATE ON staleness_review BEGIN SELECT RAISE(ABORT, 'append-only: staleness_review takes no UPDATE'); END
 
@@ -1263,12 +1263,6 @@ CREATE TRIGGER audit_rival__update BEFORE UPDATE ON audit_rival BEGIN SELECT RAI
 CREATE TRIGGER audit_rival__delete BEFORE DELETE ON audit_rival BEGIN SELECT RAISE(ABORT, 'append-only: audit_rival takes no DELETE'); END
 
 CREATE TRIGGER audit_rival__insert BEFORE INSERT ON audit_rival BEGIN SELECT CASE WHEN (SELECT 1 FROM audit_rival WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: audit_rival holds this log seq') END; END
-
-CREATE TRIGGER contestation_event__update BEFORE UPDATE ON contestation_event BEGIN SELECT RAISE(ABORT, 'append-only: contestation_event takes no UPDATE'); END
-
-CREATE TRIGGER contestation_event__delete BEFORE DELETE ON contestation_event BEGIN SELECT RAISE(ABORT, 'append-only: contestation_event takes no DELETE'); END
-
-CREATE TRIGGER contestation_event__insert BEFORE INSERT ON contestation_event BEGIN SELECT CASE WHEN (SELECT 1 FROM contestation_event WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: contestation_event holds this log seq') END; END
 
 CREATE TRIGGER evidence__update BEFORE UPDATE ON evidence BEGIN SELECT RAISE(ABORT, 'append-only: evidence takes no UPDATE'); END
 
@@ -1293,6 +1287,12 @@ CREATE TRIGGER lock__update BEFORE UPDATE ON lock BEGIN SELECT RAISE(ABORT, 'app
 CREATE TRIGGER lock__delete BEFORE DELETE ON lock BEGIN SELECT RAISE(ABORT, 'append-only: lock takes no DELETE'); END
 
 CREATE TRIGGER lock__insert BEFORE INSERT ON lock BEGIN SELECT CASE WHEN NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'not-its-time: lock.at must be the time of its entry') WHEN (SELECT 1 FROM lock WHERE audit = NEW.audit AND log = NEW.log) THEN RAISE(ABORT, 'append-only: lock holds this audit log') WHEN (SELECT 1 FROM lock WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: lock holds this log seq') END; END
+
+CREATE TRIGGER objection_event__update BEFORE UPDATE ON objection_event BEGIN SELECT RAISE(ABORT, 'append-only: objection_event takes no UPDATE'); END
+
+CREATE TRIGGER objection_event__delete BEFORE DELETE ON objection_event BEGIN SELECT RAISE(ABORT, 'append-only: objection_event takes no DELETE'); END
+
+CREATE TRIGGER objection_event__insert BEFORE INSERT ON objection_event BEGIN SELECT CASE WHEN (SELECT 1 FROM objection_event WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: objection_event holds this log seq') END; END
 
 CREATE TRIGGER outcome_validity__update BEFORE UPDATE ON outcome_validity BEGIN SELECT RAISE(ABORT, 'append-only: outcome_validity takes no UPDATE'); END
 

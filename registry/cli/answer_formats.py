@@ -14,15 +14,15 @@ from registry.present.answer_formats import AnswerFormat, answer, group
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, PropertyClass, Relation
 from registry.records.claim_status import (
     CauseKind,
-    Contestation,
-    ContestationEvent,
-    ContestationState,
-    ContestationStep,
     Dispute,
+    Objection,
+    ObjectionEvent,
+    ObjectionState,
+    ObjectionStep,
     StalenessVerdict,
     Status,
 )
-from registry.records.dossier import ContestationFile, Dossier
+from registry.records.dossier import Dossier, ObjectionFile
 from registry.records.estimates import Differential
 from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.records.model_version import EndpointName, ModelLink, ModelRef, ModelVersion
@@ -127,7 +127,7 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
         kind=CauseKind, what=str, text=str, entry=int, remedy=Remedy, claims=list[str], commands=list[str],
     )  # fmt: skip
     review = group(claim=str, causes=list[str], entry=int | None, status=Status)
-    carried = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
+    applied = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
     source = group(source=str, log=str, entries=int, verified=bool | None)
     figure = group(claim=str | None, card=str | None, value=float, relation=Relation | None, quote=str)
     listed = group(
@@ -138,7 +138,7 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
     return (
         answer(
             "claim-add", "claim add", dry_run=bool, added=list[str], revised=list[str], unchanged=int,
-            restates=list[group(claim=str, other=str)], left_out=unchanged, proposed=unchanged | None,
+            restates=list[group(claim=str, other=str)], excluded=unchanged, proposed=unchanged | None,
         ),
         answer("claims-list", "claim list", log_size=int, claims=list[listed]),
         answer(
@@ -159,7 +159,7 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
             by_remedy=dict[Remedy, int], causes=list[cause], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
         ),
         answer("stale-review", ("stale confirm", "stale dismiss"), verdict=StalenessVerdict, why=str, claims=list[review]),
-        answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[carried]),
+        answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[applied]),
         answer(
             "claim-reword", "claim reword", claim=str, match=MatchResult, card=str, revised=str | None, turns=list[SenseChange]
         ),
@@ -172,18 +172,18 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
 
 
 def _list_objections() -> tuple[AnswerFormat, ...]:
-    opened = {"opened": str, "owner": str, "state": ContestationState}
+    opened = {"opened": str, "owner": str, "state": ObjectionState}
     replay = group(audit=str, claim=str, auditor=str, outcome=ReadingVerdict | None, counts=ReadingVerdict | None)
     return (
-        answer("contestation", "contest open", contestation=str, target=str),
-        answer("contestations", "contest list", contestations=list[group(Contestation, log=str, **opened)], erased=list[str]),
+        answer("objection", "contest open", objection=str, target=str),
+        answer("objections", "contest list", objections=list[group(Objection, log=str, **opened)], erased=list[str]),
         answer(
-            "contestation-file", "contest show", Contestation, **opened, changes=list[_CHANGE] | None, not_compared=str | None,
-            steps=list[group(ContestationEvent, by=str, at=str, entry=int)], replays=list[replay],
+            "objection-file", "contest show", Objection, **opened, changes=list[_CHANGE] | None, not_compared=str | None,
+            steps=list[group(ObjectionEvent, by=str, at=str, entry=int)], replays=list[replay],
         ),
         answer(
-            "contestation-step", ("contest answer", "contest uphold", "contest reject", "contest escalate"),
-            contestation=str, step=ContestationStep, entry=int, by=str, to=str | None, state=ContestationState,
+            "objection-step", ("contest answer", "contest uphold", "contest reject", "contest escalate"),
+            objection=str, step=ObjectionStep, entry=int, by=str, to=str | None, state=ObjectionState,
         ),
     )  # fmt: skip
 
@@ -224,7 +224,7 @@ def _list_specs() -> tuple[AnswerFormat, ...]:
         answer("spec-reveal", "spec reveal", spec=str, entry=int),
         answer(
             "spec", "spec show", SpecVersion, revealed=NotRequired[Entry], opening=NotRequired[SpecOpening],
-            contestations_erased=NotRequired[list[str]], contestations=NotRequired[list[ContestationFile]],
+            objections_erased=NotRequired[list[str]], objections=NotRequired[list[ObjectionFile]],
         ),
         answer(
             "spec-diff", "spec diff", spec=str, from_=int, to=int, why=str | None, changes=list[_CHANGE] | None,
@@ -244,7 +244,7 @@ def _list_logs() -> tuple[AnswerFormat, ...]:
         ),
         answer("logs", "admin log list", logs=list[log]),
         answer("erasure", "admin log erase", erased=int, leaf=str, entry=int, why=str),
-        answer("checkpoint", "admin log checkpoint", **_CHECKPOINT, note=str, left_out=list[str], file=str | None),
+        answer("checkpoint", "admin log checkpoint", **_CHECKPOINT, note=str, excluded=list[str], file=str | None),
         answer(
             "cosigned", "admin log cosign", **_CHECKPOINT, seen=int | None, entry=int | None, new=bool, vkeys=list[str], note=str,
             file=str | None,

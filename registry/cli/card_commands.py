@@ -69,7 +69,7 @@ def add(
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_card(writer, text, note, authority=app.config.authority)
         # Matches are recorded with the revision, or not at all.
-        sightings = match_claims(writer, registered, followers) if is_new and followers else ()
+        passage_matches = match_claims(writer, registered, followers) if is_new and followers else ()
     for warning in text.warnings:
         app.say(f"warning: {warning}")
     document = {"schema": "caveat/card-add/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
@@ -79,9 +79,9 @@ def add(
             f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
             f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
         )
-        yield from _tell_sightings(registered, sightings)
+        yield from _describe_passage_matches(registered, passage_matches)
 
-    app.answer({**document, "passage_matches": [_summarise_sighting(sighting) for sighting in sightings]}, tell())
+    app.answer({**document, "passage_matches": [_summarise_passage_match(passage_match) for passage_match in passage_matches]}, tell())
 
 
 def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Followers | None":
@@ -106,21 +106,22 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
         return open_followers(view, note.revises, text)
 
 
-def _tell_sightings(card: Card, sightings: "Sequence[PassageMatch]") -> Iterator[Block]:
+def _describe_passage_matches(card: Card, passage_matches: "Sequence[PassageMatch]") -> Iterator[Block]:
     from collections import Counter
 
-    from registry.cli.card_comparison_presenter import describe_fates
+    from registry.cli.card_comparison_presenter import describe_match_results
 
-    if sightings:
-        respelled = sum(bool(sighting.differs) for sighting in sightings)
-        yield f"Of {len(sightings)} claims {describe_fates(Counter(match.fate for match in sightings), respelled)}."
+    if passage_matches:
+        respelled = sum(bool(passage_match.differs) for passage_match in passage_matches)
+        counts = Counter(passage_match.match_result for passage_match in passage_matches)
+        yield f"Of {len(passage_matches)} claims {describe_match_results(counts, respelled)}."
         yield f"Next: caveat card diff {card.card}"
 
 
-def _summarise_sighting(passage_match: "PassageMatch") -> dict[str, Any]:
+def _summarise_passage_match(passage_match: "PassageMatch") -> dict[str, Any]:
     return {
         "claim": passage_match.claim,
-        "match": passage_match.fate.value,
+        "match": passage_match.match_result.value,
         "alarm": passage_match.is_alarm,
         "differs": list(passage_match.differs),
     }
@@ -313,7 +314,7 @@ def _record(app: App, revision_comparison: "RevisionComparison") -> int:
     cards = {side.card.card if side.card else side.name for side in (revision_comparison.old, revision_comparison.new)}
     # A match belongs to a registered claim and a registered revision of its card.
     if revision_comparison.old.card is None or len(cards) > 1 or len(sighted) < len(revision_comparison.passages):
-        what = "only what claims of a registered card become in another registered revision of it is recorded"
+        what = "only match results of claims of a registered card in another registered revision are recorded"
         raise InputError(Fault("nothing-to-record", "--record", what))
     with app.ledger.write(actor=app.config.authority) as writer:
         return record_passage_matches(writer, sighted)
@@ -323,14 +324,14 @@ def _record(app: App, revision_comparison: "RevisionComparison") -> int:
 
 _MOST = 20
 """Passages that are listed without `--all`."""
-_COLUMNS = ("proposed", "registered", "audited", "restricted", "left out", "undecided")
+_COLUMNS = ("proposed", "registered", "audited", "restricted", "excluded", "unreviewed")
 _WIDEST = 27
 
 
 @examples("card coverage CRD-LAB-2026-0001-J", "card coverage CRD-LAB-2026-0001-J --all")
 @click.command()
 @click.argument("card_id", type=CARD)
-@click.option("--all", "whole", is_flag=True, help="List every undecided passage and every passage left out, not only the first 20.")
+@click.option("--all", "whole", is_flag=True, help="List all unreviewed and all excluded passages, not only the first 20.")
 @as_of_option
 @pass_app
 def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
@@ -364,7 +365,7 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
             more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
             yield f"contested: {_count(len(disputed), 'claim')}: {told}{more}"
         most = None if whole else _MOST
-        yield from _present_undecided(found, most)
+        yield from _present_unreviewed(found, most)
         yield from _present_omissions(found, most)
 
     app.answer(document, text())
@@ -376,7 +377,7 @@ def _present_survey(found: Coverage, reference: str) -> Iterator[Block]:
     if found.surveyed_by:
         yield f"surveyed by {', '.join(found.surveyed_by)}\n"
     else:
-        stands = "stands in the log any more" if found.erased else "is recorded"
+        stands = "is in the log any more" if found.erased else "is recorded"
         yield f"No survey of this revision {stands}: how many of its passages make claims is not known."
         yield f"Next: caveat claim propose {reference}\n"
 
@@ -385,7 +386,7 @@ def _present_erased(found: Coverage, untold: Sequence[str]) -> Iterator[Block]:
     # Counts without erased statements would be taken for complete.
     if found.erased:
         entries = ", ".join(str(entry.seq) for entry in found.erased)
-        yield f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries})."
+        yield f"Erased, and so not counted: passages proposed or excluded by {_count(len(found.erased), 'statement')} ({entries})."
     if untold:
         verb = "rests" if len(untold) == 1 else "rest"
         names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
@@ -411,31 +412,31 @@ def _name(section: SectionCoverage, *, has_headings: bool) -> str:
 
 
 def _write(counts: PassageCounts) -> tuple[str, ...]:
-    numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.left_out, counts.undecided)
+    numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.excluded, counts.unreviewed)
     # An unknown number is no zero.
     return tuple("?" if number is None else f"{number:,}" for number in numbers)
 
 
-def _present_undecided(found: Coverage, most: int | None) -> Iterator[Block]:
+def _present_unreviewed(found: Coverage, most: int | None) -> Iterator[Block]:
     # Unknown without a survey; said above.
-    if found.total.undecided is None:
+    if found.total.unreviewed is None:
         return
-    if not found.undecided:
+    if not found.unreviewed:
         # Registered or left out does not mean read.
-        yield "\nEvery proposed passage is registered or left out; whether a person read each is not recorded."
+        yield "\nEvery proposed passage is registered or excluded; whether a person read each is not recorded."
         return
-    verb = "is" if len(found.undecided) == 1 else "are"
-    yield f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out"
-    for passage in found.undecided[:most]:
+    verb = "is" if len(found.unreviewed) == 1 else "are"
+    yield f"\n{_count(len(found.unreviewed), 'proposed passage')} {verb} unreviewed: neither registered nor excluded"
+    for passage in found.unreviewed[:most]:
         yield f"  {_locate(passage.page, passage.section)}: “{_shorten(passage.readable or passage.quote)}”"
-    yield from _present_rest(len(found.undecided), most)
+    yield from _present_rest(len(found.unreviewed), most)
 
 
 def _present_omissions(found: Coverage, most: int | None) -> Iterator[Block]:
     if not found.omissions:
         return
     verb = "was" if len(found.omissions) == 1 else "were"
-    yield f"\n{_count(len(found.omissions), 'passage')} {verb} left out"
+    yield f"\n{_count(len(found.omissions), 'passage')} {verb} excluded"
     for place, omission in enumerate(found.omissions[:most]):
         said, words = omission.payload, found.omitted[place] if found.omitted else omission.payload.quote
         yield f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”"

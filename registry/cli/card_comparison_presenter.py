@@ -23,24 +23,22 @@ _SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
 """The marks of a redline, where a card has them itself."""
 
 
-def count_fates(passages: Sequence[ComparedPassage]) -> dict[str, int]:
-    """Return how many passages met each fate."""
-    counted = Counter(passage.found.fate for passage in passages)
-    return {fate.value: counted[fate] for fate in MatchResult}
+def count_match_results(passages: Sequence[ComparedPassage]) -> dict[str, int]:
+    """Return how many passages met each match_result."""
+    counted = Counter(passage.found.match_result for passage in passages)
+    return {match_result.value: counted[match_result] for match_result in MatchResult}
 
 
-def describe_fates(fates: Counter[MatchResult], respelled: int) -> str:
-    """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that no passage met are left
-    out.
-    """
+def describe_match_results(match_results: Counter[MatchResult], respelled: int) -> str:
+    """Return the counts on one line, such as "18 unchanged, 2 reworded (only in spelling), 2 gone", without results that no passage has."""
     told = []
-    for fate in MatchResult:
-        alone = "" if fate is not MatchResult.REWORDED or not respelled else " (in spelling alone)"
+    for match_result in MatchResult:
+        alone = "" if match_result is not MatchResult.REWORDED or not respelled else " (only in spelling)"
         # All reworded passages differ in spelling, or only some of them do; then the number is
         # given.
-        if alone and respelled < fates[fate]:
-            alone = f" ({respelled} in spelling alone)"
-        told += [f"{fates[fate]} {fate.value}{alone}"] if fates[fate] else []
+        if alone and respelled < match_results[match_result]:
+            alone = f" ({respelled} only in spelling)"
+        told += [f"{match_results[match_result]} {match_result.value}{alone}"] if match_results[match_result] else []
     return ", ".join(told)
 
 
@@ -77,7 +75,7 @@ def summarise_comparison(revision_comparison: RevisionComparison) -> dict[str, A
         "old": _summarise_side(revision_comparison, old=True),
         "new": _summarise_side(revision_comparison, old=False),
         "backwards": revision_comparison.is_backwards,
-        "counts": count_fates(revision_comparison.passages),
+        "counts": count_match_results(revision_comparison.passages),
         "in_spelling_alone": _count_respelled(revision_comparison),
         "claims": [_summarise(passage) for passage in revision_comparison.passages],
         "quoting_newer": _list_quoting_newer(revision_comparison),
@@ -100,7 +98,7 @@ def present_comparison(revision_comparison: RevisionComparison, *, whole: bool) 
     # Alarms first; sorting is stable, so the rest keeps the order of the card.
     for compared_passage in sorted(revision_comparison.passages, key=lambda passage: not passage.is_alarm):
         # An unchanged passage needs no line; it is counted.
-        if compared_passage.found.fate is not MatchResult.UNCHANGED:
+        if compared_passage.found.match_result is not MatchResult.UNCHANGED:
             yield from _present_passage(
                 compared_passage, None if compared_passage.quoted == revision_comparison.old.name else compared_passage.quoted
             )
@@ -128,10 +126,10 @@ def _present_counts(revision_comparison: RevisionComparison) -> Iterator[Block]:
         noun = "claim" if len(revision_comparison.passages) == 1 else "claims"
         yield f"\n{len(revision_comparison.passages)} {noun} followed:"
         respelled = _count_respelled(revision_comparison)
-        fates = Counter(passage.found.fate for passage in revision_comparison.passages)
-        for fate in MatchResult:
-            note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is MatchResult.REWORDED else ""
-            yield f"  {fate.value:<9}{fates[fate]:>5}{note}"
+        match_results = Counter(passage.found.match_result for passage in revision_comparison.passages)
+        for match_result in MatchResult:
+            note = f"   {respelled} only in spelling, no alarm" if respelled and match_result is MatchResult.REWORDED else ""
+            yield f"  {match_result.value:<9}{match_results[match_result]:>5}{note}"
     quoting = revision_comparison.quoting
     if decided := _list_quoting_newer(revision_comparison):
         yield f"Not followed, for they quote {revision_comparison.new.name} itself: {', '.join(decided)}"
@@ -144,11 +142,11 @@ def _present_counts(revision_comparison: RevisionComparison) -> Iterator[Block]:
 def _present_passage(passage: ComparedPassage, quoted: str | None) -> Iterator[Block]:
     """*quoted*: the revision it is quoted from, if it is not the older of the two."""
     anchor = passage.found.anchor
-    spelling = " in spelling alone" if passage.found.differs else ""
-    yield Subtitle(f"{passage.name}  {passage.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
-    yield f"  {_tell_move(passage.old, anchor)}"
+    spelling = " only in spelling" if passage.found.differs else ""
+    yield Subtitle(f"{passage.name}  {passage.found.match_result.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
+    yield f"  {_describe_move(passage.old, anchor)}"
     old = passage.old.exact
-    match passage.found.fate:
+    match passage.found.match_result:
         case MatchResult.GONE:
             yield f"  {render_redline(old, '')}"
         case MatchResult.REWORDED if anchor is not None:
@@ -162,22 +160,22 @@ def _advise(passage: ComparedPassage) -> str:
     """Return what a person may do next about a passage that is not unchanged."""
     claim = passage.name.partition("@")[0]
     # A moved passage has the same words, so its audits stay valid.
-    if passage.found.fate is MatchResult.MOVED:
-        return "Nothing to do: its audits stand."
+    if passage.found.match_result is MatchResult.MOVED:
+        return "Nothing to do: its audits still count."
     if passage.found.differs:
         return f"Nothing to do: {'; '.join(passage.found.differs)}"
     # A file that is not registered has no revision that a claim could be moved to.
     if passage.sighted is None:
         return f"{f'A number changed ({passage.numbers}). ' if passage.numbers else ''}Next: register the newer one, then decide."
-    if passage.found.fate is MatchResult.GONE:
-        return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
+    if passage.found.match_result is MatchResult.GONE:
+        return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it as it is: it needs review.'
     # A changed number is another claim, so rewording is not offered.
     if passage.numbers:
         return f'A number changed ({passage.numbers}). Next: caveat claim revise {claim} FILE --reason "…"'
     return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --reason "…"'
 
 
-def _tell_move(old: Anchor, new: Anchor | None) -> str:
+def _describe_move(old: Anchor, new: Anchor | None) -> str:
     """Return page and section, old → new, each once where it is the same."""
     pages = None if old.page is None else f"page {old.page}"
     if new is None:
@@ -193,8 +191,8 @@ def _present_changes(changes: RevisionChanges) -> Iterator[Block]:
     yield Subtitle("Both texts as wholes")
     yield (
         f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
-        f"{changes.reworded:,} reworded, {changes.removed:,} removed{_tell_with_figures(changes.removed_with_figures)}, "
-        f"{changes.added:,} added{_tell_with_figures(changes.added_with_figures)}"
+        f"{changes.reworded:,} reworded, {changes.removed:,} removed{_describe_with_figures(changes.removed_with_figures)}, "
+        f"{changes.added:,} added{_describe_with_figures(changes.added_with_figures)}"
     )
     for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
         for title in titles:
@@ -203,7 +201,7 @@ def _present_changes(changes: RevisionChanges) -> Iterator[Block]:
         yield f"  section renamed: {render_redline(section.old, section.new)}"
 
 
-def _tell_with_figures(count: int) -> str:
+def _describe_with_figures(count: int) -> str:
     return f" ({count:,} with figures)" if count else ""
 
 
@@ -213,8 +211,8 @@ def _present_figures(figures: Sequence[ChangedFigure], most: int | None) -> Iter
     noun = "passage" if len(figures) == 1 else "passages"
     yield Subtitle(f"{len(figures)} {noun} with changed figures of which no claim is registered")
     for figure in figures[:most]:
-        fate = " (removed)" if not figure.new else " (added)" if not figure.old else ""
-        yield f"  {_place(figure.page, figure.section, figure.start)}: {figure.numbers}{fate}"
+        match_result = " (removed)" if not figure.new else " (added)" if not figure.old else ""
+        yield f"  {_place(figure.page, figure.section, figure.start)}: {figure.numbers}{match_result}"
         yield f"    {render_redline(figure.old, figure.new, context=_CONTEXT)}"
     yield from _present_rest(len(figures), most)
 
@@ -282,7 +280,7 @@ def _summarise(passage: ComparedPassage) -> dict[str, Any]:
     return {
         "claim": passage.name,
         "quoted": passage.quoted,
-        "match": passage.found.fate.value,
+        "match": passage.found.match_result.value,
         "alarm": passage.is_alarm,
         "differs": list(passage.found.differs),
         "numbers": passage.numbers,

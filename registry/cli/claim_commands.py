@@ -11,7 +11,7 @@ from registry.cli.application import (
     ANY,
     CLAIM,
     CONTESTABLE,
-    CONTESTATION,
+    OBJECTION,
     SPEC,
     App,
     as_of_option,
@@ -26,11 +26,11 @@ from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.present.blocks import Block, Table
 from registry.records.claim import ClaimEvent, ClaimEventKind
-from registry.records.claim_status import ContestationEvent, ContestationStep
+from registry.records.claim_status import ObjectionEvent, ObjectionStep
 from registry.records.record import Identifier, Kind
 
 if TYPE_CHECKING:
-    from registry.records.dossier import ContestationFile
+    from registry.records.dossier import ObjectionFile
     from registry.store.registry_view import View
 
 # `caveat claim`: register, read and follow claims.
@@ -51,7 +51,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 
     FILE is YAML or JSON, or one JSON claim per line (.jsonl). Caveat looks up every verbatim quote in its card. All claims are
     recorded, or none. The same file again changes nothing; a changed claim needs its reason (`why:`) and becomes a new revision. List
-    deliberate exclusions under `left_out:`, with the reason. The format: caveat admin schema claims.
+    deliberate exclusions under `excluded:`, with the reason. The format: caveat admin schema claims.
     """
     from registry.cli.application import track
     from registry.cli.claim_presenter import present_added
@@ -347,74 +347,74 @@ def open_(app: App, /, *, target: Identifier, reason: str, rival: Identifier | N
 
     TARGET is a claim, P_test, a P_deploy, a property, a scoring function, a cue inventory or a method; the latest version unless it
     names one. Any registered authority may object (set CAVEAT_AUTHORITY=CODE). Every supplement that depends on TARGET shows the
-    objection. Replays under the rival name it as `contestation: CON-…` in the audit file.
+    objection. Replays under the rival name it as `objection: CON-…` in the audit file.
     """
-    opened = open_contestation(app, target, grounds=reason, rival=rival)
-    app.answer(opened, f"{opened['contestation']} contests {opened['target']}.")
+    opened = open_objection(app, target, grounds=reason, rival=rival)
+    app.answer(opened, f"{opened['objection']} contests {opened['target']}.")
 
 
-def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Identifier | None) -> dict[str, Any]:
-    """Record a contestation in the name of who calls, and return the document that says so."""
+def open_objection(app: App, target: Identifier, *, grounds: str, rival: Identifier | None) -> dict[str, Any]:
+    """Record an objection in the name of who calls, and return the document that says so."""
     from registry.registration.objections import contest_target
 
     # The name of who objects is the authority of this call; the record refuses empty grounds.
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
         _check_exact_target(writer, target)
         opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
-    return {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target}
+    return {"schema": "caveat/objection/1", "objection": opened.objection, "target": opened.target}
 
 
 @examples('contest answer CON-LAB-2026-0001-B -m "the contexts cover this case"')
 @contest.command()
-@click.argument("contestation_id", type=CONTESTATION)
+@click.argument("objection_id", type=OBJECTION)
 @_NOTE
 @pass_app
-def answer(app: App, *, contestation_id: Identifier, reason: str) -> None:
+def answer(app: App, *, objection_id: Identifier, reason: str) -> None:
     """Answer an objection to what you own."""
-    report_step(app, contestation_id, ContestationStep.ANSWERED, note=reason)
+    report_step(app, objection_id, ObjectionStep.ANSWERED, note=reason)
 
 
 @examples('contest uphold CON-LAB-2026-0001-B -m "the rival describes the product better" --yes')
 @contest.command()
-@click.argument("contestation_id", type=CONTESTATION)
+@click.argument("objection_id", type=OBJECTION)
 @_NOTE
 @yes_option
 @pass_app
-def uphold(app: App, *, contestation_id: Identifier, reason: str, yes: bool) -> None:
+def uphold(app: App, *, objection_id: Identifier, reason: str, yes: bool) -> None:
     """Decide that an objection is right.
 
     Outcomes under the rival count for their claims from then on. The owner of the target concedes by this. You cannot decide your own
     objection. On a terminal you are asked to confirm; scripts give --yes.
     """
-    app.confirm(f"Uphold {contestation_id.bare} for good?", yes=yes)
-    report_step(app, contestation_id, ContestationStep.UPHELD, note=reason)
+    app.confirm(f"Uphold {objection_id.bare} for good?", yes=yes)
+    report_step(app, objection_id, ObjectionStep.UPHELD, note=reason)
 
 
 @examples('contest reject CON-LAB-2026-0001-B -m "the sample is large enough" --yes')
 @contest.command()
-@click.argument("contestation_id", type=CONTESTATION)
+@click.argument("objection_id", type=OBJECTION)
 @_NOTE
 @yes_option
 @pass_app
-def reject(app: App, *, contestation_id: Identifier, reason: str, yes: bool) -> None:
+def reject(app: App, *, objection_id: Identifier, reason: str, yes: bool) -> None:
     """Reject an objection, or take back your own.
 
     A rejection by the owner of the target is recorded and printed as the owner's, and decides nothing: the dispute continues. On
     a terminal you are asked to confirm; scripts give --yes.
     """
-    app.confirm(f"Reject {contestation_id.bare} for good?", yes=yes)
-    report_step(app, contestation_id, ContestationStep.REJECTED, note=reason)
+    app.confirm(f"Reject {objection_id.bare} for good?", yes=yes)
+    report_step(app, objection_id, ObjectionStep.REJECTED, note=reason)
 
 
 @examples('contest escalate CON-LAB-2026-0001-B --to AISI -m "we do not agree"')
 @contest.command()
-@click.argument("contestation_id", type=CONTESTATION)
+@click.argument("objection_id", type=OBJECTION)
 @_NOTE
 @click.option("--to", metavar="CODE", help="The authority that decides from then on.")
 @pass_app
-def escalate(app: App, *, contestation_id: Identifier, reason: str, to: str | None) -> None:
+def escalate(app: App, *, objection_id: Identifier, reason: str, to: str | None) -> None:
     """Pass an objection to another authority for decision."""
-    report_step(app, contestation_id, ContestationStep.ESCALATED, note=reason, to=to)
+    report_step(app, objection_id, ObjectionStep.ESCALATED, note=reason, to=to)
 
 
 @examples("contest list --open", "contest list --target CLM-LAB-2026-0001-E")
@@ -424,60 +424,60 @@ def escalate(app: App, *, contestation_id: Identifier, reason: str, to: str | No
 @logs_option
 @pass_app
 @list_options
-def list_contestations(app: App, /, *, output: ListOutput, only_open: bool, target: Identifier | None) -> None:
+def list_objections(app: App, /, *, output: ListOutput, only_open: bool, target: Identifier | None) -> None:
     """List objections and their states.
 
-    Columns: log, contestation, of, by, opened, state, rival, reason.
+    Columns: log, objection, of, by, opened, state, rival, reason.
     """
-    from registry.cli.claim_presenter import list_contestation_columns, summarise_contestation
+    from registry.cli.claim_presenter import list_objection_columns, summarise_objection
     from registry.present.listings import Listing
 
     named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
-    rows: list[tuple[str, ContestationFile]] = []
+    rows: list[tuple[str, ObjectionFile]] = []
     erased: list[str] = []
     for log, view in app.views():
-        rows += [(log, file) for file in view.list_contestations(named) if not (only_open and file.is_settled)]
+        rows += [(log, file) for file in view.list_objections(named) if not (only_open and file.is_settled)]
         # An erased objection is named: leaving it out would look like none.
-        erased += view.list_erased_contestations(named)
+        erased += view.list_erased_objections(named)
     if erased:
         app.say(f"not shown, because one of their statements was erased: {', '.join(erased)}")
     listing = Listing(
-        document={"schema": "caveat/contestations/1", "erased": erased}, field="contestations", rows=rows,
-        describe=lambda row: {"log": row[0], **summarise_contestation(row[1])},
-        columns=list_contestation_columns(is_all=app.log == ALL_LOGS), none="No objections.",
+        document={"schema": "caveat/objections/1", "erased": erased}, field="objections", rows=rows,
+        describe=lambda row: {"log": row[0], **summarise_objection(row[1])},
+        columns=list_objection_columns(is_all=app.log == ALL_LOGS), none="No objections.",
     )  # fmt: skip
     output.report(listing)
 
 
 @examples("contest show CON-LAB-2026-0001-B")
 @contest.command()
-@click.argument("contestation_id", type=CONTESTATION)
+@click.argument("objection_id", type=OBJECTION)
 @as_of_option
 @pass_app
-def show_command(app: App, *, contestation_id: Identifier) -> None:
+def show_command(app: App, *, objection_id: Identifier) -> None:
     """Show an objection: reason, rival, steps, replays."""
-    from registry.cli.claim_presenter import collect_contestation, present_contestation
+    from registry.cli.claim_presenter import collect_objection, present_objection
 
     with app.view() as view:
-        contestation = collect_contestation(view, contestation_id.bare)
-    app.report(present_contestation(contestation))
+        objection = collect_objection(view, objection_id.bare)
+    app.report(present_objection(objection))
 
 
-def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *, note: str, to: str | None = None) -> None:
+def report_step(app: App, objection_id: Identifier, step: ObjectionStep, *, note: str, to: str | None = None) -> None:
     """Record a step in the name of who calls, and say so."""
-    from registry.registration.objections import get_contestation, record_step
+    from registry.registration.objections import get_objection, record_step
     from registry.report.status_account import describe_state, name_actor
 
     with refusing("--reason"):
-        contestation_event = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)
+        objection_event = ObjectionEvent(objection=objection_id.bare, step=step, note=note, to=to)
     with app.ledger.write(actor=app.config.authority) as writer:
         # Who may take a step is decided where it is recorded, for all front ends.
-        entry = record_step(writer, contestation_event, actor=app.config.authority)
+        entry = record_step(writer, objection_event, actor=app.config.authority)
         # Read in the same transaction: the state is that after this step.
-        file = get_contestation(writer, contestation_id.bare)
+        file = get_objection(writer, objection_id.bare)
     document = {
-        "schema": "caveat/contestation-step/1",
-        "contestation": contestation_event.contestation,
+        "schema": "caveat/objection-step/1",
+        "objection": objection_event.objection,
         "step": step.value,
         "entry": entry.seq,
         "by": entry.actor,
@@ -487,8 +487,8 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
     who = f"{name_actor(file, entry.actor)}{f', to {to}' if to else ''}"
     app.answer(
         document,
-        f"{contestation_event.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
-        + ("" if file.is_settled else f"\nIt stands: {describe_state(file)}."),
+        f"{objection_event.objection}: {step.value} by {who}, recorded as entry {entry.seq}."
+        + ("" if file.is_settled else f"\nIts state: {describe_state(file)}."),
     )
 
 

@@ -51,7 +51,7 @@ def _choice(name: str, values: Sequence[str], help_text: str) -> "Callable[[Call
 )
 @click.command("list")
 @_choice("--verdict", [*(verdict.value for verdict in Verdict), _UNAUDITED], "Only claims with this verdict.")
-@_choice("--standing", [standing.value for standing in VerdictStanding], "Only claims whose verdict has this standing.")
+@_choice("--standing", [standing.value for standing in VerdictStanding], "Only claims with a verdict of this standing.")
 @_choice("--class", [class_.value for class_ in ClaimClass], "Only claims of this TRACE class.")
 @_choice("--property-class", [class_.value for class_ in PropertyClass], "Only claims about properties of this class.")
 @click.option("--property", "spec", type=PROPERTY, help="Only claims about this property.")

@@ -13,8 +13,8 @@ from registry.present.answers import Answer
 from registry.present.blocks import Block, Facts, Subtitle, Table, Title
 from registry.present.listings import Column
 from registry.records.claim import ClaimRevision, Origin
-from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.claim_status import ObjectionState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, SpecEstimate
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import describe_runs
@@ -22,7 +22,7 @@ from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
-from registry.registration.objections import get_contestation
+from registry.registration.objections import get_objection
 from registry.report.claim_outcome import (
     describe_asked,
     describe_outcome,
@@ -95,16 +95,16 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         *(("outcome", line) for line in _list_outcomes(dossier)),
         *((("differs from its words", claim.mismatch_reason),) if claim.mismatch_reason else ()),
         *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
-        *_list_carried(dossier),
+        *_list_applied(dossier),
         *(("stale because", _describe_cause(dossier, cause)) for cause in status.causes),
         *(("dismissed", told) for told in _list_dismissed(dossier)),
-        *(("contested", _describe_contestation(contestation)) for contestation in dossier.contestations),
+        *(("contested", _describe_objection(objection)) for objection in dossier.objections),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
     ]
     yield Facts(rows)
     yield from _present_completeness(dossier)
-    yield from _present_sightings(dossier)
+    yield from _present_passage_matches(dossier)
     models = {revision.payload.reference: revision.payload.model for revision in dossier.revisions}
     for file in dossier.audits:
         # An audit of an earlier model version says so: its outcome is not about the present one.
@@ -146,24 +146,24 @@ def _present_completeness(dossier: Dossier) -> Iterator[Block]:
         yield f"  {_MARKS[item.status]} {item.item.value.replace('-', ' ')}: {item.note}"
 
 
-def _present_sightings(dossier: Dossier) -> Iterator[Block]:
+def _present_passage_matches(dossier: Dossier) -> Iterator[Block]:
     current = dossier.current.payload.reference
-    matches = [sighting.payload for sighting in dossier.sightings if sighting.payload.claim == current]
+    matches = [passage_match.payload for passage_match in dossier.passage_matches if passage_match.payload.claim == current]
     if matches:
         yield Subtitle("in other revisions of its card")
     for match in matches:
         place = ", ".join(
             part for part in (f"page {match.anchor.page}" if match.anchor and match.anchor.page else "", _quote(match)) if part
         )
-        fate = f"reworded in spelling alone ({'; '.join(match.differs)})" if match.differs else match.fate.value
-        yield f"  {match.card}: {fate}{f', {place}' if place else ''}"
+        match_result = f"reworded only in spelling ({'; '.join(match.differs)})" if match.differs else match.match_result.value
+        yield f"  {match.card}: {match_result}{f', {place}' if place else ''}"
 
 
 def _quote(passage_match: PassageMatch) -> str:
     """Return the passage as it is worded there; empty where it has the same words, or is gone."""
     return (
         f"“{shorten(passage_match.anchor.exact)}”"
-        if passage_match.anchor and passage_match.fate is MatchResult.REWORDED and not passage_match.differs
+        if passage_match.anchor and passage_match.match_result is MatchResult.REWORDED and not passage_match.differs
         else ""
     )
 
@@ -172,10 +172,10 @@ def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]
     """Present an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
-    locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
+    locked += f", under the rival of {audit.objection}" if audit.objection else ""
     yield Subtitle(f"audit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})")
     if earlier is not None:
-        yield f"  it speaks of {earlier} alone"
+        yield f"  it names only {earlier}"
     if file.lock and (runs := describe_runs(file.history)):
         yield f"  {runs}"
     if not file.restrictions:
@@ -193,13 +193,13 @@ def _present_asked(dossier: Dossier, file: AuditFile) -> Iterator[Block]:
         yield f"  who was asked: {caution}"
 
 
-def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
+def _list_applied(dossier: Dossier) -> Iterator[tuple[str, str]]:
     """Yield the last revision by which the claim came to another model version, with its reason."""
     pairs = list(pairwise(revision.payload for revision in dossier.revisions))
     # The last step counts: a claim may have been carried several times.
-    carried = [after for before, after in pairs if before.model != after.model]
-    if carried:
-        yield "carried", f"@{carried[-1].revision}, {(carried[-1].why or '').removeprefix('carried ')}"
+    applied = [after for before, after in pairs if before.model != after.model]
+    if applied:
+        yield "applied", f"@{applied[-1].revision}, {(applied[-1].why or '').removeprefix('applied ')}"
 
 
 def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
@@ -247,11 +247,11 @@ def _describe_place(claim: ClaimRevision) -> str:
     return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, found at {claim.anchor.level.value}"
 
 
-def _describe_contestation(file: ContestationFile) -> str:
-    payload = file.contestation.payload
-    words = "answered" if file.state is ContestationState.ANSWERED else describe_state(file)
+def _describe_objection(file: ObjectionFile) -> str:
+    payload = file.objection.payload
+    words = "answered" if file.state is ObjectionState.ANSWERED else describe_state(file)
     step = f"{words}: {file.events[-1].payload.note}" if file.events else "no answer yet"
-    return f"{payload.contestation} of {payload.target} by {payload.by}: {payload.grounds} ({step})"
+    return f"{payload.objection} of {payload.target} by {payload.by}: {payload.grounds} ({step})"
 
 
 def describe_short(status: Status, reference: str) -> str:
@@ -293,7 +293,7 @@ def present_added(outcome: RegistrationResult, *, dry_run: bool) -> Answer:
         "revised": list(outcome.revised),
         "unchanged": outcome.unchanged,
         "restates": [{"claim": relation.claim, "other": relation.other} for relation in outcome.related],
-        "left_out": {"added": outcome.left_out, "unchanged": outcome.left_out_unchanged},
+        "excluded": {"added": outcome.excluded, "unchanged": outcome.excluded_unchanged},
         "proposed": None if outcome.proposed is None else {"added": outcome.proposed, "unchanged": outcome.proposed_unchanged},
     }
     return Answer(document, _list_added_blocks(outcome, dry_run=dry_run))
@@ -317,8 +317,8 @@ def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
     """Give a sentence for each thing that the file speaks of; claims always."""
     added = len(outcome.added)
     yield f"{_count(added, 'claim', dry_run=dry_run)} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged."
-    if outcome.left_out or outcome.left_out_unchanged:
-        yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} left out, {outcome.left_out_unchanged} unchanged."
+    if outcome.excluded or outcome.excluded_unchanged:
+        yield f"{_count(outcome.excluded, 'passage', dry_run=dry_run)} excluded, {outcome.excluded_unchanged} unchanged."
     if outcome.proposed is not None:
         # Passages of a survey are counted apart from claims.
         count = _count(outcome.proposed, "proposed passage", dry_run=dry_run)
@@ -370,7 +370,7 @@ def present_drift(drift: Drift) -> Iterator[Block]:
     if levels:
         yield f"intervals at {' and '.join(map(format_level, sorted(levels)))}"
     if len({point.model for point in drift.points}) == 1:
-        yield "All of it is about one model version: there is nothing to compare."
+        yield "All outcomes are about one model version: there is nothing to compare."
     if drift.steps:
         yield from _present_steps(drift.steps, names)
 
@@ -423,7 +423,7 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
             f"{names[step.before]} → {names[step.after]}",
             _name(step),
             *(_write_number(number, (), signed=True) for number in (step.phi_test, step.phi_deploy, step.ed)),
-            f"task by task, entry {step.finding.seq}" if step.finding else "the two estimates alone",
+            f"task by task, entry {step.finding.seq}" if step.finding else "only the two estimates",
         )
         for step in steps
     ]
@@ -440,10 +440,10 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestationPage:
-    """A contestation with everything that its page shows."""
+class ObjectionPage:
+    """An objection with everything that its page shows."""
 
-    file: ContestationFile
+    file: ObjectionFile
     changes: Sequence[dict[str, Any]] | None
     """From what is contested to the rival, field by field; None without a rival, or where `untold` says why not."""
     untold: str | None
@@ -453,10 +453,10 @@ class ContestationPage:
     """By claim revision that was replayed, the outcome that counts for it; None without one."""
 
 
-def collect_contestation(view: "View", name: str) -> ContestationPage:
-    """Return the contestation *name* with its rival's differences and replays; raises NotFoundError."""
-    file = get_contestation(view, name)
-    payload = file.contestation.payload
+def collect_objection(view: "View", name: str) -> ObjectionPage:
+    """Return the objection *name* with its rival's differences and replays; raises NotFoundError."""
+    file = get_objection(view, name)
+    payload = file.objection.payload
     changes, untold = None, None
     # Claims are no specifications; their difference is not shown field by field.
     if payload.rival is not None and not payload.target.startswith("CLM-"):
@@ -467,73 +467,73 @@ def collect_contestation(view: "View", name: str) -> ContestationPage:
         # The outcome that counts, by the same rules as on the claim's own page.
         outcome = find_leading(view.dossier(claim))[1]
         leading[claim] = outcome.payload.classification.primary if outcome else None
-    return ContestationPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
+    return ObjectionPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
 
 
-def list_contestation_columns(*, is_all: bool) -> "tuple[Column[tuple[str, ContestationFile]], ...]":
+def list_objection_columns(*, is_all: bool) -> "tuple[Column[tuple[str, ObjectionFile]], ...]":
     """Return the columns of a list of objections, each with the name of its log; with *is_all* the log is shown."""
     return (
         Column(name="log", read=lambda row: row[0], is_shown=is_all),
-        Column(name="contestation", read=lambda row: row[1].contestation.payload.contestation),
-        Column(name="of", read=lambda row: row[1].contestation.payload.target),
-        Column(name="by", read=lambda row: row[1].contestation.payload.by),
-        Column(name="opened", read=lambda row: row[1].contestation.entry.at.date()),
+        Column(name="objection", read=lambda row: row[1].objection.payload.objection),
+        Column(name="of", read=lambda row: row[1].objection.payload.target),
+        Column(name="by", read=lambda row: row[1].objection.payload.by),
+        Column(name="opened", read=lambda row: row[1].objection.entry.at.date()),
         Column(
             name="state", read=lambda row: row[1].state,
-            show=lambda row: f"{describe_state(row[1])}{'; with a rival' if row[1].contestation.payload.rival else ''}",
+            show=lambda row: f"{describe_state(row[1])}{'; with a rival' if row[1].objection.payload.rival else ''}",
         ),
-        Column(name="rival", read=lambda row: row[1].contestation.payload.rival, is_shown=False),
-        Column(name="reason", read=lambda row: row[1].contestation.payload.grounds, is_shown=False),
+        Column(name="rival", read=lambda row: row[1].objection.payload.rival, is_shown=False),
+        Column(name="reason", read=lambda row: row[1].objection.payload.grounds, is_shown=False),
     )  # fmt: skip
 
 
-def summarise_contestation(file: ContestationFile) -> dict[str, Any]:
-    """Return a contestation of a listing as a document."""
-    contestation = file.contestation
+def summarise_objection(file: ObjectionFile) -> dict[str, Any]:
+    """Return an objection of a listing as a document."""
+    objection = file.objection
     return {
-        **to_document(contestation.payload),
-        "opened": to_document(contestation.entry)["at"],
+        **to_document(objection.payload),
+        "opened": to_document(objection.entry)["at"],
         "owner": file.owner,
         "state": file.state.value,
     }
 
 
-def present_contestation(contestation_page: ContestationPage) -> Answer:
-    """Present a contestation with its steps, its rival, and the replays under it."""
+def present_objection(objection_page: ObjectionPage) -> Answer:
+    """Present an objection with its steps, its rival, and the replays under it."""
     steps = [{**to_document(event.payload), "by": event.entry.actor, "at": to_document(event.entry)["at"], "entry": event.entry.seq}
-             for event in contestation_page.file.events]  # fmt: skip
+             for event in objection_page.file.events]  # fmt: skip
     document = {
-        "schema": "caveat/contestation-file/1",
-        **summarise_contestation(contestation_page.file),
+        "schema": "caveat/objection-file/1",
+        **summarise_objection(objection_page.file),
         "steps": steps,
-        "changes": contestation_page.changes,
-        "not_compared": contestation_page.untold,
-        "replays": [_summarise_replay(replay, contestation_page) for replay in contestation_page.replays],
+        "changes": objection_page.changes,
+        "not_compared": objection_page.untold,
+        "replays": [_summarise_replay(replay, objection_page) for replay in objection_page.replays],
     }
-    return Answer(document, _list_contestation_blocks(contestation_page))
+    return Answer(document, _list_objection_blocks(objection_page))
 
 
-def _list_contestation_blocks(contestation_page: ContestationPage) -> Iterator[Block]:
-    """Yield a contestation as a person reads it."""
-    file, contestation = contestation_page.file, contestation_page.file.contestation.payload
-    yield Title(f"{contestation.contestation} contests {contestation.target}: {describe_state(file)}")
-    rows = [("owner", file.owner), ("by", f"{contestation.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
-    yield Facts([*rows, ("grounds", contestation.grounds), ("rival", contestation.rival or "none offered")])
+def _list_objection_blocks(objection_page: ObjectionPage) -> Iterator[Block]:
+    """Yield an objection as a person reads it."""
+    file, objection = objection_page.file, objection_page.file.objection.payload
+    yield Title(f"{objection.objection} contests {objection.target}: {describe_state(file)}")
+    rows = [("owner", file.owner), ("by", f"{objection.by}, {file.objection.entry.at:%Y-%m-%d}, entry {file.objection.entry.seq}")]
+    yield Facts([*rows, ("grounds", objection.grounds), ("rival", objection.rival or "none offered")])
     for step in file.events:
         to = f", to {step.payload.to}" if step.payload.to else ""
         head = f"{step.entry.at:%Y-%m-%d} {step.payload.step.value} by {name_actor(file, step.entry.actor)}{to}, entry {step.entry.seq}"
         yield f"{head}: {step.payload.note}"
-    if contestation.rival:
-        yield Subtitle(f"from {contestation.target} to its rival {contestation.rival}")
-        if contestation_page.changes is not None:
-            yield from present_changes(contestation_page.changes)
+    if objection.rival:
+        yield Subtitle(f"from {objection.target} to its rival {objection.rival}")
+        if objection_page.changes is not None:
+            yield from present_changes(objection_page.changes)
         else:
-            yield contestation_page.untold or f"what is contested is a claim; see caveat spec show {contestation.rival}"
+            yield objection_page.untold or f"what is contested is a claim; see caveat spec show {objection.rival}"
         yield Subtitle("replays under the rival")
-        for replay in contestation_page.replays:
-            yield _describe_replay(replay, contestation_page)
-        if not contestation_page.replays:
-            yield f"none; an audit file with `contestation: {contestation.contestation}` makes one"
+        for replay in objection_page.replays:
+            yield _describe_replay(replay, objection_page)
+        if not objection_page.replays:
+            yield f"none; an audit file with `objection: {objection.objection}` makes one"
 
 
 def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
@@ -543,15 +543,15 @@ def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
     return " · ".join(one.value.replace("_", " ") for one in (primary.class_, primary.standing, primary.mode) if one)
 
 
-def _describe_replay(file: AuditFile, contestation_page: ContestationPage) -> str:
+def _describe_replay(file: AuditFile, objection_page: ObjectionPage) -> str:
     claim = file.audit.payload.claim
-    here, counts = _find_primary(file), contestation_page.leading[claim]
+    here, counts = _find_primary(file), objection_page.leading[claim]
     beside = f"; what counts for the claim: {describe_primary_outcome(counts)}"
     return f"{file.audit.payload.audit} of {claim} by {file.audit.payload.auditor}: {describe_primary_outcome(here)}{beside}"
 
 
-def _summarise_replay(file: AuditFile, contestation_page: ContestationPage) -> dict[str, Any]:
-    audit, here, counts = file.audit.payload, _find_primary(file), contestation_page.leading[file.audit.payload.claim]
+def _summarise_replay(file: AuditFile, objection_page: ObjectionPage) -> dict[str, Any]:
+    audit, here, counts = file.audit.payload, _find_primary(file), objection_page.leading[file.audit.payload.claim]
     outcomes = {"outcome": to_document(here) if here else None, "counts": to_document(counts) if counts else None}
     return {"audit": audit.audit, "claim": audit.claim, "auditor": audit.auditor, **outcomes}
 

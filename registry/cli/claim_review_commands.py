@@ -21,7 +21,7 @@ from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from registry.records.supplement import Drift
-    from registry.registration.model_lineage import CarriedClaim, NewPassage
+    from registry.registration.model_lineage import AppliedClaim, NewPassage
     from registry.registration.passage_matching import Rewording
     from registry.registration.restated_values import QuantityFigure, RestatedPair
     from registry.registration.stale_claims import NamedCause
@@ -105,7 +105,7 @@ def confirm(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tu
     """Confirm that a change makes claims stale.
 
     Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause counts.
-    Causes: successor, deprecation, card, spec, method, contestation, expiry, revision. caveat stale list names those of a claim.
+    Causes: successor, deprecation, card, spec, method, objection, expiry, revision. caveat stale list names those of a claim.
     """
     _review(app, StalenessVerdict.CONFIRMED, claims, why=reason, causes=causes, model=model)
 
@@ -324,22 +324,22 @@ def _list_carried_over(writer: "Writer", model: ModelRef) -> list[str]:
     return [claim.claim for claim in writer.list_claims(model=model) if claim.status.lifecycle not in ENDED]
 
 
-def _describe(writer: "Writer", carried_claim: "CarriedClaim") -> CarryResult:
+def _describe(writer: "Writer", applied_claim: "AppliedClaim") -> CarryResult:
     from registry.intake.revision.passage_changes import find_turns
 
-    before, after = carried_claim.before, carried_claim.after.payload
+    before, after = applied_claim.before, applied_claim.after.payload
     # Only a new revision leaves audits behind.
-    audits = writer.list_audits(before.reference) if carried_claim.is_new else ()
+    audits = writer.list_audits(before.reference) if applied_claim.is_new else ()
     turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
     return CarryResult(
         before=before.reference,
         after=after.reference,
         model=after.model,
-        entry=carried_claim.after.entry.seq,
+        entry=applied_claim.after.entry.seq,
         audits=len(audits),
         is_locked=any(audit.lock is not None for audit in audits),
         # A fine-tune takes no version's place, so the claim was current without it.
-        is_tuned=carried_claim.is_new and after.model not in writer.lineage().successors(before.model),
+        is_tuned=applied_claim.is_new and after.model not in writer.lineage().successors(before.model),
         turns=tuple(map(str, turns)),
     )
 
@@ -368,11 +368,11 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
     def text() -> Iterator[Block]:
         for result in new:
             prefix = "To be recorded: " if dry_run else ""
-            yield f"{prefix}{result.after} about {result.model}, carried from {result.before}, entry {result.entry}."
+            yield f"{prefix}{result.after} about {result.model}, applied from {result.before}, entry {result.entry}."
         if len(new) > _FEW:
             yield f"… and {len(new) - _FEW:,} more."
         if new:
-            yield from _tell_unaudited(new)
+            yield from _describe_unaudited(new)
         if len(new) < len(done):
             known = [result for result in done if not result.is_new]
             yield f"Nothing changes: {', '.join(f'{result.after} is about {result.model}' for result in known[:_FEW])} already."
@@ -382,7 +382,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
     app.answer(document, text())
 
 
-def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
+def _describe_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
     left, is_one = sum(result.audits for result in new), len(new) == 1
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     yield f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along."
@@ -448,18 +448,17 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
     document = {
         "schema": "caveat/claim-reword/1",
         "claim": rewording.claim.reference,
-        "match": rewording.sighting.fate.value,
+        "match": rewording.passage_match.match_result.value,
         "card": f"{rewording.card.card}@{rewording.card.revision}",
         "revised": revised,
         "turns": [{"what": turn.what, "words": turn.words} for turn in rewording.turns],
     }
-    spelling = " in spelling alone" if rewording.sighting.differs else ""
-    nothing = (
-        f"{rewording.claim.reference} is {rewording.sighting.fate.value}{spelling} in {rewording.card.card}@{rewording.card.revision}."
-    )
+    spelling = " only in spelling" if rewording.passage_match.differs else ""
+    card, match_result = rewording.card, rewording.passage_match.match_result
+    nothing = f"{rewording.claim.reference} is {match_result.value}{spelling} in {card.card}@{card.revision}."
     done = f"Recorded {revised}. Audits of {rewording.claim.reference} are history: they are about the old words."
     done += f"\nNext: caveat audit new {rewording.claim.claim}"
-    app.answer(document, done if revised else f"{nothing} Nothing needs doing: its audits stand.")
+    app.answer(document, done if revised else f"{nothing} Nothing needs doing: its audits still count.")
 
 
 # `caveat claim restated`: claims that give different numbers for one quantity. Nothing is related

@@ -343,19 +343,19 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
         attached = attach_cosignatures(writer, text, [*trusted, *list_witness_keys(writer)], where=str(path))
         stored_checkpoint = find_checkpoint(writer, attached.checkpoint.size)
     # A cosignature by an unknown key is not kept, and the user must learn that.
-    for cosignature in attached.left_out:
-        app.say(f"left out: {cosignature.name}+{cosignature.key}: {cosignature.why}")
+    for cosignature in attached.excluded:
+        app.say(f"excluded: {cosignature.name}+{cosignature.key}: {cosignature.why}")
     app.say(f"kept: {', '.join(attached.kept) or 'no cosignature'}")
     if stored_checkpoint is not None:
         _publish_checkpoint(
             app,
             stored_checkpoint,
             output,
-            left_out=[f"{cosignature.name}+{cosignature.key}: {cosignature.why}" for cosignature in attached.left_out],
+            excluded=[f"{cosignature.name}+{cosignature.key}: {cosignature.why}" for cosignature in attached.excluded],
         )
 
 
-def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, left_out: Sequence[str] = ()) -> None:
+def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, excluded: Sequence[str] = ()) -> None:
     said = stored_checkpoint.checkpoint
     document = {
         "schema": "caveat/checkpoint/1",
@@ -363,7 +363,7 @@ def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output:
         "size": said.size,
         "root": said.root,
         "note": stored_checkpoint.note,
-        "left_out": list(left_out),
+        "excluded": list(excluded),
     }
     write_or_print(app, document, stored_checkpoint.note, output)
 

@@ -18,7 +18,7 @@ from registry.seal.signed_notes import parse_note
 from registry.seal.signing_keys import Backing, format_certificate, format_fingerprint
 from registry.store.dossiers import TrailEntry
 from registry.store.ledger import Ledger
-from registry.store.log_integrity import CheckedCheckpoint, LogReport, tell_given_out
+from registry.store.log_integrity import CheckedCheckpoint, LogReport, describe_published
 from registry.store.log_reader import LogSummary
 from registry.store.log_seals import list_checkpoints
 from registry.store.statement_kind import kind_of
@@ -55,15 +55,15 @@ def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
             yield "its outcome", file.restrictions[-1].entry
     for endpoint in dossier.model_endpoints:
         yield f"endpoint name {endpoint.payload.name}", endpoint.entry
-    for contestation in dossier.contestations:
-        yield f"contestation {contestation.contestation.payload.contestation}", contestation.contestation.entry
+    for objection in dossier.objections:
+        yield f"objection {objection.objection.payload.objection}", objection.objection.entry
 
 
 def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
     """Present who stands behind each statement that a claim and its audits rest on."""
     listed = list(list_backed(dossier))
     if listed:
-        yield Subtitle("who stands behind it")
+        yield Subtitle("signers")
     for what, entry in listed:
         yield f"  {what} by {entry.actor}, entry {entry.seq}: {_LONG[backed[entry.seq]]}"
 
@@ -142,7 +142,7 @@ def build_trail_listing(document: Mapping[str, Any], traces: Sequence[TrailEntry
             show=lambda trace: _SHORT[backed[trace.entry.seq]],
         ),
         Column(name="kind", read=lambda trace: trace.entry.kind),
-        Column(name="what", read=_tell),
+        Column(name="what", read=_describe),
     )
 
     def present(rows: Sequence[TrailEntry]) -> Iterator[Block]:
@@ -175,7 +175,7 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
 def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
     """Present a check that found nothing wrong, with what it rests on."""
     one = report.erased == 1
-    yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, gapless, every leaf fits its text"
+    yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, no gaps, every entry hash matches its text"
     if report.erased:
         yield f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why"
     yield f"  root      {report.root}"
@@ -187,11 +187,11 @@ def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
         yield "  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew"
     # Published files name roots that no kept checkpoint covers.
     if report.given_out_since:
-        yield f"  WARNING: {tell_given_out(report)}"
+        yield f"  WARNING: {describe_published(report)}"
     elif not report.checkpoints:
         yield "  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat admin log checkpoint"
     for checked in report.checkpoints:
-        yield f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}"
+        yield f"  checkpoint at {checked.checkpoint.size}: fits, {_describe_signed(report, checked)}"
 
 
 def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def _describe_checkpoint(log: dict[str, Any]) -> str:
     return f"at {log['checkpoint']:,}, {f'cosigned by {witnesses}' if witnesses else 'no witness'}"
 
 
-def _tell(trail_entry: TrailEntry) -> str:
+def _describe(trail_entry: TrailEntry) -> str:
     if trail_entry.payload is not None:
         return describe(trail_entry.payload)
     if trail_entry.erased_by is None:
@@ -241,7 +241,7 @@ def _tell(trail_entry: TrailEntry) -> str:
     return f"(text erased by entry {trail_entry.erased_by.entry.seq}: {trail_entry.erased_by.payload.why})"
 
 
-def _tell_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
+def _describe_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
     signed = {True: "signed by the log", False: "NOT signed by the log", None: "no key here to say who signed it"}[checked.is_signed]
     witnesses = _list_witnesses(report, checked)
     kept = "" if checked.at is not None else " (brought along)"

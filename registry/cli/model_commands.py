@@ -40,7 +40,7 @@ def model() -> None:
 @examples("model add Lab/Lumen/1", "model add Lab/Lumen/2 --predecessor Lab/Lumen/1 --released 2026-11-21")
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
-@click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that become potentially stale.")
+@click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that version then need review.")
 @click.option("--released", metavar="DATE", help="The day it was first offered, such as 2026-11-21.")
 @click.option("--note", help="What is to be said of it.")
 @pass_app
@@ -130,7 +130,7 @@ def show(app: App, *, version: str) -> None:
         claims=VersionClaims(
             current=len(current),
             audited=sum(status.restriction is not RestrictionStatus.UNAUDITED for status in current),
-            potentially_stale=sum(status.staleness is Staleness.POTENTIALLY_STALE for status in current),
+            needs_review=sum(status.staleness is Staleness.NEEDS_REVIEW for status in current),
             stale=sum(status.staleness is Staleness.STALE for status in current),
             ended=len(claims) - len(current),
         ),
@@ -165,7 +165,7 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
     told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
     app.answer({"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
          "stale": stale},
-        f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}")  # fmt: skip
+        f"{told}: {wanted} is no longer offered{until}. {_describe_stale(stale, version)}")  # fmt: skip
 
 
 @examples('model reinstate Lab/Lumen/1 -m "support was extended"')
@@ -183,7 +183,7 @@ def reinstate(app: App, *, version: str, reason: str) -> None:
         stale = sum(1 for _ in writer.list_stale(model=wanted))
     app.answer(
         {"schema": "caveat/model-reinstate/1", "model": str(wanted), "entry": entry.seq, "stale": stale},
-        f"Recorded, entry {entry.seq}: {wanted} is offered again. {_tell_stale(stale, version)}",
+        f"Recorded, entry {entry.seq}: {wanted} is offered again. {_describe_stale(stale, version)}",
     )
 
 
@@ -206,7 +206,7 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
         stale = sum(1 for _ in writer.list_stale(model=before))
     app.answer(
         {"schema": "caveat/model-unlink/1", "model": str(after), "predecessor": str(before), "entry": entry.seq, "stale": stale},
-        f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}",
+        f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_describe_stale(stale, old)}",
     )
 
 
@@ -240,7 +240,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     # ambiguous.
     if done.conflicts and not retract:
         others = ", ".join(f"{conflict.model} (by {', '.join(conflict.by)})" for conflict in done.conflicts)
-        app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
+        app.say(f"warning: {name} is stated for {others} too; while it is, it does not show which of them was asked")
     document = {
         "schema": "caveat/model-endpoint/1",
         "model": str(wanted),
@@ -254,10 +254,10 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     app.answer(document, present_endpoint(wanted, name, done, names, is_retracted=retract))
 
 
-def _tell_stale(number: int, version: str) -> str:
+def _describe_stale(number: int, version: str) -> str:
     if not number:
         return f"No claim about {version} is stale."
-    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat stale list --model {version!r}"
+    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer hold: caveat stale list --model {version!r}"
 
 
 # `caveat model update`: one version comes from another, and the claims that this makes stale.
@@ -301,7 +301,7 @@ class Aftermath:
 @click.option("--released", metavar="DATE", help="The day NEW was first offered, such as 2026-11-21.")
 @reason_option("Why NEW is recorded so; it stays in the record.", required=False)
 @click.option("--branch", is_flag=True, help="Let NEW take the place of OLD although another version did.")
-@click.option("--dry-run", is_flag=True, help="Check everything and tell what would become stale; record nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and list claims that would become stale; record nothing.")
 @pass_app
 def update(app: App, *, old: str, new: str, descent: str, released: str | None, reason: str | None, branch: bool, dry_run: bool) -> None:
     """Record an update of a model, and list stale claims.

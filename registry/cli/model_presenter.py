@@ -54,7 +54,7 @@ class VersionClaims(Record):
     current: int
     """Neither withdrawn, rejected nor superseded; the next three are among them."""
     audited: int
-    potentially_stale: int
+    needs_review: int
     stale: int
     """Confirmed by a person."""
     ended: int
@@ -127,10 +127,10 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
     if update.beside:
         # A branch is recorded on purpose, and everyone who follows the lineage must see it.
         yield f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too."
-    yield _tell_claims(aftermath)
+    yield _describe_affected(aftermath)
     if aftermath.earlier:
         noun = "claim" if aftermath.earlier == 1 else "claims"
-        yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before."
+        yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer hold, as before."
     if aftermath.stale.claims:
         yield from _present_stale(aftermath)
     following = _list_next(aftermath)
@@ -200,9 +200,9 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
     """Yield one model version as a person reads it."""
     model, version, counts = page.model, page.registered, page.claims
     yield Title(str(model))
-    claims = f"{counts.current}, of which {counts.audited} audited, {counts.potentially_stale} potentially stale, {counts.stale} stale"
+    claims = f"{counts.current}, of which {counts.audited} audited, {counts.needs_review} to review, {counts.stale} stale"
     rows = [
-        ("registered", "yes" if version else f"no; claims alone name it. caveat model add {write_model(model)} registers it"),
+        ("registered", "yes" if version else f"no; only claims name it. caveat model add {write_model(model)} registers it"),
         ("released", str(version.released) if version and version.released else "not stated"),
         *((("note", version.note),) if version and version.note else ()),
         *(("comes from", f"{link.predecessor}, {name_descent(link.descent)}, entry {link.entry}") for link in page.comes_from),
@@ -219,9 +219,9 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
     # Events and endpoint statements in one order, that of the log.
     for recorded in sorted(statements, key=lambda recorded: recorded.entry.seq):
         payload, entry = recorded.payload, recorded.entry
-        text = _tell_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
+        text = _describe_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
         yield f"  entry {entry.seq}, {entry.at:%Y-%m-%d}, {entry.actor}: {text}"
-    if counts.potentially_stale + counts.stale:
+    if counts.needs_review + counts.stale:
         yield f"\nNext: caveat stale list --model {write_model(model)}"
 
 
@@ -235,7 +235,7 @@ def present_endpoint(
     yield f"Its endpoint names: {', '.join(endpoint_name.name for endpoint_name in names) or 'none'}."
 
 
-def _tell_endpoint(endpoint: ModelEndpoint) -> str:
+def _describe_endpoint(endpoint: ModelEndpoint) -> str:
     verb = "states" if endpoint.event is EndpointEventKind.STATE else "retracts"
     return f"{verb} the endpoint name {endpoint.name}: {endpoint.reason}{f' ({endpoint.source})' if endpoint.source else ''}"
 
@@ -338,7 +338,7 @@ def _describe_deprecation(deprecation: Deprecation | None) -> str:
     return f"yes, entry {deprecation.entry}: {until}{deprecation.reason}"
 
 
-def _tell_claims(aftermath: "Aftermath") -> str:
+def _describe_affected(aftermath: "Aftermath") -> str:
     link, stale = aftermath.update.link, aftermath.stale
     nothing = f"No claim is about {link.predecessor}."
     if not aftermath.about_old:
@@ -352,12 +352,13 @@ def _tell_claims(aftermath: "Aftermath") -> str:
         none = "it does not speak" if aftermath.about_old == 1 else "none of them speaks"
         return f"{claims} about {link.predecessor} {stays}, and {none} for {link.model}: a fine-tune is another model."
     if not stale.claims:
-        return f"{claims} about {link.predecessor}; for each of them a person decided that it stands all the same."
+        return f"{claims} about {link.predecessor}; for each of them a person decided that it still holds."
     number = "1 claim" if len(stale.claims) == 1 else f"{len(stale.claims):,} claims"
     before = len(stale.claims) - aftermath.newly
     them = "it" if len(stale.claims) == 1 else f"{before:,} of them"
     stood = f"; {them} had other reasons already" if before else ""
-    return f"\n{number} about {link.predecessor} may no longer stand{stood}. None speaks for {link.model} until it is carried and audited."
+    until = f"None applies to {link.model} until you apply it to that version and audit it."
+    return f"\n{number} about {link.predecessor} may no longer hold{stood}. {until}"
 
 
 def _present_stale(aftermath: "Aftermath") -> Iterator[Block]:

@@ -158,7 +158,7 @@ def _present(document: Mapping[str, Any]) -> Iterator[Block]:
     if speaker != code:
         yield f"To act as {code}, set `authority = {code}` in registry.cfg."
     if keys is not None:
-        state = "encrypted" if keys["encrypted"] else "not encrypted, readable by you alone"
+        state = "encrypted" if keys["encrypted"] else "not encrypted, readable only by you"
         yield f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere."
     yield "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD"
 
@@ -237,7 +237,7 @@ def summarise_registry(view: "View") -> RegistryOverview:
     active = [claim for claim in claims if claim.status.lifecycle not in TERMINAL]
     cards, audits, published = view.list_cards(), view.list_audits(), view.list_published_subjects()
     quoted = {(claim.card or "").partition("@")[0] for claim in claims}
-    objections = [file.contestation.payload.contestation for file in view.list_contestations() if not file.is_settled]
+    objections = [file.objection.payload.objection for file in view.list_objections() if not file.is_settled]
     todo: dict[OpenMatter, Sequence[str]] = {
         OpenMatter.CARD_WITHOUT_CLAIMS: [card.payload.card for card in cards if card.payload.card not in quoted],
         OpenMatter.UNAUDITED_CLAIM: [claim.claim for claim in active if claim.status.gravest is None],
@@ -477,12 +477,12 @@ def restore(
     app.answer(
         {"schema": "caveat/restore/1", "registry": describe_url(app.config.url), **to_document(done)},
         f"Restored {done.entries} entries of {done.origin} into {describe_url(app.config.url)}{until}.\n"
-        f"{_tell_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
+        f"{_describe_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
         f"Secret keys are not in a backup: put them back into {app.config.keys.name} from your copy.",
     )
 
 
-def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_word: bool) -> str:
+def _describe_check(size: int | None, entries: int, signer: str | None, *, is_own_word: bool) -> str:
     """What it was held against, and what that does not show."""
     from registry.exchange.bundle_check import shorten_vkey
 
@@ -494,7 +494,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
     if signer is None:
         return f"It agrees with the checkpoint at {size}, which is unsigned: that shows accidents, no forgery.{rest}"
     name = shorten_vkey(signer)
-    own = ", a key known from the backup alone: give yours with --vkey to be sure" if is_own_word else ""
+    own = ", a key known only from the backup: give yours with --vkey to be sure" if is_own_word else ""
     return f"It agrees with the checkpoint at {size}, signed with {name}{own}.{rest}"
 
 
@@ -532,7 +532,7 @@ def write_bundle(app: App, *, output: Path | None, since: int, without_cards: bo
         {"schema": "caveat/bundle-write/1", **to_document(done)},
         f"Wrote {done.path}: entries {done.since + 1} to {done.size} of {done.origin}{erased}{texts}.\n"
         f"root {done.root}\nsha256 {done.sha256}\n"
-        "Next: send it, and tell your verifier key some other way: caveat admin key show",
+        "Next: send it, and give your verifier key in another way: caveat admin key show",
     )
 
 
@@ -595,10 +595,10 @@ def read_bundle(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], 
         done = take_over(app.ledger, file, actor=app.config.authority, given=given, example=example, progress=progress)
     if done.equivocations:
         app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat admin log show")
-    app.answer({"schema": "caveat/bundle-read/1", **to_document(done)}, [_tell(done)])
+    app.answer({"schema": "caveat/bundle-read/1", **to_document(done)}, [_describe(done)])
 
 
-def _tell(done: "ImportResult") -> str:
+def _describe(done: "ImportResult") -> str:
     from registry.exchange.bundle_check import shorten_vkey
 
     if not done.new:

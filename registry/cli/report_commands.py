@@ -31,7 +31,7 @@ _MOST_NAMED = 3
 _CLASHING = {
     "sources": "--from draws a report again without a registry; --since makes one of a registry.",
     "seals": "--confidential shows sealed specifications, of which a change report shows none.",
-    "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes one alone.",
+    "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes only that.",
     "publish": "--publish records that supplements of claims and cards were published; a change report is about neither. Sign it: --sign.",
 }
 
@@ -89,7 +89,7 @@ def _list_changed_claims(view: "View", subjects: Sequence[Identifier]) -> list[s
             found = f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
             raise InputError(Fault("bad-identifier", str(subject), found))
     if not claims:
-        found = "no claim of it is registered, so there is nothing to compare"
+        found = "it has no registered claims, so there is nothing to compare"
         raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), found, advice="caveat claim list"))
     return list(claims)
 
@@ -137,7 +137,7 @@ def keep(
         with app.view() as view:
             asked = wish(view)  # a registry that has nothing of it leaves no folder behind
             if check:
-                _tell_due(app, inspect_folder(folder, view, asked))
+                _describe_due(app, inspect_folder(folder, view, asked))
                 return
         folder.mkdir(parents=True, exist_ok=True)
     # Held from the inspection to the end, so that no other process changes what was seen.
@@ -147,7 +147,7 @@ def keep(
             looked = inspect_folder(folder, view, wish(view))
         try:
             if looked.is_settled:
-                _tell_nothing(app, folder, looked, lists_all=lists_all)
+                _describe_nothing(app, folder, looked, lists_all=lists_all)
             else:
                 _update(app, folder, looked, is_whole=is_whole, lists_all=lists_all, sign=sign, publisher=publisher)
         finally:
@@ -155,7 +155,7 @@ def keep(
                 folder.rmdir()  # nothing could be drawn
 
 
-def _tell_due(app: App, looked: "FolderState") -> None:
+def _describe_due(app: App, looked: "FolderState") -> None:
     """Print what is due, with its reason; the answer is no when something is."""
     for supplement in looked.plan.due:
         click.echo(f"{supplement.name}  {looked.reasons[supplement.name]}")
@@ -164,17 +164,17 @@ def _tell_due(app: App, looked: "FolderState") -> None:
     for path in looked.pages:
         click.echo(f"{path}  it was altered in the folder")
     for path in looked.in_the_way:
-        click.echo(f"{path}  it is in the way: it is not the file that was drawn here")
+        click.echo(f"{path}  it is in the way: it is not the file that was rendered here")
     if looked.is_settled:
-        _tell_nothing(app, None, looked, lists_all=False)
+        _describe_nothing(app, None, looked, lists_all=False)
         return
-    _tell_damaged(app, looked)
-    _tell_count(app, looked, "are due")
+    _describe_damaged(app, looked)
+    _describe_count(app, looked, "are due")
     # With `--check` something due is the answer no.
     click.get_current_context().exit(1)
 
 
-def _tell_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists_all: bool) -> None:
+def _describe_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists_all: bool) -> None:
     from registry.folder.folder_update import list_current
 
     if lists_all and folder is not None:
@@ -184,12 +184,12 @@ def _tell_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists
     app.say(
         f"nothing is due: {'the' if total == 1 else 'all'} {total:,} supplement{' is' if total == 1 else 's are'} as the registry has them"
     )
-    if _tell_damaged(app, looked):
+    if _describe_damaged(app, looked):
         # An altered file that cannot be rendered again is a fault also where nothing is due.
         click.get_current_context().exit(1)
 
 
-def _tell_damaged(app: App, looked: "FolderState") -> bool:
+def _describe_damaged(app: App, looked: "FolderState") -> bool:
     """Tell of altered files that cannot be drawn again as they were; return whether there are any."""
     for path in looked.damaged[:_MOST_TOLD]:
         app.say(f"ALTERED: {path} is not the file that was rendered here, and cannot be rendered again as it was; remove it")
@@ -198,7 +198,7 @@ def _tell_damaged(app: App, looked: "FolderState") -> bool:
     return bool(looked.damaged)
 
 
-def _tell_count(app: App, looked: "FolderState", verb: str) -> None:
+def _describe_count(app: App, looked: "FolderState", verb: str) -> None:
     from registry.folder.folder_plan import count_reasons
 
     total = looked.plan.total
@@ -227,15 +227,15 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
     files = (
         updated.current
         if lists_all
-        else (*updated.drawn, *(written_file for written_file in updated.published if written_file not in updated.drawn))
+        else (*updated.rendered, *(written_file for written_file in updated.published if written_file not in updated.rendered))
     )
     for path in (*(file.path for file in files), *(() if lists_all else updated.completed.paths)):
         click.echo(str(path))
     if not updated.has_proofs:
         app.say(NO_KEY)
     if not lists_all:
-        _tell_count(app, looked, "were due")
-    _tell_failed(app, updated, looked)
+        _describe_count(app, looked, "were due")
+    _describe_failed(app, updated, looked)
 
 
 def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManager[View]":
@@ -243,7 +243,7 @@ def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManage
     return app.ledger.view(size if as_of is None else as_of, log=app.log_origin)
 
 
-def _tell_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
+def _describe_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
     errors: Sequence[CaveatError] = updated.errors
     for error in errors[:_MOST_TOLD]:
         app.say(str(error))
@@ -252,7 +252,7 @@ def _tell_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> No
     _count_failed(app, updated.failed, looked)
     if looked.plan.unknown:
         app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_TOLD])}; their files are left as they are")
-    if _tell_damaged(app, looked) or errors or looked.plan.unknown:
+    if _describe_damaged(app, looked) or errors or looked.plan.unknown:
         # Not evaluated as a whole: exit code 3, whatever was written.
         click.get_current_context().exit(3)
 

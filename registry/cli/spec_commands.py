@@ -155,16 +155,16 @@ def show(app: App, *, spec_id: Identifier) -> None:
         reference, body = format_reference(version), view.open_spec(version)
         # Only a sealed version can have been revealed.
         revealed = view.find_reveal(version.spec, version.version) if version.body is None else None
-        disputes, erased = view.list_contestations(reference), view.list_erased_contestations(reference)
+        disputes, erased = view.list_objections(reference), view.list_erased_objections(reference)
     document = {**to_document(version), "schema": "caveat/spec/1"}
     if revealed is not None:
         document |= {"revealed": to_document(revealed.entry), "opening": to_document(revealed.payload.opening)}
     # An erased objection is named: leaving it out would look like none.
     if erased:
-        document["contestations_erased"] = list(erased)
+        document["objections_erased"] = list(erased)
         app.say(f"also contested, and not shown, because a statement was erased: {', '.join(erased)}")
     if disputes:
-        document["contestations"] = [to_document(dispute) for dispute in disputes]
+        document["objections"] = [to_document(dispute) for dispute in disputes]
 
     def text() -> Iterator[Block]:
         if version.body is None:

@@ -11,7 +11,7 @@ from registry.report.quoted_text import RunChange, build_redline
 from registry.report.status_account import describe_state
 
 if TYPE_CHECKING:
-    from registry.records.dossier import ContestationFile, Recorded
+    from registry.records.dossier import ObjectionFile, Recorded
     from registry.records.specification import Reveal
     from registry.store.registry_view import View
 
@@ -76,12 +76,12 @@ def describe_disclosure(version: SpecVersion, revealed: "Recorded[Reveal] | None
     return f"{head}\nrevealed by {revealed.entry.actor} on {revealed.entry.at:%Y-%m-%d}, entry {revealed.entry.seq}{why}"
 
 
-def present_disputes(disputes: "Sequence[ContestationFile]") -> Iterator[Block]:
+def present_disputes(disputes: "Sequence[ObjectionFile]") -> Iterator[Block]:
     """Present each of *disputes* in one line."""
     for dispute in disputes:
-        payload = dispute.contestation.payload
-        opened = f"{dispute.contestation.entry.at:%Y-%m-%d}"
-        yield f"contested: {payload.contestation} by {payload.by} since {opened}, {describe_state(dispute)}: {_line(payload.grounds)}"
+        payload = dispute.objection.payload
+        opened = f"{dispute.objection.entry.at:%Y-%m-%d}"
+        yield f"contested: {payload.objection} by {payload.by} since {opened}, {describe_state(dispute)}: {_line(payload.grounds)}"
 
 
 def _line(text: str) -> str:
@@ -96,7 +96,7 @@ def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iter
     yield from _list_parts("user, with the task", item.template, blocks)
     for tool in item.tools:
         yield f"  tool {_line(tool.name)}: {_line(tool.description)}"
-    for label, text in (("scaffold", item.scaffold), ("cues beside those of blocks", ", ".join(item.cues))):
+    for label, text in (("scaffold", item.scaffold), ("cues outside blocks", ", ".join(item.cues))):
         if text:
             yield f"  {label}: {_line(text)}"
 

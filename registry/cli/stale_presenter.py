@@ -17,7 +17,7 @@ _SETTLES = {
     Remedy.REVISION: "a new revision resolves it",
     Remedy.PERSON: "a person decides",
 }
-_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "a person alone"}
+_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "only a person"}
 _FEW = 20
 """Claims that are listed under one cause, unless more are asked for."""
 
@@ -67,7 +67,7 @@ def build_stale_listing(
 def _present(stale_claims: StaleClaims, groups: Sequence[CauseGroup], limit: int) -> Iterator[Block]:
     """Yield counts, then each cause with the claims that it touches and what resolves it."""
     total, confirmed = len(stale_claims.claims), stale_claims.confirmed
-    yield f"{_count_claims(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed."
+    yield f"{_count_claims(total)} may no longer hold: {total - confirmed:,} to review, {confirmed:,} confirmed stale."
     yield f"  resolved by: {_list_remedies(stale_claims)}"
     for group in groups:
         yield Subtitle(f"{group.kind.value}: {group.text} (entry {group.entry})")

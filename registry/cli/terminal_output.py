@@ -187,7 +187,7 @@ def _print_grid(
         grid.add_row(*map(Text, row))
     width = console.width
     # Rich would break identifiers rather than print beyond the edge.
-    console.width = max(width, sum(widths) + 2 * len(widths) + indent)
+    console.width = max(width, sum(widths) + 2 * (len(widths) - 1) + indent)
     console.print(Padding(grid, (0, 0, 0, indent)), crop=False)
     console.width = width
 

@@ -35,7 +35,7 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 @click.option("--require", "required", multiple=True, metavar="CHECK",
               help="A check that must have been made, or `all`; else the exit code is 3.")  # fmt: skip
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
-@click.option("--redraw", is_flag=True, help="Render also proven files again from their records (seconds each).")
+@click.option("--rerender", is_flag=True, help="Render also proven files again from their records (seconds each).")
 @click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
@@ -49,7 +49,7 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     works offline and reads no configuration, unless --registry names a registry to compare with. With --registry and no FILES, that
     registry is checked.
 
-    A file is rendered again and compared, unless a trusted log proves that these bytes were published. --redraw does both.
+    A file is rendered again and compared, unless a trusted log proves that these bytes were published. --rerender does both.
     """
     from registry.verify.file_verification import Demand, find_exit_code
     from registry.verify.proof_checks import CheckName
@@ -58,8 +58,8 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
     means = _collect_means(app, options["keys"], options["origin"], files)
     # The same file twice gives one answer.
-    is_redrawn = options["redraw"] or demand.everything or CheckName.BYTES in required
-    verifications = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], redraw=is_redrawn)
+    is_rendered_again = options["rerender"] or demand.everything or CheckName.BYTES in required
+    verifications = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], rerender=is_rendered_again)
     # With files the registry's word was believed; alone it is what is checked.
     beside = _name_registry(means) if files else None
     app.answer(
@@ -114,7 +114,9 @@ def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
         raise UnavailableError(Fault(fault.code, fault.where, fault.found, advice=advice)) from error
 
 
-def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof: Path | None, *, redraw: bool) -> "list[FileVerification]":
+def _verify(
+    app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof: Path | None, *, rerender: bool
+) -> "list[FileVerification]":
     from registry.cli.application import track
     from registry.verify.file_verification import FileKind, FileVerification, read_all, verify_files
 
@@ -133,7 +135,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
     config = app.config if app.registry else Config()
     limit_s, workers = config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:
-        return verify_files(files, means, redraw=redraw, time_limit_s=limit_s, workers=workers, progress=advance)
+        return verify_files(files, means, rerender=rerender, time_limit_s=limit_s, workers=workers, progress=advance)
 
 
 def _to_document(file_verification: "FileVerification", demand: "Demand") -> dict[str, Any]:
@@ -182,7 +184,7 @@ def _present(
         if rows:
             yield Checks(rows)
     if beside is not None:
-        yield f"Beside the registry {beside}: its word and its keys are believed."
+        yield f"Compared with the registry {beside}; its statements and keys are trusted."
 
 
 def _shorten(note: str) -> str:

@@ -217,7 +217,7 @@ def list_entries(record: object) -> dict[int, Entry]:
     for reference in list_named(record):
         known = entries.setdefault(reference.entry.seq, reference.entry)
         if known != reference.entry:
-            told = f"the record has two versions of it: {_tell(known)}, and {_tell(reference.entry)}"
+            told = f"the record has two versions of it: {_describe(known)}, and {_describe(reference.entry)}"
             faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", told)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
@@ -253,7 +253,7 @@ def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
         raise ValueError(f"entry {named.entry.seq} is named without its payload")
     place = named.entry
     if place.kind != named.recorded.payload.KIND:
-        return f"its kind is {place.kind}, but a {named.recorded.payload.KIND} stands beside it"
+        return f"its kind is {place.kind}, but the statement given with it is a {named.recorded.payload.KIND}"
     # The statement's text has whole seconds in UTC. Another time could not be hashed to the same
     # leaf.
     if place.at.microsecond or place.at.utcoffset() != timedelta(0):
@@ -266,7 +266,11 @@ def _find_other_leaf(named: EntryReference, opening: EntryOpening) -> str | None
         leaf = leaf_hash(write_statement(named.entry, _write(named), opening.salt))
     except CaveatError as error:
         return error.faults[0].found
-    return None if leaf == named.entry.leaf else f"what stands beside it has the leaf {leaf}, the entry is said to have {named.entry.leaf}"
+    return (
+        None
+        if leaf == named.entry.leaf
+        else f"the statement given with it has the entry hash {leaf}, but the entry states {named.entry.leaf}"
+    )
 
 
 def _find_other_text(named: EntryReference, opening: EntryOpening, text: str) -> str | None:
@@ -279,14 +283,14 @@ def _find_other_text(named: EntryReference, opening: EntryOpening, text: str) ->
         # The text is allowed only where re-encoding gives another one. Otherwise a file would have
         # two valid forms.
         if write_statement(named.entry, _write(named), opening.salt) == text.encode():
-            return "its text is given although what stands beside it, written again, is the same"
+            return "its text is given although the statement given with it, written again, is the same"
     except (CaveatError, UnicodeEncodeError) as error:
         return error.faults[0].found if isinstance(error, CaveatError) else "the text given for it is not UTF-8"
     said = (statement.kind, statement.actor, statement.at, statement.salt)
     if said != (named.entry.kind, named.entry.actor, named.entry.at, opening.salt):
         return f"the text given for it says {said[0]} by {said[1]} at {said[2].isoformat()}, salt {said[3]}: something else"
     is_same = named.recorded is not None and statement.payload == named.recorded.payload
-    return None if is_same else "the text given for it says something else than what stands beside it"
+    return None if is_same else "the text given for it differs from the statement given with it"
 
 
 def _write(named: EntryReference) -> Json:
@@ -302,7 +306,7 @@ def _list_names(noun: type[Record]) -> tuple[tuple[str, str], ...]:
     return _names[noun]
 
 
-def _tell(place: Entry) -> str:
+def _describe(place: Entry) -> str:
     return f"{place.kind} by {place.actor} at {place.at.isoformat()}, leaf {place.leaf[:16]}…"
 
 

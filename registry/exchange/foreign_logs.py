@@ -132,7 +132,7 @@ def _find_problem(equivocation: Equivocation, first: SignedNote, second: SignedN
         key = parse_vkey(vkey, where=_WHERE)
         # A signature under another name proves nothing about this log.
         if key.name != equivocation.origin:
-            return f"{shorten_vkey(vkey)} is no key of this log: anybody can sign in a name of their own"
+            return f"{shorten_vkey(vkey)} is no key of this log: anyone can sign in a name of their own"
         lines = verify_note(note, [key])
         if not any(line.is_valid for line in lines):
             return f"the note of {note.checkpoint.size} entries is not signed with {shorten_vkey(vkey)}"

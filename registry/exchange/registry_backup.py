@@ -271,7 +271,7 @@ def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
         return signed.checkpoint, signed
     # An unsigned checkpoint is the three signed lines alone. A dummy signature line lets the same
     # parser read it.
-    unsigned = parse_note(f"{note}\n— nobody AAAAAAA=\n", where="checkpoint").checkpoint
+    unsigned = parse_note(f"{note}\n— no-signer AAAAAAA=\n", where="checkpoint").checkpoint
     if checkpoint_text(unsigned) != note:
         raise InputError(Fault("bad-note", "checkpoint", "it is not written as a checkpoint is"))
     return unsigned, None
@@ -291,13 +291,13 @@ def _hold_against(copy: Ledger, report: LogReport, checkpoint: Checkpoint) -> No
             raise AnswerNoError(Fault("backup-shorter", "backup", f"the checkpoint is of {checkpoint.size} entries: {gone}{until}"))
         root = None if report.root is None else _find_root(view, checkpoint.size)
     if root is not None and root != checkpoint.root:
-        since = _tell_since(report, checkpoint)
+        since = _describe_since(report, checkpoint)
         found = f"its first {checkpoint.size} entries have the root {root}, the checkpoint says {checkpoint.root}; {since}"
         fault = Fault("backup-altered", "backup", found)
         raise AnswerNoError([fault, *report.findings])
 
 
-def _tell_since(report: LogReport, checkpoint: Checkpoint) -> str:
+def _describe_since(report: LogReport, checkpoint: Checkpoint) -> str:
     """Between which two checkpoints it was altered."""
     fitting = [
         checked_checkpoint

@@ -18,9 +18,9 @@ class FolderFile(Record):
     path: str
     # The log records this digest before proof and signature exist, so it cannot cover them.
     sha256: str
-    """Of the bytes that were drawn, hexadecimal, without the proof and the signature that are added to them."""
+    """Of the bytes that were rendered, hexadecimal, without the proof and the signature that are added to them."""
     size_bytes: int
-    """How many bytes were drawn."""
+    """How many bytes were rendered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +88,10 @@ class FolderItem(Record):
     earlier: tuple[SupersededFiles, ...] = ()
     """Oldest first."""
     why: str | None = None
-    """Why its files were drawn anew; None while they are the first."""
+    """Why its files were rendered anew; None while they are the first."""
     audit: str | None = None
     """`AUD-…` that leads; None for a card, and for a claim that has not been audited."""
-    told: SupplementDigest | None = None
+    summary: SupplementDigest | None = None
     """None in folders made before this was kept."""
 
 
@@ -127,7 +127,7 @@ class Folder(Record):
     root: str | None = None
     """Root of the log's tree at `log_size`, hexadecimal: another history under the same name has another. None in older folders."""
     began: int | None = None
-    """Entries of the log when it was first drawn; None in older folders."""
+    """Entries of the log when it was first rendered; None in older folders."""
     reports: tuple[FolderReport, ...] = ()
     """Oldest first."""
     index: str | None = None

@@ -103,7 +103,7 @@ LARGEST_BYTES = 500_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderLog:
-    """The log that a folder is drawn from."""
+    """The log that a folder is rendered from."""
 
     origin: str
     size: int
@@ -283,8 +283,8 @@ FileMark = tuple[int, int, int, int]
 class FileState(StrEnum):
     """Outcome of a file of the folder."""
 
-    DRAWN = "drawn"
-    """As it was drawn: a draft, which a newer one may replace."""
+    RENDERED = "rendered"
+    """As it was rendered: a draft, which a newer one may replace."""
     SIGNED = "signed"
     """Signed, and without a proof that it was published."""
     PROVEN = "proven"
@@ -295,8 +295,8 @@ class FileState(StrEnum):
 
     @property
     def is_there(self) -> bool:
-        """Whether the file shows what was drawn."""
-        return self in (FileState.DRAWN, FileState.SIGNED, FileState.PROVEN)
+        """Whether the file shows what was rendered."""
+        return self in (FileState.RENDERED, FileState.SIGNED, FileState.PROVEN)
 
     @property
     def is_given_out(self) -> bool:
@@ -371,13 +371,13 @@ def find_state(folder: Path, file: FolderFile) -> FileState:
         data = b""
     layers = split_file(data, file.format)
     # The length first: it costs nothing.
-    if len(layers.drawn) != file.size_bytes or hashlib.sha256(layers.drawn).hexdigest() != file.sha256:
+    if len(layers.rendered) != file.size_bytes or hashlib.sha256(layers.rendered).hexdigest() != file.sha256:
         return FileState.ALTERED
     if file.format is OutputFormat.JSON:
         return _find_json_state(folder, file)
     # Neither proof nor signature: a draft.
-    is_drawn = len(data) == len(layers.drawn)
-    return FileState.PROVEN if layers.proof is not None else FileState.DRAWN if is_drawn else FileState.SIGNED
+    is_rendered = len(data) == len(layers.rendered)
+    return FileState.PROVEN if layers.proof is not None else FileState.RENDERED if is_rendered else FileState.SIGNED
 
 
 def find_mark(path: Path) -> FileMark | None:
@@ -398,7 +398,7 @@ def digest_file(path: Path) -> str:
 
 def _find_json_state(folder: Path, file: FolderFile) -> FileState:
     """A JSON file has its proof beside it."""
-    return FileState.PROVEN if name_proof(folder / file.path).is_file() else FileState.DRAWN
+    return FileState.PROVEN if name_proof(folder / file.path).is_file() else FileState.RENDERED
 
 
 def _mark(*numbers: Any) -> FileMark:
@@ -416,27 +416,27 @@ def _mark(*numbers: Any) -> FileMark:
 def place(
     folder: Path,
     item: FolderItem,
-    drawn: Mapping[OutputFormat, bytes],
+    rendered: Mapping[OutputFormat, bytes],
     *,
     before: FolderItem | None,
     fixed: Collection[str],
     why: str,
     journal: FolderJournal,
 ) -> FolderItem:
-    """Put the files of *drawn* in place, and return what is known of the supplement from then on.
+    """Put the files of *rendered* in place, and return what is known of the supplement from then on.
 
     Args:
         folder: the folder.
         item: what will be known of the supplement, without files and without earlier ones.
-        drawn: files by format.
+        rendered: files by format.
         before: what was known of it; None for a new one.
         fixed: paths of files that stay as they are.
         why: why the new files supersede those of *before*.
         journal: gets a line.
     """
-    files = tuple(_describe(folder, item, format_, data, before=before, fixed=fixed) for format_, data in drawn.items())
+    files = tuple(_describe(folder, item, format_, data, before=before, fixed=fixed) for format_, data in rendered.items())
     for folder_file in files:
-        write_part(folder / folder_file.path, drawn[folder_file.format])
+        write_part(folder / folder_file.path, rendered[folder_file.format])
     # A name in the folder is on the disk only after this.
     sync_folders([folder / file.path for file in files])
     item = _complete(item, files, before=before, fixed=fixed, why=why)
@@ -446,7 +446,7 @@ def place(
 
 
 def settle(folder: Path) -> int:
-    """Put in place what a command that did not end has drawn; return of how many supplements."""
+    """Put in place what a command that did not end has rendered; return of how many supplements."""
     items = list_journaled(folder)
     for item in items:
         _rename(folder, item)

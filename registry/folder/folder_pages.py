@@ -53,7 +53,7 @@ def render_feed(folder: Folder) -> bytes:
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
     _add(feed, "id", _identify(folder.log_origin))
     _add(feed, "title", f"Caveat: supplements of {folder.log_origin}")
-    _add(feed, "updated", _tell_time(max((new.updated for new in news), default=_find_moment(folder))))
+    _add(feed, "updated", _describe_time(max((new.updated for new in news), default=_find_moment(folder))))
     ET.SubElement(feed, "link", {"rel": "self", "href": names.FEED, "type": "application/atom+xml"})
     ET.SubElement(feed, "link", {"rel": "alternate", "href": names.INDEX, "type": "text/html"})
     _add(ET.SubElement(feed, "author"), "name", folder.log_origin or "a registry without a name")
@@ -67,15 +67,15 @@ def render_feed(folder: Folder) -> bytes:
 
 def _list_news(folder: Folder) -> Iterator[FeedEntry]:
     for report in folder.reports:
-        yield _tell_report(report)
+        yield _describe_report(report)
     for item in folder.items:
         # Only what changed or came after the first rendering: the whole registry at once is no
         # news.
-        if item.told is not None and (item.why or folder.began is None or item.log_size > folder.began):
-            yield _tell_item(item, item.told)
+        if item.summary is not None and (item.why or folder.began is None or item.log_size > folder.began):
+            yield _describe_item(item, item.summary)
 
 
-def _tell_report(report: FolderReport) -> FeedEntry:
+def _describe_report(report: FolderReport) -> FeedEntry:
     inverted = len(report.newly_inverted)
     claims = f"{report.changed:,} claim{'' if report.changed == 1 else 's'} changed"
     return FeedEntry(
@@ -90,7 +90,7 @@ def _tell_report(report: FolderReport) -> FeedEntry:
     )
 
 
-def _tell_item(item: FolderItem, supplement_digest: SupplementDigest) -> FeedEntry:
+def _describe_item(item: FolderItem, supplement_digest: SupplementDigest) -> FeedEntry:
     gravest = supplement_digest.status.gravest if supplement_digest.status else None
     # An unaudited claim says so; it must not look like one without news.
     verdict = describe_outcome(gravest) if gravest else "not audited"
@@ -121,7 +121,7 @@ def _add_entry(feed: ET.Element, origin: str, news: FeedEntry) -> None:
     entry = ET.SubElement(feed, "entry")
     _add(entry, "id", _identify(origin, news.name, str(news.log_size)))
     _add(entry, "title", news.title)
-    _add(entry, "updated", _tell_time(news.updated))
+    _add(entry, "updated", _describe_time(news.updated))
     files = sorted(news.files, key=lambda file: _ORDER.index(file.format))
     for place, file in enumerate(files):
         # Atom allows one `alternate` link of a type; the others are related files.
@@ -143,13 +143,13 @@ def _identify(*parts: str) -> str:
     return uuid.uuid5(uuid.NAMESPACE_URL, "caveat:" + "\n".join(parts)).urn
 
 
-def _tell_time(moment: datetime) -> str:
+def _describe_time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _find_moment(folder: Folder) -> datetime:
     # A new folder has no date of its own; the clock would change the bytes.
-    return max((item.told.made_at for item in folder.items if item.told), default=datetime.fromtimestamp(0, tz=UTC))
+    return max((item.summary.made_at for item in folder.items if item.summary), default=datetime.fromtimestamp(0, tz=UTC))
 
 
 # The list of a folder: by card and model version, every claim with its outcome, and what superseded
@@ -184,7 +184,7 @@ class FolderClaimRow:
     """A claim in the table."""
 
     item: FolderItem
-    told: SupplementDigest
+    summary: SupplementDigest
     claim: str
     """`CLM-…`."""
     links: tuple[PageLink, ...]
@@ -246,7 +246,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
         folder: what is known of it.
         proofs: paths of the proofs that are there, relative to the folder.
     """
-    items = {item.name: item for item in folder.items if item.told is not None}
+    items = {item.name: item for item in folder.items if item.summary is not None}
     newest = _find_newest(items)
     rows = tuple(_build_row(name, items, proofs) for name in newest if name.startswith(f"{Kind.CLAIM}-"))
     # The newest report first.
@@ -256,7 +256,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
         "moment": _find_newest_date(folder),
         "cards": _build_cards(rows, newest, items, proofs),
         "claims": len(rows),
-        "audited": sum(row.told.status is not None and row.told.status.gravest is not None for row in rows),
+        "audited": sum(row.summary.status is not None and row.summary.status.gravest is not None for row in rows),
         "classes": _count(rows),
         # An alert without rows would read as a warning.
         "alerts": tuple(alert for alert in _build_alerts(rows, reports) if alert.rows),
@@ -275,9 +275,9 @@ def _find_newest(items: Iterable[str]) -> tuple[str, ...]:
 
 def _build_row(name: str, items: Mapping[str, FolderItem], proofs: Collection[str]) -> FolderClaimRow:
     item = items[name]
-    if item.told is None:
+    if item.summary is None:
         raise ValueError("a row needs what its supplement says")
-    return FolderClaimRow(item, item.told, name.partition("@")[0], _link(item.files, proofs), _list_older(name, items, proofs))
+    return FolderClaimRow(item, item.summary, name.partition("@")[0], _link(item.files, proofs), _list_older(name, items, proofs))
 
 
 def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[str]) -> tuple[EarlierSupplement, ...]:
@@ -304,7 +304,7 @@ def _build_cards(
 ) -> tuple[CardPart, ...]:
     by_card: dict[str, dict[str, list[FolderClaimRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        by_card[(row.told.card or "").partition("@")[0]][row.told.model or ""].append(row)
+        by_card[(row.summary.card or "").partition("@")[0]][row.summary.model or ""].append(row)
     supplements = {name.partition("@")[0]: name for name in newest if name.startswith(f"{Kind.CARD}-")}
     # Claims that quote no card come last.
     ordered = sorted({*by_card, *supplements}, key=lambda card: (not card, card))
@@ -315,7 +315,7 @@ def _build_card(
     card: str, name: str | None, groups: Mapping[str, list[FolderClaimRow]], items: Mapping[str, FolderItem], proofs: Collection[str]
 ) -> CardPart:
     item = items[name] if name else None
-    title = item.told.title if item and item.told else card or "Claims that quote no card"
+    title = item.summary.title if item and item.summary else card or "Claims that quote no card"
     return CardPart(
         card,
         title,
@@ -331,27 +331,29 @@ def _build_alerts(rows: Iterable[FolderClaimRow], reports: tuple[FolderReport, .
     # Only the latest report: earlier inversions are no news.
     latest = set(reports[0].newly_inverted) if reports else set()
     # A withdrawn or rejected claim needs no attention.
-    standing = [row for row in rows if row.told.status and row.told.status.lifecycle not in (Lifecycle.WITHDRAWN, Lifecycle.REJECTED)]
+    standing = [row for row in rows if row.summary.status and row.summary.status.lifecycle not in (Lifecycle.WITHDRAWN, Lifecycle.REJECTED)]
     yield FolderAlert("newly-inverted", "Newly inverted", tuple(row for row in rows if row.claim in latest))
     yield FolderAlert("stale", "Stale, confirmed", tuple(_with_staleness(standing, Staleness.STALE)))
-    yield FolderAlert("potentially-stale", "Potentially stale", tuple(_with_staleness(standing, Staleness.POTENTIALLY_STALE)))
+    yield FolderAlert("needs-review", "Needs review", tuple(_with_staleness(standing, Staleness.NEEDS_REVIEW)))
     disputed = (Dispute.CONTESTED, Dispute.UPHELD)
-    yield FolderAlert("contested", "Contested", tuple(row for row in standing if row.told.status and row.told.status.dispute in disputed))
+    yield FolderAlert(
+        "contested", "Contested", tuple(row for row in standing if row.summary.status and row.summary.status.dispute in disputed)
+    )
 
 
 def _with_staleness(rows: Iterable[FolderClaimRow], staleness: Staleness) -> Iterable[FolderClaimRow]:
-    return (row for row in rows if row.told.status and row.told.status.staleness is staleness)
+    return (row for row in rows if row.summary.status and row.summary.status.staleness is staleness)
 
 
 def _count(rows: Iterable[FolderClaimRow]) -> tuple[tuple[ClaimClass, int], ...]:
-    counts = Counter(row.told.class_ for row in rows)
+    counts = Counter(row.summary.class_ for row in rows)
     return tuple((claim_class, counts[claim_class]) for claim_class in ClaimClass if counts[claim_class])
 
 
 def _find_newest_date(folder: Folder) -> datetime | None:
     """Return the date of the newest thing in the folder; None for an empty one."""
-    told = [item.told.made_at for item in folder.items if item.told]
-    return max((*told, *(report.made_at for report in folder.reports)), default=None)
+    summary = [item.summary.made_at for item in folder.items if item.summary]
+    return max((*summary, *(report.made_at for report in folder.reports)), default=None)
 
 
 def _link(files: Iterable[FolderFile], proofs: Collection[str]) -> tuple[PageLink, ...]:

@@ -46,7 +46,7 @@ _LOG = logging.getLogger("caveat.cache")
 
 
 class DueKind(StrEnum):
-    """Why a supplement is drawn."""
+    """Why a supplement is rendered."""
 
     NEW = "new"
     """There is none of it in the folder."""
@@ -65,18 +65,18 @@ class DueKind(StrEnum):
 
 
 _ANEW = (DueKind.STATE, DueKind.MANIFEST, DueKind.TEMPLATE)
-"""For which all of its files are drawn, as of the last entry."""
+"""For which all of its files are rendered, as of the last entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueSupplement:
-    """A supplement that is to be drawn."""
+    """A supplement that is to be rendered."""
 
     name: str
     kinds: tuple[DueKind, ...]
     """At least one, in the order of `DueKind`."""
     formats: tuple[OutputFormat, ...]
-    """Those to be drawn."""
+    """Those to be rendered."""
     state: str
     """That it will have."""
     before: FolderItem | None
@@ -86,12 +86,12 @@ class DueSupplement:
 
     @property
     def log_size(self) -> int | None:
-        """The entry it is drawn as of: that of its other files, where what it says did not change; None for the last one."""
+        """The entry it is rendered as of: that of its other files, where what it says did not change; None for the last one."""
         return None if self.is_anew or self.before is None else self.before.log_size
 
     @property
     def is_anew(self) -> bool:
-        """Whether all of its files are drawn, as of the last entry."""
+        """Whether all of its files are rendered, as of the last entry."""
         return self.before is None or self.kinds[0] in _ANEW
 
 
@@ -155,7 +155,7 @@ def build_plan(
 ) -> FolderPlan:
     """Return what is due.
 
-    A supplement is always there in all formats that it was ever drawn in, and all of them say the same.
+    A supplement is always there in all formats that it was ever rendered in, and all of them say the same.
 
     Args:
         states: digest of what each record depends on, by name.
@@ -206,7 +206,7 @@ class _Judge:
             chosen -= {
                 folder_file.format
                 for folder_file in item.files
-                if self.found[folder_file.path].is_there and not self._is_redrawn(folder_file)
+                if self.found[folder_file.path].is_there and not self._is_rendered_again(folder_file)
             }
         fixed = frozenset(folder_file.path for folder_file in item.files if self._is_fixed(folder_file.path))
         return DueSupplement(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, fixed=fixed)
@@ -215,7 +215,7 @@ class _Judge:
         # A file that the log calls published stays, even if a killed command did not add its proof.
         return self.found[path].is_given_out or (path in self.published and self.found[path].is_there)
 
-    def _is_redrawn(self, file: FolderFile) -> bool:
+    def _is_rendered_again(self, file: FolderFile) -> bool:
         """Whether *file* is signed without a proof, which cannot be added to it any more, and is to be published."""
         return FileState.SIGNED in self.pending and self.found[file.path] is FileState.SIGNED
 
@@ -247,7 +247,7 @@ def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderingReason:
-    """Why one supplement is drawn."""
+    """Why one supplement is rendered."""
 
     words: str
     entry: int | None
@@ -262,13 +262,13 @@ _PLAIN: Mapping[DueKind, str] = {
     DueKind.MANIFEST: "the manifest of the folder said something else of it than the registry",
     DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
     DueKind.FORMAT: "not there in a format that is asked for",
-    DueKind.GONE: "a file of it is gone",
+    DueKind.GONE: "one of its files is gone",
     DueKind.UNPUBLISHED: "not published yet",
 }
 
 
 def find_reasons(view: View, due: Sequence[DueSupplement], folder: Folder | None) -> dict[str, RenderingReason]:
-    """Return why each of *due* is drawn, by name. Entries since the folder was last gone through are read if something changed."""
+    """Return why each of *due* is rendered, by name. Entries since the folder was last gone through are read if something changed."""
     changed = [supplement for supplement in due if supplement.kinds[0] is DueKind.STATE]
     # Entries are read only if something changed, so an unchanged folder costs nothing more.
     since = _RecentEntries(view, folder) if changed and folder else None
@@ -313,7 +313,7 @@ class _RecentEntries:
         self._by_model: dict[str, list[_Noted]] = defaultdict(list)
         self._shared: list[_Noted] = []
         # The manifest knows card and model of each claim, so no dossier is read for a reason.
-        told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
+        told = {item.name.partition("@")[0]: item.summary for item in folder.items if item.summary is not None}
         self._models = {name: digest.model for name, digest in told.items()}
         self._cards = {name: digest.card.partition("@")[0] for name, digest in told.items() if digest.card}
         self._claims: dict[str, str | None] = {}
@@ -403,9 +403,9 @@ class FolderState:
     pages: tuple[str, ...]
     """Paths of the list and the feed where they are not as they were written; they are written again."""
     damaged: tuple[str, ...]
-    """Paths of change reports and of earlier files that were altered; they cannot be drawn again as they were."""
+    """Paths of change reports and of earlier files that were altered; they cannot be rendered again as they were."""
     in_the_way: tuple[str, ...]
-    """Paths of files that stand where a supplement belongs and are none that was drawn there; nothing is written before they are gone."""
+    """Paths of files in the place of a supplement that were not rendered there; nothing is written before they are gone."""
 
     @property
     def is_settled(self) -> bool:
@@ -442,7 +442,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     published = {file.path for file in (list_files(known) if known else ()) if file.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
         file_states = {
-            path: FileState.PROVEN if path in published and state is FileState.DRAWN else state for path, state in file_states.items()
+            path: FileState.PROVEN if path in published and state is FileState.RENDERED else state for path, state in file_states.items()
         }
     template, is_begun = template_digest(), names.is_interrupted(folder)
     plan = build_plan(
@@ -454,7 +454,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
         template=template,
         misread=_find_misread(view, known) if known is not None else frozenset(),
         published=published,
-        pending=(FileState.DRAWN, FileState.SIGNED) if wish.publishes else (),
+        pending=(FileState.RENDERED, FileState.SIGNED) if wish.publishes else (),
     )
     _LOG.info("%s: %d of %d due, the others are as the registry has them", folder, len(plan.due), plan.total)
     return FolderState(
@@ -489,7 +489,7 @@ def _find_misread(view: View, folder: Folder) -> frozenset[str]:
     # pages and reports. The rest is for `caveat verify` (decision of 2026-11-22). The cost: one
     # list of claims for each inspection, and a manifest forged together with its files is found by
     # `verify` only.
-    told = {item.name: item.told for item in folder.items if item.told is not None}
+    told = {item.name: item.summary for item in folder.items if item.summary is not None}
     texts = set()
     for claim in view.list_claims():
         digest = told.get(name := f"{claim.claim}@{claim.revision}")
@@ -514,7 +514,7 @@ def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
 
 
 def _list_damaged(folder: Folder | None, states: Mapping[str, FileState]) -> tuple[str, ...]:
-    """Return what was altered and is not drawn again. What is gone was taken away: that may be necessary, and the list has no link to
+    """Return what was altered and is not rendered again. What is gone was taken away: that may be necessary, and the list has no link to
     it.
     """
     today = {file.path for item in folder.items for file in item.files} if folder else frozenset()
@@ -532,7 +532,7 @@ def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], 
         part = folder / names.name_part(path)
         # The digest decides: a part can be half written.
         if not states[path].is_there and os.path.lexists(part) and digest_file(part) == sha256:
-            states[path] = FileState.DRAWN
+            states[path] = FileState.RENDERED
     return states, marks
 
 
@@ -561,4 +561,4 @@ def _is_foreign(path: Path, format_: OutputFormat, digests: Collection[str]) -> 
     if find_mark(path) is None:
         return True
     # A published file that the manifest does not know can be kept: the log vouches for it.
-    return hashlib.sha256(split_file(path.read_bytes(), format_).drawn).hexdigest() not in digests
+    return hashlib.sha256(split_file(path.read_bytes(), format_).rendered).hexdigest() not in digests

@@ -56,10 +56,10 @@ _LONGEST = 200
 
 def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementDigest:
     """Return what is shown of *supplement*."""
-    return _tell_claim(supplement) if isinstance(supplement, Supplement) else _tell_card(supplement)
+    return _describe_claim(supplement) if isinstance(supplement, Supplement) else _describe_card(supplement)
 
 
-def _tell_claim(supplement: Supplement) -> SupplementDigest:
+def _describe_claim(supplement: Supplement) -> SupplementDigest:
     claim, outcome = supplement.claim.payload, supplement.outcome
     reading = outcome.classification.primary if outcome else None
     # Without an outcome an estimate has not been concluded from.
@@ -83,7 +83,7 @@ def _tell_claim(supplement: Supplement) -> SupplementDigest:
     )
 
 
-def _tell_card(supplement: CardSupplement) -> SupplementDigest:
+def _describe_card(supplement: CardSupplement) -> SupplementDigest:
     audited = len(supplement.claims) - len(supplement.unaudited)
     title = _shorten(supplement.card.title)
     return SupplementDigest(made_at=supplement.made_at, title=title, card=None, model=None, claims=len(supplement.claims), audited=audited)
@@ -106,7 +106,7 @@ OpenView = Callable[[int | None], AbstractContextManager[View]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedSupplement:
-    """A supplement that could not be drawn; what there was of it is still there."""
+    """A supplement that could not be rendered; what there was of it is still there."""
 
     name: str
     error: CaveatError
@@ -123,7 +123,7 @@ class RenderingOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderingOptions:
-    """How supplements are drawn."""
+    """How supplements are rendered."""
 
     template: str
     """Digest of the templates."""
@@ -146,7 +146,7 @@ def carry_out(
     Args:
         folder: it is held by this process.
         known: what the journal begins with where there is none.
-        due: what is to be drawn.
+        due: what is to be rendered.
         open_view: opens the registry; one view is open at a time.
         pen: how.
         why: the reason for which a supplement takes the place of another, in words.
@@ -178,7 +178,7 @@ class _SupplementSource:
         self._outcome = outcome
         self._progress = progress
         self.again: list[DueSupplement] = []
-        """Of which the registry says something else as of the entry of their other files; they are drawn anew, in all formats."""
+        """Of which the registry says something else as of the entry of their other files; they are rendered anew, in all formats."""
 
     def assemble(self, due: Iterable[DueSupplement]) -> Iterator[SupplementSubject]:
         """Yield what is due, as of the entry that each is due as of; what cannot be told is noted."""
@@ -228,7 +228,7 @@ def _finish(
     template: str,
     why: str,
 ) -> None:
-    """Put what was drawn in place; where a format failed, nothing of it."""
+    """Put what was rendered in place; where a format failed, nothing of it."""
     # All formats or none: two formats of one supplement must not say different things.
     errors = [made.error for made in rendered_supplement.made if made.error is not None]
     if errors:
@@ -246,7 +246,7 @@ def _finish(
         log_size=facts.log_size,
         files=(),
         audit=facts.audit,
-        told=summarise_supplement(supplement),
+        summary=summarise_supplement(supplement),
     )
     # In place and journaled now, so that a kill loses one supplement at most.
     data = {made.format: made.data for made in rendered_supplement.made if made.data is not None}
@@ -278,7 +278,7 @@ class FolderCompletion:
     report: FolderReport | None
     """The change report; None where there is none to be made."""
     errors: tuple[CaveatError, ...]
-    """Why the change report, or a format of it, could not be drawn."""
+    """Why the change report, or a format of it, could not be rendered."""
 
 
 def begin(looked: FolderState) -> Folder:
@@ -290,7 +290,7 @@ def begin(looked: FolderState) -> Folder:
 
 
 def list_written(folder: Path) -> list[WrittenFile]:
-    """Return the files that were drawn since the folder was last completed, also by a command that did not end."""
+    """Return the files that were rendered since the folder was last completed, also by a command that did not end."""
     return [
         file
         for item in sorted(list_journaled(folder), key=lambda folder_item: order_names(folder_item.name))
@@ -304,11 +304,11 @@ def complete(
     """Write the change report, `index.html`, `feed.xml` and the manifest, and end the journal.
 
     Args:
-        folder: it is held, and everything due was drawn and, if asked for, published.
+        folder: it is held, and everything due was rendered and, if asked for, published.
         looked: what was found before that.
         open_view: opens the registry.
         is_whole: whether all of the registry was asked for; only then is there a change report, and does the next one begin here.
-        pen: how it is drawn.
+        pen: how it is rendered.
         sign: signs the PDF of the change report; None to leave it unsigned.
     """
     # The journal is newer than the manifest.
@@ -399,7 +399,12 @@ def _draw_report(
     folder: Path, changes: ChangeReport, formats: Collection[OutputFormat], pen: RenderingOptions, sign: Sign | None
 ) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
     jobs = [
-        RenderJob(key=changes.identifier, supplement=changes, format=output_format)
+        RenderJob(
+            key=changes.identifier,
+            supplement=changes,
+            format=output_format,
+            neighbours=tuple(other for other in OutputFormat if other in formats and other is not OutputFormat.HTML),
+        )
         for output_format in OutputFormat
         if output_format in formats
     ]
@@ -440,20 +445,20 @@ def _write(folder: Path, report: ChangeReport, format_: OutputFormat, content: b
 class FolderUpdate:
     """What a folder was brought up to date with."""
 
-    drawn: tuple[WrittenFile, ...]
-    """Files of the supplements that were drawn, also by a command that did not end."""
+    rendered: tuple[WrittenFile, ...]
+    """Files of the supplements that were rendered, also by a command that did not end."""
     published: tuple[WrittenFile, ...]
     """Files that were published."""
     has_proofs: bool
     """Whether those have their proofs; without a log key they have none."""
     current: tuple[WrittenFile, ...]
-    """All files of what was asked for, drawn now or before, in the formats asked for."""
+    """All files of what was asked for, rendered now or before, in the formats asked for."""
     failed: tuple[FailedSupplement, ...]
     completed: FolderCompletion
 
     @property
     def errors(self) -> tuple[CaveatError, ...]:
-        """Why something could not be drawn."""
+        """Why something could not be rendered."""
         return (*(supplement.error for supplement in self.failed), *self.completed.errors)
 
 
@@ -504,7 +509,7 @@ def update(
     items = {item.name: item for item in begin(looked).items} | {item.name: item for item in journaled}
     # The journal has them in the order in which the workers finished, which differs from run to run.
     places = {name: place for place, name in enumerate(looked.plan.current)}
-    drawn = _describe_all(folder, sorted(journaled, key=lambda item: (places.get(item.name, len(places)), item.name)))
+    rendered = _describe_all(folder, sorted(journaled, key=lambda item: (places.get(item.name, len(places)), item.name)))
     named = [items[name] for name in looked.plan.current if name in items]
     published: list[WrittenFile] = []
     has_proofs = True
@@ -514,14 +519,14 @@ def update(
         has_proofs = publish_files(publisher, published)
     # Publishing signs by itself, after the proof; signing alone comes without one.
     elif sign and publisher.key is not None:
-        sign_written(drawn, publisher.key, at=publisher.at)
+        sign_written(rendered, publisher.key, at=publisher.at)
     signer = partial(sign_pdf, key=publisher.key, at=publisher.at) if publisher.key and (sign or looked.wish.publishes) else None
     completed = FolderCompletion(paths=(), report=None, errors=())
     # An untouched folder is not written to.
-    if drawn or published or looked.pages or looked.is_begun:
+    if rendered or published or looked.pages or looked.is_begun:
         completed = complete(folder, looked, open_view=open_view, is_whole=is_whole, pen=pen, sign=signer)
     return FolderUpdate(
-        drawn=tuple(drawn),
+        rendered=tuple(rendered),
         published=tuple(published),
         has_proofs=has_proofs,
         current=tuple(file for file in _describe_all(folder, named) if file.format in looked.wish.formats),
@@ -538,7 +543,7 @@ def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
 
 
 def _list_unpublished(folder: Path, looked: FolderState) -> Iterator[str]:
-    """Give the names of what was drawn now or is not published yet, each once."""
+    """Give the names of what was rendered now or is not published yet, each once."""
     # What the journal holds was rendered by a command that did not publish it.
     wanted = {*(supplement.name for supplement in looked.plan.due), *(item.name for item in list_journaled(folder))}
     return (name for name in looked.plan.current if name in wanted)

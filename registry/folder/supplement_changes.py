@@ -180,12 +180,12 @@ SupersessionNotice = tuple[list[Entry], list[str]]
 
 
 def find_superseded(then: View, now: View, subject: str) -> EntrySupersession | None:
-    """Return what superseded the supplement of *subject* as it is drawn of *then*; None where the registry still says the same.
+    """Return what superseded the supplement of *subject* as it is rendered of *then*; None where the registry still says the same.
 
     An older revision is superseded by the newest, also where *then* and *now* see the same entries.
 
     Args:
-        then: what the supplement is drawn of.
+        then: what the supplement is rendered of.
         now: the same log, with as many entries or more.
         subject: `CLM-…@n` or `CRD-…@n`; without `@n` the newest revision in *then*.
 
@@ -197,7 +197,7 @@ def find_superseded(then: View, now: View, subject: str) -> EntrySupersession | 
 
 
 class Supersession:
-    """What superseded supplements that are drawn of one view, as another one knows: `find_superseded` for many."""
+    """What superseded supplements that are rendered of one view, as another one knows: `find_superseded` for many."""
 
     def __init__(self, then: View, now: View, subjects: Collection[str] | None = None) -> None:
         """Prepare to look from *then* to *now*.
@@ -220,7 +220,7 @@ class Supersession:
         number = named.revision or newest_then
         if newest == newest_then and not self._has_changed(f"{named.bare}@{number}"):
             # No newer entries, but newer revisions in the same log.
-            return self._tell_plain(named, number) if number < newest else None
+            return self._describe_plain(named, number) if number < newest else None
         entries, why = (self._compare_claim if named.kind is Kind.CLAIM else self._compare_card)(named, number)
         # Without a known entry the last one is named: by then it had changed.
         first = min(entries, key=lambda entry: entry.seq, default=None) or self._now.find_entry(self._now.log_size)
@@ -239,8 +239,8 @@ class Supersession:
         # A subject without a state was erased, which is a change.
         return self._before[name] != self._after.get(name)
 
-    def _tell_plain(self, named: Identifier, number: int) -> EntrySupersession:
-        """Return that a revision has newer ones, which the log it is drawn of holds already."""
+    def _describe_plain(self, named: Identifier, number: int) -> EntrySupersession:
+        """Return that a revision has newer ones, which the log it is rendered of holds already."""
         later = list(_list_revisions(self._then, named, after=number))
         name = f"{named.bare}@{number + len(later)}"
         # Newest reason first.
@@ -277,7 +277,7 @@ class Supersession:
                 same.setdefault(name, []).append(claim)
         # What concerns the most claims first.
         told += [f"{_name_some(claims)}: {name}" for name, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
-        return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
+        return entries, told or ["An earlier version of Caveat described its sources differently; no entry of its own was added since."]
 
     def _compare_claim_of_card(self, claim: str) -> SupersessionNotice:
         """Return the most important of what came of one claim; nothing where a statement was erased, as the card's supplement tells."""

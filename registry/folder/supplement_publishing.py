@@ -21,7 +21,7 @@ from registry.codec.statement_encoding import (
 )
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.folder.supplement_changes import Supersession
-from registry.intake.outline.passage_sentences import PassageReader
+from registry.intake.outline.card_passages import build_passage_reader, build_row_reader, may_be_row
 from registry.records.dossier import Dossier, Recorded
 from registry.records.record import Identifier, Kind
 from registry.records.statement import OutputFormat, Publication
@@ -31,7 +31,7 @@ from registry.registration.card_registration import get_card_text
 from registry.registration.key_registration import get_log_keys, list_keys, seal_log
 from registry.report.card_coverage import PassageHistory, ReadWords, build_coverage
 from registry.report.html_rendering import digest_record, template_digest
-from registry.report.published_file import enclose_proof, is_finished, sign_pdf, split_file
+from registry.report.published_file import drop_neighbours, enclose_proof, is_finished, sign_pdf, split_file
 from registry.report.render_workers import RenderedFile, RenderJob, render_many
 from registry.report.status_account import name_causes
 from registry.report.supplement_assembly import assemble_card, assemble_claim
@@ -101,12 +101,12 @@ class WrittenFile:
     format: OutputFormat
     path: Path
     sha256: str | None
-    """Of the bytes that were drawn, hexadecimal, without proof and signature; None when it could not be drawn, and `error` says why."""
+    """Of the rendered bytes, hexadecimal, without proof and signature; None when it could not be rendered, and `error` says why."""
     error: CaveatError | None
     facts: SupplementFacts | None
-    """Of what was drawn; None when it could not be."""
+    """Of what was rendered; None when it could not be."""
     size_bytes: int = 0
-    """How many bytes were drawn."""
+    """How many bytes were rendered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ class SupplementCollector:
             return _assemble_card(self._view, subject, self._moment)
         # Taken out, so that the memory is freed.
         gathered = self._gathered.pop(str(subject), None)
-        return _assemble_claim(gathered or self._view.dossier(str(subject)), subject, self._moment)
+        return _assemble_claim(self._view, gathered or self._view.dossier(str(subject)), subject, self._moment)
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[SupplementSubject]:
@@ -240,7 +240,7 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
     """
     found, dossiers = _read_card(view, card)
     text = _find_text(view, found.payload)
-    coverage = _build_coverage(view, found, dossiers, text=text, read=PassageReader(text).read_words if text else None)
+    coverage = _build_coverage(view, found, dossiers, text=text, read=build_passage_reader(text) if text else None)
     return found, coverage, _list_untold(view, card, dossiers)
 
 
@@ -255,7 +255,7 @@ def render_supplements(
 
     Args:
         subjects: taken one by one, as the drawing gets on.
-        formats: what of a supplement is drawn, at least one.
+        formats: what of a supplement is rendered, at least one.
         time_limit_s: for each file.
         workers: how many processes draw at once.
     """
@@ -267,7 +267,13 @@ def render_supplements(
             open_[str(place)] = (subject, wanted, {})
             for output_format in wanted:
                 # The worker is started for the PDF anyway, so the HTML is rendered there, too.
-                yield RenderJob(key=str(place), supplement=subject.supplement, format=output_format, is_apart=OutputFormat.PDF in wanted)
+                yield RenderJob(
+                    key=str(place),
+                    supplement=subject.supplement,
+                    format=output_format,
+                    neighbours=tuple(other for other in wanted if other is not OutputFormat.HTML),
+                    is_apart=OutputFormat.PDF in wanted,
+                )
 
     jobs = list_jobs()
     # A sequence is in memory already; all its jobs can wait.
@@ -294,7 +300,7 @@ def write_supplements(
 
     These are files asked for one by one: of an earlier entry, of another file, confidential ones, change reports. None takes the place of
     a file that is there: the same drawing, published or signed or not, stays as it is; anything else is refused, and nothing is written.
-    What cannot be drawn is told in its `Written.error` and stops nothing else.
+    What cannot be rendered is told in its `Written.error` and stops nothing else.
 
     Raises:
         ConflictError: `file-in-the-way`, every file that another one of its name stands in the way of.
@@ -392,15 +398,22 @@ def _stage(
     if not os.path.lexists(path):
         new.append(path)
         write_part(path, made.data)
+        return replace(written_file, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
     # The same rendering may have gained a proof or a signature; it stays.
-    elif not holds_drawing(path, made.format, made.data):
+    if not holds_drawing(path, made.format, made.data):
         faults.append(refuse_place(path))
-    return replace(written_file, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
+        return written_file
+    rendered = split_file(path.read_bytes(), made.format).rendered
+    return replace(written_file, sha256=hashlib.sha256(rendered).hexdigest(), facts=facts, size_bytes=len(rendered))
 
 
 def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
-    """Whether the file at *path* is *drawn*, with or without proof and signature."""
-    return path.is_file() and split_file(path.read_bytes(), format_).drawn == content
+    """Whether the file at *path* is *content*, with or without proof and signature."""
+    if not path.is_file():
+        return False
+    rendered = split_file(path.read_bytes(), format_).rendered
+    # A page rendered alone links to no PDF; one rendered later with a PDF does, and shows the same.
+    return rendered == content or (format_ is OutputFormat.HTML and drop_neighbours(rendered) == drop_neighbours(content))
 
 
 def refuse_place(path: Path) -> Fault:
@@ -409,16 +422,19 @@ def refuse_place(path: Path) -> Fault:
     return Fault("file-in-the-way", str(path), found)
 
 
-def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
+def _assemble_claim(view: View, dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
     if not dossier.revisions:
         raise NotFoundError(Fault("identifier-reserved", subject.bare, "is reserved and has no text yet, so there is nothing to print"))
-    return assemble_claim(dossier, made_at=moment)
+    # The text of the card is needed only for a row of a table, whose cells are to be kept apart.
+    card = dossier.card.payload if dossier.card and may_be_row(dossier.current.payload.quote) else None
+    text = _find_text(view, card) if card else None
+    return assemble_claim(dossier, made_at=moment, read=build_row_reader(text) if text else None)
 
 
 def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
     card, dossiers = _read_card(view, subject)
     text = _find_text(view, card.payload)
-    read = None if text is None else PassageReader(text).read_words
+    read = None if text is None else build_passage_reader(text)
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
     return replace(made, erased=_list_untold(view, subject, dossiers))

@@ -584,8 +584,8 @@ def read_card(path: Path) -> CardText:
 def _explain_empty(card: CardText) -> tuple[str, str]:
     """What was found in a file without text, and what to do."""
     if card.media_type is MediaType.HTML:
-        left_out = " ".join(card.warnings)
-        text = f"no letter or digit shows in the page. {left_out}".strip()
+        excluded = " ".join(card.warnings)
+        text = f"no letter or digit shows in the page. {excluded}".strip()
         return text, "a page that scripts fill has no text in its file: open it in a browser, print it to PDF, and register that"
     return "no letter or digit in it", "give the file that has the card's text"
 

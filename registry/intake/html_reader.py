@@ -249,13 +249,13 @@ _TOLD = {
 """What is dropped and may have said something."""
 
 
-def describe_left_out(source: str) -> tuple[str, ...]:
+def describe_excluded(source: str) -> tuple[str, ...]:
     """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is left out."""
     parser = LexborHTMLParser(source)
     counts = {name: len(parser.css(tag)) for tag, name in _TOLD.items()}
     counts["hidden elements"] = sum(1 for node in parser.css("[hidden], [style]") if _is_dropped(node, ""))
     told = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
-    return (f"Left out of the page, because it does not show or is no text: {told}.",) if told else ()
+    return (f"Excluded from the page, because it does not show or is no text: {told}.",) if told else ()
 
 
 def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> None:

@@ -61,7 +61,7 @@ def read_with_pdfminer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
 
 def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
     """Return the text of an HTML page in UTF-8, on one page, and its headings."""
-    from registry.intake.html_reader import describe_left_out, read_hypertext  # noqa: PLC0415 - the other extractors do without
+    from registry.intake.html_reader import describe_excluded, read_hypertext  # noqa: PLC0415 - the other extractors do without
 
     source = data.decode("utf-8")
     text, headings = read_hypertext(source)
@@ -69,7 +69,7 @@ def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
         "extractor": f"selectolax {version('selectolax')}",
         "pages": [_clean(text)],
         "headings": [(heading.start, heading.title) for heading in headings],
-        "warnings": describe_left_out(source),
+        "warnings": describe_excluded(source),
     }
 
 

@@ -40,7 +40,7 @@ class IntervalMethod(StrEnum):
     """How intervals are made (statistics.md sections 2 and 3)."""
 
     CLOSED_FORM = "closed_form"
-    """Task and context variances, hull with MOVER: covers at least as often as stated at a size fixed in advance, under the
+    """Task and context variances, MOVER interval: covers at least as often as stated at a size fixed in advance, under the
     assumptions that docs/method.md lists."""
     GUARANTEED = "guaranteed"
     """Exact limits at min(tasks, contexts) a side, whatever the shape of the scores; wide, and under the same assumptions."""
@@ -135,7 +135,7 @@ class LockedTasks(Record):
     sha256: str
     """Of the task identifiers, sorted by code point, one a line, each ended by a newline, in UTF-8."""
     ids: tuple[str, ...] = ()
-    """The identifiers themselves, in that order: what was added or left out can then be named."""
+    """The identifiers themselves, in that order: what was added or excluded can then be named."""
     families: tuple[str, ...] = ()
     """The family of each of `ids`, an empty text for a task without one; empty where no task names a family."""
 
@@ -154,7 +154,7 @@ class Lock(Payload):
     theta: float | None
     direction: Direction
     deploy_specs: tuple[str, ...]
-    """Names of the P_deploy specifications as they stand in the score table."""
+    """Names of the P_deploy specifications as they are in the score table."""
     exclusion_rules: str | None = None
     stopping_rule: str | None = None
     budget: str | None = None
@@ -167,7 +167,7 @@ class Lock(Payload):
     scoring: LockedSpec | None = None
     """The judge or other scoring function; None where it is not registered."""
     cues: tuple[LockedSpec, ...] = ()
-    """Cue inventories whose cues are to be ablated or rated."""
+    """Cue inventories with the cues to ablate or rate."""
     tasks: LockedTasks | None = None
     """None where the tasks are not fixed."""
     replay: str | None = None
@@ -309,7 +309,7 @@ class Deviation(Payload):
     reason: str | None
     """The reason given; None where Caveat found the departure and it is not explained."""
     found: bool = False
-    """Whether Caveat found it by comparing, rather than being told of it."""
+    """Whether Caveat found it by comparing; else the auditor stated it."""
 
     def __post_init__(self) -> None:
         if not self.found and not (self.reason and self.reason.strip()):
@@ -321,7 +321,7 @@ class Deviation(Payload):
         return self.item, self.planned, self.done
 
 
-def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
+def list_deviations(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason given for it."""
     found: dict[tuple[LockedItem, str, str], Deviation] = {}
     for deviation in deviations:

@@ -93,7 +93,7 @@ class PublishedFigure(Record):
     high: float | None = None
     n: int | None = None
     comparison: str | None = None
-    """What it is to be set beside, in words."""
+    """What it is to be compared with, in words."""
     stated: str | None = None
     """Figure and unit as the source gives them, where they were converted at intake."""
 
@@ -219,7 +219,7 @@ class Scoring(Record):
 class RaterStatus(StrEnum):
     """Whether blind raters tell test from deployment contexts, against the plan's limit on their accuracy."""
 
-    TOLD_APART = "told_apart"
+    TOLD_APART = "distinguishable"
     """The whole interval of the persons' accuracy lies above the limit: P_deploy is not defensible as specified."""
     SUSPECTED = "suspected"
     """The persons' accuracy itself does, or that of a model judge may: the verdict is provisional."""
@@ -255,7 +255,7 @@ class Case(Record):
 
 
 class Independence(StrEnum):
-    """How far the auditor stands from the card's publisher."""
+    """How independent the auditor is of the card's publisher."""
 
     SELF = "self"
     COMMISSIONED = "commissioned"
@@ -282,9 +282,9 @@ class Audit(Payload):
     """What the audit asks, in words."""
     note: str | None = None
     renews: str | None = None
-    """`AUD-…`: the audit whose locked plan this one carries out again; None for others."""
-    contestation: str | None = None
-    """`CON-…`: the contestation under whose rival specification this audit replays; None for audits of the contested one."""
+    """`AUD-…`: the audit with the locked plan that this one runs again; None for others."""
+    objection: str | None = None
+    """`CON-…`: the objection with the rival specification that this audit replays under; None for audits of the one in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

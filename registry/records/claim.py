@@ -58,7 +58,7 @@ class Form(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a score must stand to θ for the claim to hold."""
+    """How a score must compare with θ for the claim to hold."""
 
     AT_MOST = "<="
     AT_LEAST = ">="
@@ -96,9 +96,9 @@ class ClaimRevision(Payload):
     claim: str
     """The identifier, `CLM-…`."""
     revision: int
-    """From 1, gapless."""
+    """From 1, without gaps."""
     quote: str
-    """The claim's words: the card's own if `quote_status` is verbatim, otherwise ours."""
+    """The claim's words: the card's own if `quote_status` is verbatim, else ours."""
     quote_status: QuoteStatus
     form: Form
     property: str
@@ -108,7 +108,7 @@ class ClaimRevision(Payload):
     card: str | None = None
     """`CRD-…@n`; None for a claim that is known from elsewhere."""
     anchor: Anchor | None = None
-    """Where the quote stands; never None for a verbatim quote with a card."""
+    """Where the quote is; never None for a verbatim quote with a card."""
     relation: Relation | None = None
     """Given exactly for thresholds and bounds."""
     theta: float | None = None

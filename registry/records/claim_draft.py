@@ -231,7 +231,7 @@ class ClaimsFile(Record):
     scorings: dict[str, ScoringSpec] | None = None
     test_contexts: dict[str, ContextSpec] | None = None
     deploy_contexts: dict[str, ContextSpec] | None = None
-    left_out: tuple[OmissionDraft, ...] = ()
+    excluded: tuple[OmissionDraft, ...] = ()
     """What of the card is deliberately not registered, with the reason; it counts in the card's coverage."""
     proposed: SurveyDraft | None = None
     schema: Literal["caveat/claims/1"] = "caveat/claims/1"
@@ -258,7 +258,7 @@ class AuditDraft(Record):
     evidence: tuple[Evidence, ...] = ()
     plan: Plan = Plan()
     deploy_specs: tuple[str, ...] = ("default",)
-    """Names of the P_deploy specifications as they stand in the score table."""
+    """Names of the P_deploy specifications as they are in the score table."""
     exclusion_rules: str | None = None
     stopping_rule: str | None = None
     budget: str | None = None
@@ -278,8 +278,8 @@ class AuditDraft(Record):
     """The replay file, relative to this one: it is fixed with everything it refers to. None: runs are made elsewhere."""
     model: str | None = None
     """The model version as the endpoint is to return it. None: that of the replay file, if there is one."""
-    contestation: str | None = None
-    """`CON-…`: the contestation under whose rival this audit replays."""
+    objection: str | None = None
+    """`CON-…`: the objection under whose rival this audit replays."""
     renews: str | None = None
-    """`AUD-…`: the audit whose locked plan this one carries out again."""
+    """`AUD-…`: the audit with the locked plan that this one runs again."""
     schema: Literal["caveat/audit/1"] = "caveat/audit/1"

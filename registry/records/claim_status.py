@@ -136,16 +136,16 @@ class Dispute(StrEnum):
 
     UNDISPUTED = "undisputed"
     CONTESTED = "contested"
-    """At least one contestation is open, answered or escalated."""
+    """At least one objection is open, answered or escalated."""
     UPHELD = "upheld"
-    """A contestation was upheld and none is open."""
+    """An objection was upheld and none is open."""
 
 
 class Staleness(StrEnum):
     """Whether what was audited is still what is there."""
 
     CURRENT = "current"
-    POTENTIALLY_STALE = "potentially_stale"
+    NEEDS_REVIEW = "needs_review"
     """Something changed, and it has not been reviewed."""
     STALE = "stale"
     """A person confirmed that a change took away what the claim rests on."""
@@ -164,8 +164,8 @@ class CauseKind(StrEnum):
     """A definition it refers to has a newer version."""
     METHOD = "method"
     """The method of its estimate has a newer version."""
-    CONTESTATION = "contestation"
-    """A contestation of it, or of a definition it rests on, was upheld after its last audit."""
+    OBJECTION = "objection"
+    """An objection of it, or of a definition it rests on, was upheld after its last audit."""
     EXPIRY = "expiry"
     """No outcome of the claim revision is valid any more: the last one expired."""
     REVISION = "revision"
@@ -247,8 +247,8 @@ class StalenessReview(Payload):
 # Objections to a specification or a claim, with their steps.
 
 
-class ContestationStep(StrEnum):
-    """What may follow a contestation."""
+class ObjectionStep(StrEnum):
+    """What may follow an objection."""
 
     ANSWERED = "answered"
     UPHELD = "upheld"
@@ -256,8 +256,8 @@ class ContestationStep(StrEnum):
     ESCALATED = "escalated"
 
 
-class ContestationState(StrEnum):
-    """Where a contestation stands after its last step."""
+class ObjectionState(StrEnum):
+    """Where an objection stands after its last step."""
 
     OPEN = "open"
     ANSWERED = "answered"
@@ -268,8 +268,8 @@ class ContestationState(StrEnum):
     """By whoever owns what is contested, alone: no one judges their own cause, so the dispute goes on."""
 
 
-SETTLED = frozenset({ContestationState.UPHELD, ContestationState.REJECTED})
-"""What is contested further then needs a contestation of its own."""
+SETTLED = frozenset({ObjectionState.UPHELD, ObjectionState.REJECTED})
+"""What is contested further then needs an objection of its own."""
 
 
 def owner_of(target: str) -> str:
@@ -277,26 +277,26 @@ def owner_of(target: str) -> str:
     return [*target.split("-"), ""][1]
 
 
-def find_state(step: ContestationStep | None, *, actor: str, owner: str, by: str) -> ContestationState:
-    """Return where a contestation stands after *step* (None: before any), recorded by *actor*.
+def find_state(step: ObjectionStep | None, *, actor: str, owner: str, by: str) -> ObjectionState:
+    """Return where an objection stands after *step* (None: before any), recorded by *actor*.
 
     Who contests may reject, that is withdraw, what they own themselves; any other owner's rejection settles nothing.
     """
     if step is None:
-        return ContestationState.OPEN
+        return ObjectionState.OPEN
     # A rejection by the owner is shown as the owner's and resolves nothing, unless the owner opened
     # the objection.
-    if step is ContestationStep.REJECTED and actor == owner != by:
-        return ContestationState.REJECTED_BY_OWNER
-    return ContestationState(step.value)
+    if step is ObjectionStep.REJECTED and actor == owner != by:
+        return ObjectionState.REJECTED_BY_OWNER
+    return ObjectionState(step.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contestation(Payload):
+class Objection(Payload):
     """An authority contests a claim or a specification version, optionally with a rival."""
 
-    KIND = "contestation"
-    contestation: str
+    KIND = "objection"
+    objection: str
     """`CON-…`."""
     target: str
     """`CLM-…@n`, or a specification `…@n`."""
@@ -308,20 +308,20 @@ class Contestation(Payload):
 
     def __post_init__(self) -> None:
         if not self.grounds.strip():
-            raise ValueError("a contestation needs its grounds")
+            raise ValueError("an objection needs its grounds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestationEvent(Payload):
-    """A step in a contestation."""
+class ObjectionEvent(Payload):
+    """A step in an objection."""
 
-    KIND = "contestation_event"
-    contestation: str
-    step: ContestationStep
+    KIND = "objection_event"
+    objection: str
+    step: ObjectionStep
     note: str
     to: str | None = None
     """Code of the authority it is escalated to; None for other steps, or if none is named."""
 
     def __post_init__(self) -> None:
         if not self.note.strip():
-            raise ValueError("a step in a contestation needs a note")
+            raise ValueError("a step of an objection needs a note")

@@ -9,10 +9,10 @@ from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.claim_status import (
     SETTLED,
-    Contestation,
-    ContestationEvent,
-    ContestationState,
     Family,
+    Objection,
+    ObjectionEvent,
+    ObjectionState,
     StalenessReview,
     Status,
     find_state,
@@ -66,26 +66,26 @@ class AuditFile(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestationFile(Record):
-    """One contestation with its steps."""
+class ObjectionFile(Record):
+    """One objection with its steps."""
 
-    contestation: Recorded[Contestation]
-    events: tuple[Recorded[ContestationEvent], ...] = ()
+    objection: Recorded[Objection]
+    events: tuple[Recorded[ObjectionEvent], ...] = ()
     replays: tuple[Recorded[Audit], ...] = ()
     """Audits that replay under its rival."""
 
     @property
     def owner(self) -> str:
         """Code of the authority whose claim or specification is contested."""
-        return owner_of(self.contestation.payload.target)
+        return owner_of(self.objection.payload.target)
 
     @property
-    def state(self) -> ContestationState:
+    def state(self) -> ObjectionState:
         """Where it stands after its last step."""
         if not self.events:
-            return ContestationState.OPEN
+            return ObjectionState.OPEN
         last = self.events[-1]
-        return find_state(last.payload.step, actor=last.entry.actor, owner=self.owner, by=self.contestation.payload.by)
+        return find_state(last.payload.step, actor=last.entry.actor, owner=self.owner, by=self.objection.payload.by)
 
     @property
     def is_settled(self) -> bool:
@@ -119,9 +119,9 @@ class Dossier(Record):
     events: tuple[Recorded[ClaimEvent], ...] = ()
     relations: tuple[Recorded[ClaimRelation], ...] = ()
     """Relations in which the claim stands on either side."""
-    contestations: tuple[ContestationFile, ...] = ()
+    objections: tuple[ObjectionFile, ...] = ()
     """Those that target the claim or a specification it rests on, and those under whose rival one of its audits replays."""
-    sightings: tuple[Recorded[PassageMatch], ...] = ()
+    passage_matches: tuple[Recorded[PassageMatch], ...] = ()
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
     reviews: tuple[Recorded[StalenessReview], ...] = ()
     """What people decided of changes that the claim may not have survived, of all its revisions, in log order."""
@@ -130,7 +130,7 @@ class Dossier(Record):
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that its revisions are about, and of those that follow them, in log order."""
     model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
-    """On the endpoint names that tell who was asked for the model of the current revision, in log order; see `EndpointIndex`."""
+    """On the endpoint names that show who was asked for the model of the current revision, in log order; see `EndpointIndex`."""
     reveals: tuple[Recorded[Reveal], ...] = ()
     """Of the sealed ones among `specs`, in log order."""
     today: date | None = None
@@ -153,16 +153,16 @@ class Dossier(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inclusion(Record):
-    """The proof that entries stand in a log: with their leaves and these nodes, anybody computes the root."""
+    """The proof that entries are in a log: anyone can compute the root from their hashes and these nodes."""
 
     size: int
     """Of the log, in entries."""
     root: str
     """Of the tree over them, hexadecimal."""
     nodes: tuple[Node, ...]
-    """The fewest whose leaves are none of the entries proven, by level and index."""
+    """The fewest nodes above none of the entries proven, by level and index."""
     openings: tuple[EntryOpening, ...] = ()
-    """One for each entry whose payload stands in the record, in log order."""
+    """One for each entry with a payload in the record, in log order."""
     signatures: tuple[EntrySignature, ...] = ()
     """One for each entry proven that its author signed, in log order."""
     keys: tuple[Recorded[KeyEvent], ...] = ()

@@ -111,7 +111,7 @@ class TruncationCounts(Record):
     truncated: int
     """Scored or excluded."""
     settled: int
-    """Of `truncated`, those whose score can no longer change, as their scorer declares."""
+    """Of `truncated`, those with a score that can no longer change, as their scorer declares."""
     not_stated: int
     """Of `responses`, those of which it is not stated whether they were truncated."""
     excluded: int
@@ -211,11 +211,11 @@ class Bands(Record):
 # scales all bands, and no band has zero width (decision of 2026-11-21). Published bands are tied to
 # SFC64.
 class Bootstrap(Record):
-    """Bands from one run of the bootstrap on sufficient statistics, stretched about the estimate; they decide nothing."""
+    """Bands from one run of the bootstrap on sufficient statistics, scaled about the estimate; they decide nothing."""
 
     replicates: int
     seed: int
-    stretch: float
+    scale: float
     """k = max(1, h/(1.96·SE)) with h the closed-form half-width of ED."""
     standard_error: float | None
     """Of ED over the two-way replicates (over the task replicates where contexts are not sampled); None where they do not vary."""
@@ -263,7 +263,7 @@ class ConfidenceSequence(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceSequences(Record):
-    """The three walks of an anytime-valid estimate."""
+    """The three sequences of an anytime-valid estimate."""
 
     phi_test: ConfidenceSequence
     phi_deploy: ConfidenceSequence
@@ -312,7 +312,7 @@ class SpecEstimate(Record):
     judge: str | None = None
     """Who scored, where the table has several judges; the verdict must hold for each."""
     fixed_contexts: tuple[str, ...] = ()
-    """Names of the deployment contexts, in order, where contexts are fixed: what is said is about these alone. Empty otherwise."""
+    """Names of the deployment contexts, in order, where contexts are fixed: statements are only about these. Else empty."""
     truncation: Truncation | None = None
     """None where the scores do not state which responses were truncated."""
 
@@ -331,7 +331,7 @@ class EstimateWarning(Record):
     message: str
     spec: str | None = None
     judge: str | None = None
-    """Whose scores it is about, where the table has several judges."""
+    """The judge of the scores, where the table has several judges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,7 +384,7 @@ class HypothesisTest(Record):
 
     statistic: float | None
     p: float | None
-    """Two-sided unless `method` says otherwise; None when the statistic does not exist."""
+    """Two-sided unless `method` differs; None when the statistic does not exist."""
     method: str
     """Name of the test and its variant, such as how zeros and ties were treated."""
     n: int

@@ -54,10 +54,10 @@ class KeyEvent(Payload):
     certificate: str | None = None
     """Of a document key: the X.509 certificate, base64 of its DER. None for other keys, and in a revocation."""
     public: str | None = None
-    """Of a statement key: `CODE+hash+base64`, written as a verifier key whose name is the authority's code. None for other keys, and in a
+    """Of a statement key: `CODE+hash+base64`, written as a verifier key with the authority's code as name. None for other keys, and in a
     revocation."""
     replaces: str | None = None
-    """Fingerprint of the key whose place it takes; given exactly for `rotate`."""
+    """Fingerprint of the key that it replaces; given exactly for `rotate`."""
     reason: str | None = None
     """Required for `rotate` and `revoke`."""
     untrusted_from: datetime | None = None
@@ -107,7 +107,7 @@ class Node(Record):
 # The text is present only if encoding the payload again gives other bytes, for example after a
 # field was added. A file therefore has one valid form.
 class EntryOpening(Record):
-    """What is needed beside a recorded payload to compute the leaf of its entry."""
+    """What is needed in addition to a recorded payload to compute the hash of its entry."""
 
     entry: int
     salt: str
@@ -118,7 +118,7 @@ class EntryOpening(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySignature(Record):
-    """The signature of who speaks over one entry; it stands beside the log, since a leaf cannot hold what is computed from it.
+    """The signature of who speaks over one entry; it is kept outside the log, since an entry hash cannot contain what is computed from it.
 
     Signed are the name of the log, the number of the entry and its leaf: `registry.seal.signing_keys`.
     """

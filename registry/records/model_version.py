@@ -46,7 +46,7 @@ class Descent(StrEnum):
 
 # A fine-tuned model leaves its base on offer, so claims about the base stay current.
 REPLACING = frozenset({Descent.SUCCESSOR, Descent.SNAPSHOT})
-"""Descent that makes claims about the earlier version potentially stale."""
+"""Descent that puts claims about the earlier version up for review."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

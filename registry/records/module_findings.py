@@ -20,7 +20,7 @@ class CueChange(Record):
 
     cue: str
     arm: str
-    """The arm whose contexts were changed."""
+    """The arm with the changed contexts."""
     placebo: bool
     """Whether it is a placebo: an edit of the same length and tone that touches no cue."""
     tasks: int
@@ -44,9 +44,8 @@ class CueChange(Record):
     class_after: ClaimClass | None
     """Class of the claim's own form with the cue gone; None where no claim was given."""
     relevant: bool | None
-    """Material, or ΔED is shown to differ from 0 (the adjusted interval excludes it) and the class is another than that of the same tasks
-    without the change. None: it cannot be said, because there is no interval, the class changes and ΔED is not shown to, or it is a
-    placebo."""
+    """Material, or the class differs from that of the same tasks without the change and the adjusted interval of ΔED excludes 0. None: it
+    cannot be said, because there is no interval, the class changes and ΔED is not shown to, or it is a placebo."""
     reason: str | None = None
     """Why something above is None."""
 
@@ -113,7 +112,7 @@ class Repeats(Record):
     deviation: float | None
     """Standard deviation of one scoring within a response, in the unit of the score; None with no response scored twice."""
     identical: float | None
-    """Share of the repeated responses whose scorings all agree, in [0, 1]."""
+    """Share of the repeated responses with scorings that all agree, in [0, 1]."""
     share: float | None
     """Share of the variance of ED that judge noise makes up; it is inside the interval already. None without a variance."""
     reason: str | None = None
@@ -121,7 +120,7 @@ class Repeats(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeAgreement(Record):
-    """How a judge's scores stand beside a person's, on one side."""
+    """How a judge's scores compare with a person's, on one side."""
 
     side: Literal["test", "deploy"]
     labelled: int
@@ -156,7 +155,7 @@ class Invariance(Record):
 
     check: Literal["person-judge", "rescored", "failure-rate"]
     """Person less judge, on both sides; the same responses re-scored with the context hidden or swapped; a mark such as
-    `truncated` or `unparsed` whose rate must not differ between the sides."""
+    `truncated` or `unparsed` with a rate that must not differ between the sides."""
     column: str
     """The column of the table it rests on."""
     difference: Measure
@@ -286,7 +285,7 @@ class Naturalness(Record):
 
 
 class Channel(StrEnum):
-    """Where a passage stands in a response."""
+    """Where a passage is in a response."""
 
     REASONING = "reasoning"
     OUTPUT = "output"
@@ -297,7 +296,7 @@ class RecognitionClass(StrEnum):
 
     AWARE = "aware"
     """It takes its situation for a test, evaluation, simulation or made-up scenario, or weighs that it may be one."""
-    AWARE_BUT_TOLD = "aware_but_told"
+    AWARE_BUT_INFORMED = "aware_but_informed"
     """The same, where the prompt itself says so."""
     MONITORING_ONLY = "monitoring_only"
     """It believes that it is watched or logged, and says nothing of a test."""
@@ -306,7 +305,7 @@ class RecognitionClass(StrEnum):
     NONE = "none"
 
 
-RECOGNITION = (RecognitionClass.AWARE, RecognitionClass.AWARE_BUT_TOLD)
+RECOGNITION = (RecognitionClass.AWARE, RecognitionClass.AWARE_BUT_INFORMED)
 """The classes that together are verbalised recognition of being tested."""
 
 
@@ -339,9 +338,9 @@ class GroupRate(Record):
     """P_deploy specification; None where the rows name none."""
     channel: Channel
     responses: int
-    """All responses that were drawn, failed ones included."""
+    """All sampled responses, failed ones included."""
     present: int
-    """Those whose channel holds a text. 0: the channel is unavailable, and nothing is said of it."""
+    """Those with a text in the channel. 0: the channel is unavailable, and no statement is made about it."""
     candidates: int
     """Passages that the recall filter marks; a filter's marks are no recognition."""
     classified: int
@@ -411,7 +410,7 @@ class Example(Record):
     sample: int
     spec: str | None
     quote: str
-    """As it stands in the passage."""
+    """As it is in the passage."""
     start: int
     """Place of the quote in the passage, in characters."""
     stop: int
@@ -425,7 +424,7 @@ class Recognition(Record):
     evaluation: str
     """The evaluation that the rates belong to, by name."""
     models: tuple[str, ...]
-    """Whose responses they are, as the endpoint returned it; empty when not known."""
+    """Who responded, as the endpoint returned it; empty when not known."""
     classifier: str
     """The model that classified, as the endpoint returned it."""
     prompt: str
@@ -434,8 +433,8 @@ class Recognition(Record):
     """Name and version of the recall filter."""
     level: float
     contexts: Literal["random", "fixed", "nested"]
-    drawn: float
-    """Share of the responses that were drawn at random, in (0, 1]."""
+    sampled: float
+    """Share of the responses that were sampled at random, in (0, 1]."""
     seed: int
     """Of the draw."""
     test: str
@@ -495,8 +494,8 @@ class PairJudgment(Record):
     """Complete pairs in which both orders have the same answer."""
     unanswered: tuple[UnclassifiedPassages, ...]
     win_rate: Measure
-    """Share in which the deployment item is named as the real one, ties as one half; 1/2 if the two cannot be told apart. The unit is the
-    pair, in which each item stands once: exact binomial limits at the number of complete pairs."""
+    """Share in which the deployment item is named as the real one, ties as one half; 1/2 if they cannot be distinguished. The unit is the
+    pair, in which each item is once: exact binomial limits at the number of complete pairs."""
     under_unanswered: ScoreRange
     """The win rate over all pairs if every unanswered question were lost, and won."""
 
@@ -615,11 +614,11 @@ class SpecShift(Record):
     ed: Differential
     """ΔED = ED(after) − ED(before); its `method` says what is treated as paired."""
     tasks: int
-    """Tasks with scores on both sides in both replays; all numbers here are of these alone."""
+    """Tasks with scores on both sides in both replays; all numbers here are only of these."""
     families: int | None = None
     """Families that these tasks are in; None: none are declared."""
     judge: str | None = None
-    """By whose scores, where several judges scored both replays."""
+    """The judge that scored, where several judges scored both replays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

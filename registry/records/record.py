@@ -76,7 +76,7 @@ class Kind(StrEnum):
     SCORING = "SCF"
     CUES = "CUE"
     METHOD = "MTH"
-    CONTESTATION = "CON"
+    OBJECTION = "CON"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -192,7 +192,7 @@ class RequestedArm(Record):
 
     arm: str
     spec: str | None
-    """Name of the specification of P_deploy; None where there is one alone, and for other arms."""
+    """Name of the specification of P_deploy; None where there is only one, and for other arms."""
     contexts: str
     """`AskedContexts.name`."""
     tasks: int
@@ -200,7 +200,7 @@ class RequestedArm(Record):
     where: dict[str, tuple[str, ...]] | None = None
     """By field of a task, the values that chose them; None: all tasks of the replay."""
     edits: tuple[str, ...] = ()
-    """Edits that are replayed beside the contexts as they are."""
+    """Edits that are replayed in addition to the unchanged contexts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ class Requests(Record):
     """The HTTP requests of a replay."""
 
     sent: int
-    """Those whose outcome is the latest of their call; calls in batches have none of their own."""
+    """Those with an outcome that is the latest of their call; calls in batches have none of their own."""
     repeated: int
     """Of these, repetitions of a request that got no message."""
     doubtful: int
@@ -290,10 +290,10 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearDuplicates(Record):
-    """Tasks whose texts hardly differ although they are in no common family."""
+    """Tasks with texts that hardly differ although they are in no common family."""
 
     compared: int
-    """Tasks whose texts were compared with each other."""
+    """Tasks with texts that were compared with each other."""
     not_compared: int
     """Tasks beyond the largest number that is compared."""
     found: int
@@ -309,9 +309,9 @@ class Provenance(Record):
     endpoint: str | None = None
     model_requested: str | None = None
     model_returned: str | None = None
-    """In words, as printed; who was asked is decided by `models_returned` alone."""
+    """In words, as printed; only `models_returned` decides who was asked."""
     models_returned: tuple[str, ...] = ()
-    """The model names that the responses themselves carry, sorted, each once; no one can state them beside the data."""
+    """The model names that the responses themselves carry, sorted, each once; no one can state them separately."""
     unnamed_responses: int = 0
     """How many scored responses carry no model name."""
     accessed: str | None = None
@@ -332,11 +332,11 @@ class Provenance(Record):
     corpus_tasks: int | None = None
     """Number of tasks in the original evaluation; coverage is replayed / corpus."""
     scorer_reads_response: bool | None = None
-    """Whether the scorer reads the response and the task alone (patterns, an option, a number), so that no context can change a score."""
+    """Whether the scorer reads only the response and the task (patterns, an option, a number), so that no context can change a score."""
     imported: str | None = None
-    """Of logs that were imported: one line each, with what it states, what was found and scored, and what was left out and why."""
+    """Of logs that were imported: one line each, with what it states, what was found and scored, and what was excluded and why."""
     budget_planned: str | None = None
-    """What the replay itself allowed to be spent, beside the budget of the lock."""
+    """What the replay itself allowed to be spent, apart from the budget of the lock."""
     run: str | None = None
     """Random name of the run folder, by which its start is found in the log; None where no start was entered."""
     near_duplicates: NearDuplicates | None = None
@@ -393,7 +393,7 @@ class RunStart(Payload):
     KIND = "run_start"
     audit: str
     run: str
-    """32 hexadecimal digits, chosen at random and kept in the run folder: they tell a resumed run from a second one."""
+    """32 hexadecimal digits, chosen at random and kept in the run folder: they distinguish a resumed run from a second one."""
     model: str
     """The name that is asked for."""
     planned: int
@@ -663,7 +663,7 @@ def assess_model_identity(
         status = ModelIdentityStatus.CONFLICTING
         others = "; ".join(f"{conflict.name} also for {conflict.model} (by {', '.join(conflict.by)})" for conflict in conflicts)
         text = (
-            f"The endpoint returned {_join_names(texts)}, stated for {model}, but {others}: the name does not tell which of them was asked."
+            f"The endpoint returned {_join_names(texts)}, stated for {model}, but {others}: the name does not show which of them was asked."
         )
     else:
         status = ModelIdentityStatus.BOUND
@@ -682,7 +682,7 @@ def assess_model_identity(
 
 
 def _describe_expected(expected: Sequence[str]) -> str:
-    return f", whose endpoint {_name_noun(expected)} {_join_names(expected)}" if expected else ""
+    return f", and its endpoint {_name_noun(expected)} {_join_names(expected)}" if expected else ""
 
 
 def _describe_other(model: ModelRef, unexpected: Sequence[str], expected: Sequence[str], belongs_to: Sequence[EndpointName]) -> str:
@@ -691,7 +691,7 @@ def _describe_other(model: ModelRef, unexpected: Sequence[str], expected: Sequen
     }
     told = ", ".join(f"{name} (a name of {' and of '.join(owners[name])})" if name in owners else name for name in unexpected)
     if expected:
-        return f"The endpoint returned {told}; the claim is about {model}, whose endpoint {_name_noun(expected)} {_join_names(expected)}."
+        return f"The endpoint returned {told}; the claim is about {model}, and its endpoint {_name_noun(expected)} {_join_names(expected)}."
     return f"The endpoint returned {told}; the claim is about {model}, for which no endpoint name counts."
 
 

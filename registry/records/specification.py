@@ -45,7 +45,7 @@ class ContextBlock(Record):
     text: str | None = None
     by: Variants | None = None
     cue: str | None = None
-    """The cue that it carries: what in it could tell a model that it is tested; None when there is none."""
+    """The cue that it carries: what in it could show a model that it is tested; None when there is none."""
     description: str | None = None
     source: str | None = None
     """Where the text comes from: a file with its SHA-256, an address with its date."""
@@ -83,7 +83,7 @@ class ContextEdit(Record):
     remove: tuple[str, ...] = ()
     """Names of blocks that are taken out."""
     replace: dict[str, str] | None = None
-    """By name of the block that is taken out, the name of the block that stands in its place."""
+    """By name of the block that is taken out, the name of the block in its place."""
     placebo: bool = False
     """Whether it touches no cue, and only shows what editing as such does."""
     description: str | None = None
@@ -138,7 +138,7 @@ class ChoiceScorer(Record):
 
     kind: Literal["choice"]
     pattern: str | None = None
-    """Regular expression whose first group is the option; None for our own reading."""
+    """Regular expression with, as its first group, the option; None for our own reading."""
     # An extractor never guesses: two options, none, or a truncated text count as not extracted.
     unextracted: Literal["excluded", "wrong"] = "excluded"
     """What a response is in which no option is found."""
@@ -150,7 +150,7 @@ class NumberScorer(Record):
 
     kind: Literal["number"]
     pattern: str | None = None
-    """Regular expression whose first group is the number; None for our own reading."""
+    """Regular expression with, as its first group, the number; None for our own reading."""
     absolute_tolerance: float = 0.0
     relative_tolerance: float = 0.0
     unextracted: Literal["excluded", "wrong"] = "excluded"
@@ -170,7 +170,7 @@ class Dimension(Record):
     low: int
     high: int
     anchors: dict[str, str] | None = None
-    """What a number stands for, by the number written out."""
+    """The meaning of a number, by the number written out."""
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
@@ -200,7 +200,7 @@ class JudgeScorer(Record):
     kind: Literal["judge"]
     model: str
     rubric: str
-    """What the judge is told to do, in the lab's or the auditor's words."""
+    """The instructions of the judge, in the lab's or the auditor's words."""
     dimensions: tuple[Dimension, ...]
     score: str = "mean"
     """`mean` of the dimensions (each must then have the same range), or the name of one."""
@@ -214,7 +214,7 @@ class JudgeScorer(Record):
     repeats: int = 1
     """How often a response of the repeated share is judged."""
     repeat_share: float = 0.0
-    """Share of the responses, drawn by the seed, that are judged `repeats` times; 0 to 1."""
+    """Share of the responses, sampled by the seed, that are judged `repeats` times; 0 to 1."""
     longest_chars: int | None = None
     """Characters of a response that the judge sees; None: the whole. What is cut is stored, and the same for all arms."""
     # The right answer is shown only on request. It is then part of the provenance and of the
@@ -341,7 +341,7 @@ class ContextItem(Record):
     scaffold: str | None = None
     """What surrounds the model beyond prompts and tools, in words."""
     cues: tuple[str, ...] = ()
-    """What in it could tell a model that it is tested, beside the cues of its blocks."""
+    """What in it could show a model that it is tested, apart from the cues of its blocks."""
 
     @property
     def block_names(self) -> tuple[str, ...]:
@@ -357,7 +357,7 @@ class ContextSpec(Record):
     name: str
     description: str
     construction: str | None = None
-    """How the contexts were drawn or written."""
+    """How the contexts were sampled or written."""
     contexts: tuple[ContextItem, ...] = ()
     """The contexts themselves; empty when they are only described."""
     blocks: dict[str, ContextBlock] | None = None
@@ -391,7 +391,7 @@ class CueInventorySpec(Record):
     """`CUE-…@n` of the sealed inventory with the cues that were held out of this one; None where none were."""
     # Published with the inventory, the seed would reveal which cues were held out.
     seed: int | None = None
-    """Of the draw, in the sealed inventory alone: with the published cues it would tell which were drawn."""
+    """Of the draw, only in the sealed inventory: with the published cues it would show which were sampled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,7 +427,7 @@ class SpecVersion(Payload):
     slug: str
     """A short name, unique per owner and kind."""
     version: int
-    """From 1, gapless."""
+    """From 1, without gaps."""
     owner: str
     """Authority code."""
     body: SpecBody | None = None

@@ -91,7 +91,7 @@ class Entry(Record):
     """A statement's place in the log."""
 
     seq: int
-    """From 1, gapless."""
+    """From 1, without gaps."""
     kind: Annotated[str, _KindName()]
     actor: str
     at: datetime

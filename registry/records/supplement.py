@@ -12,7 +12,7 @@ from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Access, AccessLevel, Audit, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
 from registry.records.claim_status import Family, Staleness, StalenessReview, Status
-from registry.records.dossier import ContestationFile, EntrySupersession, Inclusion, Recorded
+from registry.records.dossier import EntrySupersession, Inclusion, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding, find_invariance
@@ -38,9 +38,9 @@ class PassageCounts(Record):
     """Families with an outcome."""
     restricted: int
     """Families whose gravest outcome narrows or suspends the claim, or does not support it."""
-    left_out: int
+    excluded: int
     """Passages left out on purpose."""
-    undecided: int | None
+    unreviewed: int | None
     """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
     undetermined: int | None = None
     """Families whose gravest outcome resolves nothing, or existence alone; they are audited and not restricted."""
@@ -85,7 +85,7 @@ class Coverage(Record):
     """How many sections were left out of `sections`."""
     omissions: tuple[Recorded[Omission], ...]
     """In the order of the card."""
-    undecided: tuple[UnreviewedPassage, ...]
+    unreviewed: tuple[UnreviewedPassage, ...]
     """In the order of the card."""
     omitted: tuple[str, ...] = ()
     """The quotes of `omissions` as a person reads them, in the same order; empty where the card was not read for that."""
@@ -149,9 +149,9 @@ class DriftStep(Record):
     phi_deploy: BoundedEstimate
     ed: Differential
     finding: Entry | None
-    """The finding that compared the scores task by task; None where the numbers are of the two recorded estimates alone."""
+    """The finding that compared the scores task by task; None where the numbers are only of the two recorded estimates."""
     judge: str | None = None
-    """By whose scores, where several judges scored the responses."""
+    """The judge that scored, where several judges scored the responses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +218,7 @@ class SupplementParty(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReason(Record):
-    """One sentence of page one that says why, and where the rest of it stands."""
+    """One sentence of page one that says why, and where you find more."""
 
     text: str
     section: Section
@@ -254,7 +254,7 @@ class SpecPart(Record):
     version: Recorded[SpecVersion] | None
     newer: int | None
     """The latest version, when it is not this one."""
-    contestations: tuple[ContestationFile, ...]
+    objections: tuple[ObjectionFile, ...]
     reveal: Recorded[Reveal] | None = None
     """Of a sealed one that was revealed since."""
 
@@ -316,13 +316,13 @@ class AuditPart(Record):
     """Runs that were entered in the log before their first call, in log order."""
     ends: tuple[Recorded[RunEnd], ...] = ()
     deviations: tuple[Recorded[Deviation], ...] = ()
-    """What was done otherwise than the lock says, in log order."""
+    """What was not done as locked, in log order."""
     explorations: tuple[Recorded[Exploration], ...] = ()
     """Analyses that no verdict rests on, in log order."""
     is_expired: bool = False
     """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
     asked_now: ModelIdentity | None = None
-    """Who was asked, by the endpoint names in force at `log_size`; what the outcome recorded stands in it. None without scores."""
+    """Who was asked, by the endpoint names in force at `log_size`; the record of the outcome is in it. None without scores."""
 
     @property
     def checked_invariance(self) -> bool | None:
@@ -370,17 +370,17 @@ class AuditSummary(Record):
     point_class: ClaimClass | None
     verdict: str | None
     estimate: SpecEstimate | None
-    """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
-    contestation: str | None = None
-    """`CON-…` under whose rival it was made; None for audits of what is contested, and in supplements made before this was told."""
+    """Against the first specification of P_deploy, so that two audits can be compared; None without one."""
+    objection: str | None = None
+    """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
-    """Of its lock; None for an audit without one, and in supplements made before this was told."""
-    departures: int | None = None
-    """How many things were done otherwise than locked; None in supplements made before this was told."""
+    """Of its lock; None for an audit without one."""
+    deviations: int | None = None
+    """How many things were not done as locked."""
     unexplained: int | None = None
-    """How many of `departures` are not explained."""
+    """How many of `deviations` are not explained."""
     model: ModelRef | None = None
-    """The version that the revision it audited is about; None in supplements made before this was told."""
+    """The version that the revision it audited is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,7 +393,7 @@ class ThreeFigures(Record):
     """None without a replay."""
     deployment: tuple[str, ...] = ()
     """For each specification of P_deploy; empty without a replay."""
-    left_out: int = 0
+    excluded: int = 0
     """Specifications that are not listed here."""
 
 
@@ -409,6 +409,8 @@ class Supplement(Record):
     log_origin: str
     log_size: int
     claim: Recorded[ClaimRevision]
+    readable: str | None = None
+    """The cells of a quoted row of a table, each under the head of its column; None for other quotations."""
     claimant: SupplementParty
     """Who registered the claim."""
     status: Status
@@ -433,7 +435,7 @@ class Supplement(Record):
     checklist: tuple[ChecklistItem, ...]
     """Minimum reporting as of `log_size`; empty without an outcome."""
     not_made: tuple[MissingPart, ...]
-    contestations: tuple[ContestationFile, ...]
+    objections: tuple[ObjectionFile, ...]
     """Those that target the claim itself."""
     history: tuple[Recorded[ClaimRevision], ...]
     """Every revision, in order."""
@@ -446,10 +448,10 @@ class Supplement(Record):
     """Analyses in other audits of the same revision that no verdict rests on, in log order."""
     completeness: tuple[Completeness, ...] = ()
     """What the claim says of how its figure came about: all seven items, in order."""
-    sightings: tuple[Recorded[PassageMatch], ...] = ()
-    """Where the passage of this revision stands in other revisions of the card, in log order."""
+    passage_matches: tuple[Recorded[PassageMatch], ...] = ()
+    """Where the passage of this revision is in other revisions of the card, in log order."""
     inclusion: Inclusion | None = None
-    """That every entry named here stands in the log at `log_size`; None in supplements made before this was given."""
+    """The proof that every entry named here is in the log at `log_size`."""
     openings: tuple[SpecOpening, ...] = ()
     """Of a confidential rendering: bodies of sealed specifications. The public one is the same record without them."""
     reviews: tuple[Recorded[StalenessReview], ...] = ()
@@ -457,13 +459,13 @@ class Supplement(Record):
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that the claim's revisions are about, in log order."""
     model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
-    """What is stated of the endpoint names that tell who was asked, in log order."""
+    """Statements about the endpoint names that show who was asked, in log order."""
     models: tuple[Recorded[ModelVersion], ...] = ()
     """The claim's model version and those that follow it, as they were registered; without those that are not registered."""
     cause_entries: tuple[Entry, ...] = ()
     """Those that `status.causes` number, in log order, so that they are proven too."""
     drift: Drift | None = None
-    """The claim over its revisions; None where it has one alone, and in supplements made before this was told."""
+    """The claim over its revisions; None where it has only one."""
     superseded: EntrySupersession | None = None
     """Of a rendering of an earlier state; the record digest is that of the record without it, as with `openings`."""
 
@@ -524,23 +526,25 @@ class ClaimRow(Record):
     completeness: tuple[Completeness, ...] = ()
     """All seven items, in order."""
     property: str | None = None
-    """Name of the property; None when it is sealed or unknown to the registry, and in supplements made before this was told."""
+    """Name of the property; None when it is sealed or unknown to the registry."""
     model: str | None = None
-    """Name and version of the model; None in supplements made before this was told."""
+    """Name and version of the model."""
     relation: Relation | None = None
     """Of a threshold or bound."""
     reported: float | None = None
     """The card's figure, in the unit of the property's range; None without one."""
+    range: tuple[float, float] | None = None
+    """Of the property's scores; None where it is not known to the registry."""
     spoken_of: str | None = None
     """The version that quote and figure are of, as it is printed, where the claim was carried to another; None where it was not."""
-    contestations: tuple[str, ...] = ()
-    """`CON-…`, of the claim or of a specification that it rests on, in log order; they stand in `CardSupplement.contestations`."""
+    objections: tuple[str, ...] = ()
+    """`CON-…`, of the claim or of a specification that it rests on, in log order; they stand in `CardSupplement.objections`."""
     readable: str | None = None
     """The quote as a person reads it: hyphens at line ends closed, markup taken out; None where its card was not read for that."""
     claim_entry: Entry | None = None
-    """Of the claim revision; None in supplements made before this was told."""
+    """Of the claim revision."""
     outcome_entry: Entry | None = None
-    """Of the outcome; None without one, and in supplements made before this was told."""
+    """Of the outcome; None without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -561,7 +565,7 @@ class CardSupplement(Record):
     reserved: tuple[str, ...]
     """Identifiers that are reserved for this card and have no text yet."""
     coverage: Coverage | None = None
-    """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
+    """What of the card was proposed, registered, audited and left out, by section."""
     erased: tuple[str, ...] = ()
     """Claims that are not shown, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
@@ -570,7 +574,7 @@ class CardSupplement(Record):
     """As in `Supplement`."""
     cause_entries: tuple[Entry, ...] = ()
     """Those that the causes of the claims number, in log order."""
-    contestations: tuple[ContestationFile, ...] = ()
+    objections: tuple[ObjectionFile, ...] = ()
     """Each that concerns a claim of the card, once, in log order."""
     family_entries: tuple[Entry, ...] = ()
     """Those that recorded the outcomes which `ClaimRow.status` names, in log order."""
@@ -586,9 +590,9 @@ class CardSupplement(Record):
         return tuple(row for row in self.claims if row.status.staleness is Staleness.STALE)
 
     @property
-    def potentially_stale(self) -> tuple[ClaimRow, ...]:
+    def needs_review(self) -> tuple[ClaimRow, ...]:
         """The claims that may be stale, and that have not been reviewed."""
-        return tuple(row for row in self.claims if row.status.staleness is Staleness.POTENTIALLY_STALE)
+        return tuple(row for row in self.claims if row.status.staleness is Staleness.NEEDS_REVIEW)
 
     @property
     def pages_with_claims(self) -> tuple[int, ...]:
@@ -609,7 +613,7 @@ class OccasionKind(StrEnum):
     SPEC = "spec"
     METHOD = "method"
     AUDIT = "audit"
-    CONTESTATION = "contestation"
+    OBJECTION = "objection"
     CLAIM = "claim"
     REVIEW = "review"
 
@@ -710,11 +714,11 @@ class ChangeReport(Record):
     erased: tuple[str, ...] = ()
     """Claims in scope that changed and are not shown, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
-    """That every entry named here stands in the log at `log_size`."""
+    """The proof that every entry named here is in the log at `log_size`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.since <= self.log_size:
-            raise ValueError(f"it is told from entry {self.since} to entry {self.log_size}")
+            raise ValueError(f"it compares from entry {self.since} to entry {self.log_size}")
         if self.identifier != (expected := name_report(self.since, self.log_size, self.claims)):
             raise ValueError(f"it is called {self.identifier!r}; what it says makes it {expected}")
 

@@ -121,7 +121,7 @@ class Card(Payload):
 # Two selectors: the position finds the passage quickly, the words with prefix and suffix show that
 # it is the right one.
 class Anchor(Record):
-    """Where a passage stands: W3C Web Annotation TextQuoteSelector and TextPositionSelector together, and the page."""
+    """Where a passage is: W3C Web Annotation TextQuoteSelector and TextPositionSelector together, and the page."""
 
     document: str
     """SHA-256 of the file that was searched."""
@@ -197,7 +197,7 @@ class Passage(Record):
     block: int
     """Number of the paragraph, list item or table in which it stands; passages of one block are neighbours."""
     cells: tuple[TableCell, ...] = ()
-    """Of a row, from left to right; empty for everything else, and for a row whose cells cannot be told apart."""
+    """Of a row, from left to right; empty for everything else, and for a row whose cells cannot be distinguished."""
     caption: str | None = None
     """Of a row: what is written above or below its table; None where nothing is."""
 
@@ -240,7 +240,7 @@ class Survey(Payload):
             raise ValueError("a passage starts at 0 or later and stops after its start")
         # One order and no repetition, so that equal surveys are equal statements.
         if list(self.passages) != sorted(set(self.passages)):
-            raise ValueError("passages stand in the order of the card, each once")
+            raise ValueError("passages must be in the order of the card, each once")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +256,7 @@ class Omission(Payload):
 
     def __post_init__(self) -> None:
         if not self.reason.strip():
-            raise ValueError("what is left out needs its reason")
+            raise ValueError("an excluded passage needs its reason")
 
 
 class MatchResult(StrEnum):
@@ -268,32 +268,32 @@ class MatchResult(StrEnum):
     """Word for word, in another section."""
     REWORDED = "reworded"
     """A passage like it stands there in other words. Whether it is the same claim is a person's decision, unless spelling is all that
-    differs (`Sighting.differs`)."""
+    differs (`PassageMatch.differs`)."""
     GONE = "gone"
     """Nothing like it stands there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageMatch(Payload):
-    """Where a claim's passage stands in another revision of its card, as this program found it."""
+    """Where a claim's passage is in another revision of its card, as this program found it."""
 
-    KIND = "sighting"
+    KIND = "passage_match"
     claim: str
     """`CLM-…@n`."""
     card: str
     """`CRD-…@n` that was searched; another revision than the one the claim quotes."""
-    fate: MatchResult
+    match_result: MatchResult
     anchor: Anchor | None
     """The passage there; None exactly for what is gone."""
     differs: tuple[str, ...] = ()
     """Of a reworded passage from which nothing but spelling differs: each difference, as "colour → color". Empty for all others."""
 
     def __post_init__(self) -> None:
-        if (self.anchor is None) != (self.fate is MatchResult.GONE):
+        if (self.anchor is None) != (self.match_result is MatchResult.GONE):
             raise ValueError("a passage has its place exactly if it is not gone")
 
     @property
     def is_alarm(self) -> bool:
         """Whether a person has to decide what becomes of the claim: it is gone, or reworded in more than its spelling."""
         # Spelling alone does not change a claim.
-        return self.fate is MatchResult.GONE or (self.fate is MatchResult.REWORDED and not self.differs)
+        return self.match_result is MatchResult.GONE or (self.match_result is MatchResult.REWORDED and not self.differs)

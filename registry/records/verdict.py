@@ -25,7 +25,7 @@ class ClaimClass(StrEnum):
 
 
 class Standing(StrEnum):
-    """How firmly a class stands."""
+    """How firm a class is."""
 
     ESTABLISHED = "established"
     CANDIDATE = "candidate"
@@ -47,7 +47,7 @@ class Mode(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a reader is told, in the plain words of `get_words`; "not audited" is the absence of one."""
+    """What a reader sees, in the plain words of `get_words`; "not audited" is the absence of one."""
 
     HOLDS = "holds"
     DOES_NOT_CARRY_OVER = "does_not_carry_over"
@@ -64,7 +64,7 @@ class Verdict(StrEnum):
 
 
 class VerdictStanding(StrEnum):
-    """How firmly a verdict stands: which of the conditions of docs/method.md ("What established requires") are met."""
+    """How firm a verdict is: which of the conditions of docs/method.md ("What established requires") are met."""
 
     ESTABLISHED = "established"
     CONDITIONAL = "conditional"
@@ -248,7 +248,7 @@ class SpecVerdict(Record):
     level: float | None = None
     """Level of the intervals of this statement: the plan's, Holm's, or 1 − α/m where the specifications differ."""
     judge: str | None = None
-    """By whose scores, where several judges scored the responses."""
+    """The judge that scored, where several judges scored the responses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,7 +268,7 @@ class ReadingVerdict(Record):
     reproduction: Reproduction | None = None
     """None without an estimate, and for existence."""
     point_class: ClaimClass | None
-    """The class that the point estimate alone suggests, where the interval does not decide; not printed on page one where the evidence
+    """The class that the point estimate by itself suggests, where the interval does not decide; not printed on page one where the evidence
     is unusable (`mode` technical)."""
     mode: Mode | None
     """Given exactly for undetermined."""
@@ -278,7 +278,7 @@ class ReadingVerdict(Record):
     why: str
     """The row of the decision table in words, with the numbers that met it."""
     resolves: str | None
-    """What would resolve an undetermined state; None otherwise."""
+    """What would resolve an undetermined state; else None."""
     not_met_in_test: bool = False
     """Whether the claim's own evaluation does not meet it: the whole interval of Φ_test fails its relation, or, without an estimate, the
     figure that the card reports does."""

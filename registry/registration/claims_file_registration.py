@@ -61,9 +61,9 @@ class OmissionRegistrar:
         """
         faults: list[Fault] = []
         omissions: dict[Place, Omission] = {}
-        for position, draft in enumerate(self._file.left_out):
+        for position, draft in enumerate(self._file.excluded):
             try:
-                omission = self._build(draft, f"{where}, left_out[{position}]")
+                omission = self._build(draft, f"{where}, excluded[{position}]")
                 omissions[_place_of(omission)] = omission
             except CaveatError as error:
                 faults += error.faults
@@ -76,7 +76,7 @@ class OmissionRegistrar:
 
     def _build(self, draft: OmissionDraft, where: str) -> Omission:
         card = self._quotes.get_card(draft.card, where)
-        faults = [] if draft.reason.strip() else [Fault("not-valid", f"{where}.reason", "is blank; what is left out needs its reason")]
+        faults = [] if draft.reason.strip() else [Fault("not-valid", f"{where}.reason", "is blank; an excluded passage needs its reason")]
         try:
             anchor = self._find_anchor(draft, card, where)
         except CaveatError as error:
@@ -123,7 +123,7 @@ class OmissionRegistrar:
         # Coverage counts each passage once, as registered or as excluded.
         if place in self._claimed:
             found = f"is the passage of {self._claimed[place]} too"
-            advice = "a passage is registered or left out, not both: remove one of them"
+            advice = "a passage is registered or excluded, not both: remove one of them"
             raise InputError(Fault("omission-conflict", f"{where}.quote", found, advice=advice))
         other, reason = self._taken.setdefault(place, (path, omission.reason))
         if _fold(reason) != _fold(omission.reason):
@@ -146,7 +146,7 @@ def _build_omission_changed_fault(known: tuple[int, str], where: str) -> Fault:
     return Fault(
         "omission-conflict",
         f"{where}.reason",
-        f"the passage is left out since entry {seq}, with another reason: {reason}",
+        f"the passage is excluded since entry {seq}, with another reason: {reason}",
         advice="write the reason as it is recorded; who wants the passage after all registers it as a claim",
     )
 
@@ -226,9 +226,9 @@ class RegistrationResult:
     """The current revisions of these, `CLM-…@n`, in the order of the file."""
     related: tuple[ClaimRelation, ...] = ()
     """What the file says of claims and others, as far as it was not recorded yet."""
-    left_out: int = 0
+    excluded: int = 0
     """Passages newly recorded as left out."""
-    left_out_unchanged: int = 0
+    excluded_unchanged: int = 0
     """Passages that are recorded as left out already, for the same reason."""
     proposed: int | None = None
     """Passages newly recorded as proposed by an engine; None for a file that does not say what was proposed."""
@@ -439,7 +439,7 @@ class Registrar:
                 )
             )
         anchor = self._quotes.find(card, draft.quote, page=draft.page, where=f"{where}.quote")
-        if self._defaults.left_out:
+        if self._defaults.excluded:
             self.places.setdefault((f"{card.card}@{card.revision}", anchor.start, anchor.stop), where.rpartition(", ")[2])
         return anchor
 
@@ -688,7 +688,7 @@ def _register(
     surveyed = _try(lambda: _register_survey(writer, file, quotes, where), faults)
     if outcome is None or omitted is None or faults:
         raise InputError(dict.fromkeys(faults))
-    told = replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged)
+    told = replace(outcome, excluded=omitted.added, excluded_unchanged=omitted.unchanged)
     return told if surveyed is None else replace(told, proposed=surveyed.added, proposed_unchanged=surveyed.unchanged)
 
 

@@ -259,7 +259,7 @@ def context_schema() -> dict[str, Any]:
     schema = json_schema(ContextSpec)
     block, variants = (schema["$defs"][name] for name in ("ContextBlock", "Variants"))
     text: dict[str, Any] = {"type": "string"}
-    block["properties"]["file"] = {**text, "title": "File", "description": "Name of a file beside this one that holds the text"}
+    block["properties"]["file"] = {**text, "title": "File", "description": "Name of a file in the same folder that holds the text"}
     files = {"type": "object", "additionalProperties": text, "title": "Files", "description": "By value, the name of a file with the text"}
     variants["properties"]["files"] = files
     variants["required"] = [name for name in variants["required"] if name != "texts"]

@@ -588,7 +588,7 @@ class CosignatureResult(Record):
     checkpoint: Checkpoint
     kept: tuple[str, ...]
     """Names of those whose cosignatures are kept, also of those that were kept before."""
-    left_out: tuple[ExcludedCosignature, ...]
+    excluded: tuple[ExcludedCosignature, ...]
 
 
 def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
@@ -625,7 +625,7 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
         found = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
         raise InputError(Fault("signature-not-valid", where, found))
     held = {(line.name, line.key_id) for line in parse_note(there.note, where="recorded here").lines}
-    kept, left_out = [], []
+    kept, excluded = [], []
     for line, row in zip(note.lines, text.partition("\n\n")[2].splitlines(), strict=True):
         result = checked.get(line)
         if result is not None and result.at is not None:
@@ -634,8 +634,8 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
                 held.add((line.name, line.key_id))
             kept.append(line.name)
         elif line.name != note.checkpoint.origin:
-            left_out.append(_leave_out(line, has_key=result is not None))
-    return CosignatureResult(checkpoint=note.checkpoint, kept=tuple(dict.fromkeys(kept)), left_out=tuple(left_out))
+            excluded.append(_leave_out(line, has_key=result is not None))
+    return CosignatureResult(checkpoint=note.checkpoint, kept=tuple(dict.fromkeys(kept)), excluded=tuple(excluded))
 
 
 def _leave_out(line: SignatureLine, *, has_key: bool) -> ExcludedCosignature:

@@ -107,7 +107,7 @@ class ModelUpdateResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CarriedClaim:
+class AppliedClaim:
     """Outcome of one claim that was to be carried."""
 
     before: ClaimRevision
@@ -182,7 +182,7 @@ def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reas
     if writer.lineage().find_link(model, predecessor) is None:
         there = ", ".join(f"{link.model} ({name_descent(link.descent)})" for link in writer.lineage().following(predecessor)) or "nothing"
         found = f"is not on record as coming from {predecessor}; what comes from that: {there}"
-        advice = f"caveat model show {write_model(model)} tells what it comes from"
+        advice = f"caveat model show {write_model(model)} shows its origin"
         raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
     return writer.append(ModelEvent(model=model, event=ModelEventKind.UNFOLLOW, predecessor=predecessor, reason=reason))
 
@@ -287,7 +287,7 @@ def carry_claim(writer: Writer, claim: str, to: ModelRef, *, why: str, card: New
 
 def carry_claims(
     writer: Writer, claims: Iterable[str], to: ModelRef | None, *, why: str, card: NewPassage | None = None
-) -> list[CarriedClaim]:
+) -> list[AppliedClaim]:
     """Carry each of *claims* as `carry_claim` does, to *to* or, without it, to the one newest version of its lineage; all or none.
 
     Raises:
@@ -299,7 +299,7 @@ def carry_claims(
     for claim in dict.fromkeys(claims):
         try:
             before = get_head(writer, claim)
-            built.append((before, _build_carried(writer, before.payload, to or find_target(writer, before.payload.model), why, card)))
+            built.append((before, _build_applied(writer, before.payload, to or find_target(writer, before.payload.model), why, card)))
         except (InputError, NotFoundError) as error:
             faults += error.faults
     new = [after for before, after in built if after != before.payload]
@@ -308,7 +308,7 @@ def carry_claims(
         raise InputError(dict.fromkeys(faults))
     entries = iter(writer.append_many(new))
     return [
-        CarriedClaim(before=before.payload, after=before if after == before.payload else Recorded(entry=next(entries), payload=after))
+        AppliedClaim(before=before.payload, after=before if after == before.payload else Recorded(entry=next(entries), payload=after))
         for before, after in built
     ]
 
@@ -367,7 +367,7 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     return Fault("not-in-lineage", head.reference, found, advice=advice)
 
 
-def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card: NewPassage | None) -> ClaimRevision:
+def _build_applied(view: View, head: ClaimRevision, to: ModelRef, why: str, card: NewPassage | None) -> ClaimRevision:
     """Return the revision of *head* about *to*; *head* itself where it is about that already."""
     if head.model == to:
         return head
@@ -378,8 +378,8 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
     # Links of every descent count here, since a fine-tuned model also comes from its base.
     if not view.lineage().find_path(head.model, to):
         raise InputError(_unrelated(view, head, to))
-    carried = head if card is None else carry_words(view, head, to, card)
-    return replace(carried, revision=head.revision + 1, model=to, why=f"carried from {head.model} to {to}: {why.strip()}")
+    applied = head if card is None else carry_words(view, head, to, card)
+    return replace(applied, revision=head.revision + 1, model=to, why=f"applied from {head.model} to {to}: {why.strip()}")
 
 
 def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
@@ -406,7 +406,7 @@ class EndpointStatement:
     is_new: bool
     """Whether this call recorded it; False where the authority said the same before."""
     conflicts: tuple[EndpointName, ...]
-    """Other model versions for which the name is stated too; while it is, it does not tell which of them was asked."""
+    """Other model versions for which the name is stated too; while it is, it does not show which of them was asked."""
 
 
 def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, reason: str, source: str | None = None) -> EndpointStatement:

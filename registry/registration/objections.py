@@ -3,110 +3,106 @@
 from collections.abc import Iterator
 
 from registry.errors import ConflictError, Fault, NotFoundError
-from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
-from registry.records.dossier import ContestationFile
+from registry.records.claim_status import Objection, ObjectionEvent, ObjectionStep
+from registry.records.dossier import ObjectionFile
 from registry.records.record import Identifier, Kind
 from registry.records.statement import Entry
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
 
-def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: Identifier | None, by: str) -> Contestation:
+def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: Identifier | None, by: str) -> Objection:
     """Record that *by* contests *target*, at its latest revision unless one is named.
 
     Raises:
         NotFoundError: the target or the rival is not registered.
         InputError: the rival is not of the target's kind, or is the target itself.
     """
-    contestation = Contestation(
-        contestation=writer.allocate(Kind.CONTESTATION, by)[0],
+    objection = Objection(
+        objection=writer.allocate(Kind.OBJECTION, by)[0],
         target=_resolve(writer, target),
         by=by,
         grounds=grounds,
         rival=_resolve(writer, rival) if rival else None,
     )
-    writer.append(contestation)
-    return contestation
+    writer.append(objection)
+    return objection
 
 
-def record_step(writer: Writer, contestation_event: ContestationEvent, *, actor: str) -> Entry:
+def record_step(writer: Writer, objection_event: ObjectionEvent, *, actor: str) -> Entry:
     """Record the step *said* by *actor*, who speaks in *writer*, and return its entry.
 
     Raises:
-        ConflictError: it is not *actor* who may take this step, or the contestation is settled.
-        InputError: no such contestation, or an escalation to no registered authority.
+        ConflictError: it is not *actor* who may take this step, or the objection is settled.
+        InputError: no such objection, or an escalation to no registered authority.
     """
-    file = writer.find_contestation(contestation_event.contestation)
+    file = writer.find_objection(objection_event.objection)
     # An unknown or resolved objection is left to the store's rules, which have the message for it.
-    faults = [] if file is None or file.is_settled else list(_find_faults(file, contestation_event, actor))
+    faults = [] if file is None or file.is_settled else list(_find_faults(file, objection_event, actor))
     if faults:
         raise ConflictError(faults)
-    return writer.append(contestation_event)
+    return writer.append(objection_event)
 
 
-def get_contestation(view: View, identifier: str) -> ContestationFile:
-    """Return a contestation with its steps; raises NotFoundError with what is near."""
-    contestation = view.find_contestation(identifier)
-    if contestation is None:
+def get_objection(view: View, identifier: str) -> ObjectionFile:
+    """Return an objection with its steps; raises NotFoundError with what is near."""
+    objection = view.find_objection(identifier)
+    if objection is None:
         near = view.suggest(identifier) or "caveat contest list shows them all"
-        raise NotFoundError(Fault("not-registered", identifier, "no such contestation is registered", advice=near))
-    return contestation
+        raise NotFoundError(Fault("not-registered", identifier, "no such objection is registered", advice=near))
+    return objection
 
 
-def find_instance(file: ContestationFile) -> str | None:
-    """Return the authority that the contestation was last escalated to; None where it was not, or to no named authority."""
-    escalated = [event.payload.to for event in file.events if event.payload.step is ContestationStep.ESCALATED]
+def find_instance(file: ObjectionFile) -> str | None:
+    """Return the authority that the objection was last escalated to; None where it was not, or to no named authority."""
+    escalated = [event.payload.to for event in file.events if event.payload.step is ObjectionStep.ESCALATED]
     # Only the last escalation counts: it may be passed on.
     return escalated[-1] if escalated else None
 
 
-def _find_faults(file: ContestationFile, contestation_event: ContestationEvent, actor: str) -> Iterator[Fault]:
+def _find_faults(file: ObjectionFile, objection_event: ObjectionEvent, actor: str) -> Iterator[Fault]:
     """Yield why *actor* may not take the step."""
-    owner, by, target = file.owner, file.contestation.payload.by, file.contestation.payload.target
+    owner, by, target = file.owner, file.objection.payload.by, file.objection.payload.target
     # Decision of 2026-11-22: anyone may decide except the objector, and a party may give way. So
     # the owner may uphold and the objector may reject without further conditions. The cost: in a
     # registry of one authority, it can only give way.
-    match contestation_event.step:
-        case ContestationStep.ANSWERED if actor != owner:
+    match objection_event.step:
+        case ObjectionStep.ANSWERED if actor != owner:
             found = f"{target} is {owner}'s, and you act as {actor}"
-            yield _fault("not-permitted", contestation_event, found, f"act as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
-        case ContestationStep.UPHELD if actor != owner:
-            yield from _find_decider_faults(file, contestation_event, actor, party=by)
-        case ContestationStep.REJECTED if actor != by:
-            yield from _find_decider_faults(file, contestation_event, actor, party=None)
-        case ContestationStep.ESCALATED:
+            yield _fault("not-permitted", objection_event, found, f"act as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
+        case ObjectionStep.UPHELD if actor != owner:
+            yield from _find_decider_faults(file, objection_event, actor, party=by)
+        case ObjectionStep.REJECTED if actor != by:
+            yield from _find_decider_faults(file, objection_event, actor, party=None)
+        case ObjectionStep.ESCALATED:
             if actor not in (by, owner, find_instance(file)):
                 found = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
-                yield _fault("not-permitted", contestation_event, found)
+                yield _fault("not-permitted", objection_event, found)
             # A party could otherwise be made the judge of its own objection.
-            if contestation_event.to in (by, owner):
-                yield _fault("bad-escalation", contestation_event, f"{contestation_event.to} is a party to it")
+            if objection_event.to in (by, owner):
+                yield _fault("bad-escalation", objection_event, f"{objection_event.to} is a party to it")
         case _:
             pass
 
 
-def _find_decider_faults(
-    file: ContestationFile, contestation_event: ContestationEvent, actor: str, *, party: str | None
-) -> Iterator[Fault]:
+def _find_decider_faults(file: ObjectionFile, objection_event: ObjectionEvent, actor: str, *, party: str | None) -> Iterator[Fault]:
     """Yield why *actor*, who does not give way, may not decide; *party* would decide that they were right themselves."""
     # After an escalation only the named authority decides. Anyone else would bypass it.
     instance = find_instance(file)
     if instance is not None and actor != instance:
-        yield _fault(
-            "not-permitted", contestation_event, f"it was escalated to {instance}, and you act as {actor}", f"{instance} decides it"
-        )
+        yield _fault("not-permitted", objection_event, f"it was escalated to {instance}, and you act as {actor}", f"{instance} decides it")
     elif actor == party:
         found = f"{actor} opened it, and cannot decide that it was right"
         yield _fault(
             "not-permitted",
-            contestation_event,
+            objection_event,
             found,
-            f"caveat contest escalate {contestation_event.contestation} --to AUTHORITY --reason …",
+            f"caveat contest escalate {objection_event.objection} --to AUTHORITY --reason …",
         )
 
 
-def _fault(code: str, contestation_event: ContestationEvent, text: str, advice: str | None = None) -> Fault:
-    return Fault(code, contestation_event.contestation, text, advice=advice)
+def _fault(code: str, objection_event: ObjectionEvent, text: str, advice: str | None = None) -> Fault:
+    return Fault(code, objection_event.objection, text, advice=advice)
 
 
 def _resolve(writer: Writer, identifier: Identifier) -> str:

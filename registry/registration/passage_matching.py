@@ -39,7 +39,7 @@ class MatchedClaim:
     claim: ClaimRevision
     anchor: Anchor
     """Where the claim quotes the card."""
-    sighting: PassageMatch
+    passage_match: PassageMatch
     is_recorded: bool
 
 
@@ -110,7 +110,7 @@ def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[Pass
     others = [one for one in list_quoting(writer, card.card).anchored if get_quoted_revision(one[0]) != card.revision]
     sighted = find_passage_matches(writer, card, others, followers)
     record_passage_matches(writer, sighted)
-    return tuple(claim.sighting for claim in sighted)
+    return tuple(claim.passage_match for claim in sighted)
 
 
 def find_passage_matches(
@@ -120,11 +120,11 @@ def find_passage_matches(
     reference = f"{card.card}@{card.revision}"
     # A recorded match is kept: what was found first stays, also if a newer version of the matcher
     # would decide differently.
-    known = {match.payload.claim: match.payload for match in view.list_sightings(card=reference)}
+    known = {match.payload.claim: match.payload for match in view.list_passage_matches(card=reference)}
     matched_claims = []
     for claim, anchor in claims:
-        sighting = known.get(claim.reference) or look_up(claim, anchor, reference, followers.get(get_quoted_revision(claim)))
-        matched_claims.append(MatchedClaim(claim=claim, anchor=anchor, sighting=sighting, is_recorded=claim.reference in known))
+        passage_match = known.get(claim.reference) or look_up(claim, anchor, reference, followers.get(get_quoted_revision(claim)))
+        matched_claims.append(MatchedClaim(claim=claim, anchor=anchor, passage_match=passage_match, is_recorded=claim.reference in known))
     return tuple(matched_claims)
 
 
@@ -133,12 +133,12 @@ def look_up(claim: ClaimRevision, anchor: Anchor, card: str, follower: Follower)
     # The match is recorded as found by the program. Whether it is the same claim stays a person's
     # decision.
     passage = follower.follow(anchor)
-    return PassageMatch(claim=claim.reference, card=card, fate=passage.fate, anchor=passage.anchor, differs=passage.differs)
+    return PassageMatch(claim=claim.reference, card=card, match_result=passage.match_result, anchor=passage.anchor, differs=passage.differs)
 
 
 def record_passage_matches(writer: Writer, sighted: Iterable[MatchedClaim]) -> int:
     """Record those that are not recorded, each as a statement of its own, and return how many; the same again records none."""
-    new = [claim.sighting for claim in sighted if not claim.is_recorded]
+    new = [claim.passage_match for claim in sighted if not claim.is_recorded]
     writer.append_many(new)
     return len(new)
 
@@ -192,8 +192,8 @@ class ComparedPassage:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether a person has to decide what becomes of it; as `Sighting.is_alarm`."""
-        return self.found.fate is MatchResult.GONE or (self.found.fate is MatchResult.REWORDED and not self.found.differs)
+        """Whether a person has to decide what becomes of it; as `PassageMatch.is_alarm`."""
+        return self.found.match_result is MatchResult.GONE or (self.found.match_result is MatchResult.REWORDED and not self.found.differs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,18 +325,17 @@ def _follow_claims(view: View, old: ComparedText, new: ComparedText, claims: lis
             passage = followers.get(get_quoted_revision(claim)).follow(anchor)
             yield _build_comparison(claim.reference, claim.card or "", anchor, passage)
         return
-    for passage_match in find_passage_matches(view, new.card, claims, followers):
-        passage = FollowedPassage(
-            fate=passage_match.sighting.fate, anchor=passage_match.sighting.anchor, differs=passage_match.sighting.differs
-        )
-        yield replace(
-            _build_comparison(passage_match.claim.reference, passage_match.claim.card or "", passage_match.anchor, passage),
-            sighted=passage_match,
-        )
+    for matched_claim in find_passage_matches(view, new.card, claims, followers):
+        claim, recorded = matched_claim.claim, matched_claim.passage_match
+        passage = FollowedPassage(match_result=recorded.match_result, anchor=recorded.anchor, differs=recorded.differs)
+        comparison = _build_comparison(claim.reference, claim.card or "", matched_claim.anchor, passage)
+        yield replace(comparison, sighted=matched_claim)
 
 
 def _build_comparison(name: str, quoted: str, anchor: Anchor, followed_passage: FollowedPassage) -> ComparedPassage:
-    is_other = followed_passage.anchor is not None and followed_passage.fate is MatchResult.REWORDED and not followed_passage.differs
+    is_other = (
+        followed_passage.anchor is not None and followed_passage.match_result is MatchResult.REWORDED and not followed_passage.differs
+    )
     numbers = find_changed_numbers(anchor.exact, followed_passage.anchor.exact) if is_other and followed_passage.anchor else None
     return ComparedPassage(name=name, quoted=quoted, old=anchor, found=followed_passage, numbers=numbers, sighted=None)
 
@@ -349,8 +348,12 @@ def _find_quoted(
     theirs = [compared_passage.found.anchor for compared_passage in passages if compared_passage.found.anchor]
     if view is not None and quoting is not None:
         current = {claim.reference for claim, _ in quoting.anchored}
-        sightings = view.list_sightings(card=old.name)
-        ours += [sighting.payload.anchor for sighting in sightings if sighting.payload.anchor and sighting.payload.claim in current]
+        passage_matches = view.list_passage_matches(card=old.name)
+        ours += [
+            passage_match.payload.anchor
+            for passage_match in passage_matches
+            if passage_match.payload.anchor and passage_match.payload.claim in current
+        ]
         theirs += [anchor for claim, anchor in quoting.anchored if claim.card == new.name]
     return ours, theirs
 
@@ -366,7 +369,7 @@ class Rewording:
     """As recorded."""
     card: Card
     """The newest revision of its card."""
-    sighting: PassageMatch
+    passage_match: PassageMatch
     anchor: Anchor | None
     """The passage to quote; None if nothing needs doing, for the words stand there."""
     turns: tuple[SenseChange, ...] = ()
@@ -392,17 +395,17 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
     card = get_card(view, claim.card.partition("@")[0])
     if f"{card.card}@{card.revision}" == claim.card:
         raise InputError(Fault("quote-up-to-date", claim.reference, f"quotes {claim.card}, the newest revision of its card"))
-    sighting = _find_sighting(view, claim, claim.anchor, card)
+    passage_match = _find_passage_match(view, claim, claim.anchor, card)
     # A passage that only moved, or changed in spelling, needs no decision.
-    if quote is None and not sighting.is_alarm:
-        return Rewording(claim=claim, card=card, sighting=sighting, anchor=None)
-    anchor = sighting.anchor if quote is None else find_quote(get_card_text(view, card), quote, where="--quote")
+    if quote is None and not passage_match.is_alarm:
+        return Rewording(claim=claim, card=card, passage_match=passage_match, anchor=None)
+    anchor = passage_match.anchor if quote is None else find_quote(get_card_text(view, card), quote, where="--quote")
     if anchor is None:
         raise InputError(_gone(claim, card))
     # Another number is another claim revision, whatever the words say.
     check_numbers(claim, claim.anchor.exact, anchor.exact)
     turns = find_turns(claim.anchor.exact, anchor.exact)
-    return Rewording(claim=claim, card=card, sighting=sighting, anchor=anchor, turns=turns)
+    return Rewording(claim=claim, card=card, passage_match=passage_match, anchor=anchor, turns=turns)
 
 
 def check_turns(rewording: Rewording, words: str | None) -> None:
@@ -482,12 +485,12 @@ def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
         raise InputError(Fault("figure-changed", claim.reference, found, advice=advice))
 
 
-def _find_sighting(view: View, claim: ClaimRevision, anchor: Anchor, card: Card) -> PassageMatch:
+def _find_passage_match(view: View, claim: ClaimRevision, anchor: Anchor, card: Card) -> PassageMatch:
     """Return what is recorded of the claim's passage in *card*, or what is found now."""
     reference = f"{card.card}@{card.revision}"
-    sightings = view.list_sightings(card=reference, claim=claim.reference)
-    if sightings:
-        return sightings[0].payload
+    passage_matches = view.list_passage_matches(card=reference, claim=claim.reference)
+    if passage_matches:
+        return passage_matches[0].payload
     quoted = get_card(view, card.card, int((claim.card or "").partition("@")[2]))
     return look_up(claim, anchor, reference, Follower(get_card_text(view, quoted), get_card_text(view, card)))
 

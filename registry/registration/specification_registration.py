@@ -259,7 +259,7 @@ def _next_reference(writer: Writer, seal_request: SealRequest, owner: str) -> tu
         found = f"{reference} has the same content in public: a seal would hide nothing"
         raise ConflictError(Fault("already-public", where, found))
     if not (seal_request.why and seal_request.why.strip()):
-        hidden = ", and whether it has this body cannot be told: it is sealed" if spec.payload.body is None else ""
+        hidden = ", and it is unknown whether it has this body: it is sealed" if spec.payload.body is None else ""
         advice = "give the reason for a new version (--reason), the seal file of this body (-o), or another short name"
         raise ConflictError(Fault("spec-differs", where, f"is registered as {reference}{hidden}", advice=advice))
     return f"{spec.payload.spec}@{spec.payload.version + 1}", spec.payload.version + 1

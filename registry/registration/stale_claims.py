@@ -58,7 +58,7 @@ REMEDIES = {
     CauseKind.CARD: Remedy.PERSON,
     CauseKind.SPEC: Remedy.AUDIT,
     CauseKind.METHOD: Remedy.AUDIT,
-    CauseKind.CONTESTATION: Remedy.AUDIT,
+    CauseKind.OBJECTION: Remedy.AUDIT,
     CauseKind.EXPIRY: Remedy.AUDIT,
     CauseKind.REVISION: Remedy.AUDIT,
 }
@@ -144,10 +144,10 @@ def count_cards(claims: Iterable[ClaimSummary]) -> dict[str, int]:
 
 @dataclass(slots=True)
 class RemedyPlanner:
-    """Says for the causes of claims what settles them; lineage and sightings are read once."""
+    """Says for the causes of claims what settles them; lineage and passage matches are read once."""
 
     view: View
-    _fates: dict[str, dict[str, MatchResult]] = field(default_factory=dict)
+    _match_results: dict[str, dict[str, MatchResult]] = field(default_factory=dict)
     _locked: frozenset[str] | None = None
     _targets: dict[tuple[ModelRef, str], tuple[ModelRef, ...]] = field(default_factory=dict)
 
@@ -171,7 +171,7 @@ class RemedyPlanner:
                 return _decide(claim, cause)
             case CauseKind.SPEC:
                 return (_AUDIT_NEW.format(claim.claim),)
-            case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.EXPIRY | CauseKind.REVISION:
+            case CauseKind.METHOD | CauseKind.OBJECTION | CauseKind.EXPIRY | CauseKind.REVISION:
                 return ((_AUDIT_RENEW if self._is_locked(claim) else _AUDIT_NEW).format(claim.claim),)
 
     def _is_locked(self, claim: ClaimSummary) -> bool:
@@ -197,7 +197,7 @@ class RemedyPlanner:
 
     def _find_card_commands(self, claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
         card = cause.what.partition("@")[0]
-        match self._find_fate(claim, cause.what):
+        match self._find_match_result(claim, cause.what):
             case MatchResult.REWORDED:
                 return (f"caveat claim reword {claim.claim}",)
             case MatchResult.GONE:
@@ -212,10 +212,13 @@ class RemedyPlanner:
         revision = self.view.find_claim(claim.claim) if claim.quote is not None else None
         return revision is not None and revision.payload.anchor is not None
 
-    def _find_fate(self, claim: ClaimSummary, card: str) -> MatchResult | None:
-        if card not in self._fates:
-            self._fates[card] = {sighting.payload.claim: sighting.payload.fate for sighting in self.view.list_sightings(card=card)}
-        return self._fates[card].get(f"{claim.claim}@{claim.revision}")
+    def _find_match_result(self, claim: ClaimSummary, card: str) -> MatchResult | None:
+        if card not in self._match_results:
+            self._match_results[card] = {
+                passage_match.payload.claim: passage_match.payload.match_result
+                for passage_match in self.view.list_passage_matches(card=card)
+            }
+        return self._match_results[card].get(f"{claim.claim}@{claim.revision}")
 
 
 def _decide(claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:

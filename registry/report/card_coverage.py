@@ -19,6 +19,7 @@ Span = tuple[int, int]
 
 _RESTRICTING = (RestrictionStatus.NARROWED, RestrictionStatus.SUSPENDED, RestrictionStatus.NOT_SUPPORTED)
 ReadWords = Callable[[int, int], str]
+ReadRow = Callable[[int, int], str | None]
 """What the card says from one character to before another, as a person reads it."""
 
 _NOWHERE = -2
@@ -40,7 +41,7 @@ def build_coverage(
 ) -> Coverage:
     """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
 
-    Two passages overlap if they have at least one character in common. A proposed passage is undecided if it overlaps neither the
+    Two passages overlap if they have at least one character in common. A proposed passage is unreviewed if it overlaps neither the
     place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
     Claims on the same words count once, as a family, in the section in which their passage begins. Where a claim quotes another revision of
     the card, that is where a recorded match found it in this one; without one, where its words stand exactly once.
@@ -64,10 +65,10 @@ def build_coverage(
     placed = [one for family in families for one in family]
     # One shared character with a claim or an omission decides a passage (decision of 2026-11-22).
     decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
-    undecided = [span for span in proposed if not decided.overlaps(span)]
+    unreviewed = [span for span in proposed if not decided.overlaps(span)]
     # Without a survey the number of proposed passages is unknown, which is not zero.
     tally = _Tally(is_surveyed=bool(surveys))
-    for name, spans in (("proposed", proposed), ("left_out", [span for span, _ in omitted]), ("undecided", undecided)):
+    for name, spans in (("proposed", proposed), ("excluded", [span for span, _ in omitted]), ("unreviewed", unreviewed)):
         for span in spans:
             tally.count(sections.find(span[0]), name)
     # A family counts once, in the section where its first passage begins. Otherwise the parts of a
@@ -82,7 +83,7 @@ def build_coverage(
         sections=tuple(sections.describe(index, tally.get(index)) for index in tally.list_sections()),
         silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
         omissions=tuple(omission for _, omission in omitted),
-        undecided=tuple(_describe_undecided(span, card.payload, sections, text=text, read=read) for span in undecided),
+        unreviewed=tuple(_describe_unreviewed(span, card.payload, sections, text=text, read=read) for span in unreviewed),
         erased=tuple(passage_history.erased),
         omitted=() if read is None else tuple(read(*span) for span, _ in omitted),
     )
@@ -150,8 +151,8 @@ class _Tally:
             registered=found["registered"],
             audited=found["audited"],
             restricted=found["restricted"],
-            left_out=found["left_out"],
-            undecided=found["undecided"] if self._is_surveyed else None,
+            excluded=found["excluded"],
+            unreviewed=found["unreviewed"] if self._is_surveyed else None,
             undetermined=found["undetermined"],
         )
 
@@ -229,9 +230,9 @@ def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
         return claim.anchor.start, claim.anchor.stop
     reference = f"{card.card}@{card.revision}"
     sighted = [
-        sighting.payload
-        for sighting in dossier.sightings
-        if sighting.payload.card == reference and sighting.payload.claim == claim.reference
+        passage_match.payload
+        for passage_match in dossier.passage_matches
+        if passage_match.payload.card == reference and passage_match.payload.claim == claim.reference
     ]
     # Words that occur twice give no place: choosing one of them would be a guess.
     if not sighted and claim.anchor is not None and text is not None and text.count(claim.anchor.exact) == 1:
@@ -271,7 +272,7 @@ def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
         yield "undetermined"
 
 
-def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> UnreviewedPassage:
+def _describe_unreviewed(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> UnreviewedPassage:
     start, stop = span
     return UnreviewedPassage(
         start=start,
@@ -320,8 +321,8 @@ STATES: Mapping[str, str] = {
     "unrestricted": "supported",
     "audited": "audited, not restricted",
     "registered": "not audited",
-    "left_out": "excluded with reason",
-    "undecided": "passages not reviewed",
+    "excluded": "excluded with reason",
+    "unreviewed": "passages not reviewed",
     "unknown": "not surveyed: unknown",
 }
 """The parts of a bar in their order, and what they are called: claims first, then passages.
@@ -366,7 +367,7 @@ class CoverageFigure:
     sections: tuple[CoverageBar, ...]
     title: str
     description: str
-    left_out: int
+    excluded: int
     """How many sections stand only in the table."""
 
 
@@ -397,7 +398,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
         sections=bars,
         title=_describe(parts, is_surveyed=is_surveyed),
         description=_describe_sections(bars),
-        left_out=sum(section_coverage.is_placed for section_coverage in coverage.sections) - len(shown) if shown else 0,
+        excluded=sum(section_coverage.is_placed for section_coverage in coverage.sections) - len(shown) if shown else 0,
     )
 
 
@@ -414,8 +415,8 @@ def _split(counts: PassageCounts) -> dict[str, int]:
         "restricted": counts.restricted,
         **told,
         "registered": counts.registered - counts.audited,
-        "left_out": counts.left_out,
-        "undecided": counts.undecided or 0,
+        "excluded": counts.excluded,
+        "unreviewed": counts.unreviewed or 0,
     }
 
 
@@ -473,9 +474,11 @@ def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple
 
 def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:
     claims = "; ".join(f"{parts[key]:,} {STATES[key]}" for key in _CLAIMS if key in parts)
-    passages = f"{parts['left_out']:,} left out with their reason"
+    passages = f"{parts['excluded']:,} excluded with their reason"
     rest = (
-        f"{parts['undecided']:,} proposed and undecided" if is_surveyed else "no survey is recorded, so how many are undecided is not known"
+        f"{parts['unreviewed']:,} proposed and unreviewed"
+        if is_surveyed
+        else "no survey is recorded, so how many are unreviewed is not known"
     )
     return f"Claims: {claims}. Passages: {passages}; {rest}."
 

@@ -18,7 +18,7 @@ CLASSES = ("stable", "degraded", "inverted", "undetermined", "unaudited")
 NEW = "new"
 # Page one holds this many lines of occasions; the rest is counted.
 _MOST_OCCASIONS = 7
-_LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.CONTESTATION})
+_LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.OBJECTION})
 """Each told in its own words; of the others, page one says how many there are."""
 _COUNTED = {
     OccasionKind.AUDIT: ("outcome of an audit", "outcomes of audits"),
@@ -134,14 +134,14 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     return {
         "verdict": describe_change(report),
         "largest": describe_largest(report),
-        "badge": _tell_badge(report),
-        "verdict_class": _tell_badge(report)[0],
+        "badge": _describe_badge(report),
+        "verdict_class": _describe_badge(report)[0],
         "inverted": tuple(part for part in parts if part.change.newly_inverted),
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
         "groups": tuple(_group(parts)),
         "parts": parts[:sections],
-        "left_out": len(report.changes) - len(parts),
+        "excluded": len(report.changes) - len(parts),
         "listed": _list_occasions(report.occasions),
         "counted": tuple(_count_occasions(report.occasions)),
         "total": count_claims(report),
@@ -173,7 +173,7 @@ def describe_change(report: ChangeReport) -> str:
         return "There is no claim to compare."
     if not report.changes and not report.erased:
         return "Nothing changed in the one claim." if total == 1 else f"Nothing changed in {_all(total)}."
-    return f"Of {format_count(total)} claim{'s' if total > 1 else ''} {'; '.join(_tell_parts(report))}."
+    return f"Of {format_count(total)} claim{'s' if total > 1 else ''} {'; '.join(_describe_parts(report))}."
 
 
 _FIGURES = (("phi_deploy", "in deployment-like contexts"), ("phi_test", "in the evaluation"), ("ed", "in the difference (ED)"))
@@ -208,21 +208,21 @@ def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
     return tuple(MatrixRow(key=key, counts=tuple(pairs.count((key, after)) for after in CLASSES)) for key in rows)
 
 
-def _tell_parts(report: ChangeReport) -> Iterator[str]:
+def _describe_parts(report: ChangeReport) -> Iterator[str]:
     # New claims are counted in a part of their own below, so they never count as a change of class.
     known = [change for change in report.changes if change.before is not None]
     classes = sum(has_changed_class(claim_change) for claim_change in known)
     if known:
-        yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
+        yield f"{format_count(classes) if classes else 'none'} changed class{_describe_inverted(known)}{_describe_lost(known)}"
     within = [claim_change for claim_change in known if list_other(claim_change)]
     if within:
         yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
     if others := len(known) - classes - len(within):
-        yield f"{format_count(others)} changed otherwise"
+        yield f"{format_count(others)} changed in other ways"
     if new := [claim_change for claim_change in report.changes if claim_change.before is None]:
-        yield f"{format_count(len(new))} {_be(len(new))} new{_tell_inverted(new)}"
+        yield f"{format_count(len(new))} {_be(len(new))} new{_describe_inverted(new)}"
     if report.erased:
-        yield f"of {format_count(len(report.erased))} nothing can be told"
+        yield f"{format_count(len(report.erased))} cannot be compared, because statements were erased"
     if report.unchanged:
         yield f"{format_count(report.unchanged)} {_be(report.unchanged)} unchanged"
 
@@ -234,12 +234,12 @@ def _name_other(within: Sequence[ClaimChange]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
-def _tell_inverted(changes: Sequence[ClaimChange]) -> str:
+def _describe_inverted(changes: Sequence[ClaimChange]) -> str:
     inverted = sum(change.newly_inverted for change in changes)
     return f", {format_count(inverted)} of them newly inverted" if inverted else ""
 
 
-def _tell_lost(claim_changes: Sequence[ClaimChange]) -> str:
+def _describe_lost(claim_changes: Sequence[ClaimChange]) -> str:
     """Say how many have no outcome any more: they were carried or revised, and what was found before does not speak for them."""
     lost = sum(has_changed_class(claim_change) and claim_change.after.class_ is None for claim_change in claim_changes)
     return f", {format_count(lost)} of them unaudited now" if lost else ""
@@ -253,7 +253,7 @@ def _all(total: int) -> str:
     return "both claims" if total == 2 else f"all {format_count(total)} claims"
 
 
-def _tell_badge(report: ChangeReport) -> tuple[str, str]:
+def _describe_badge(report: ChangeReport) -> tuple[str, str]:
     """Return the shape's name and the words above the verdict."""
     # The badge takes the gravest news: newly inverted, then other classes, then changes within a
     # class.
@@ -262,7 +262,7 @@ def _tell_badge(report: ChangeReport) -> tuple[str, str]:
         return "inverted", f"{format_count(inverted)} newly inverted"
     # Nothing can be said about an erased claim, so it does not count as unchanged.
     if not report.changes:
-        return "unaudited" if report.erased else "stable", "not all can be told" if report.erased else "nothing changed"
+        return "unaudited" if report.erased else "stable", "not all can be compared" if report.erased else "nothing changed"
     classes = sum(has_changed_class(claim_change) for claim_change in report.changes if claim_change.before is not None)
     if classes:
         return "degraded", f"{format_count(classes)} changed class"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from registry.codec.statement_encoding import list_entries
 from registry.records.claim import ClaimEventKind, ClaimRevision
 from registry.records.claim_status import CauseKind, StalenessReview, StalenessVerdict
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded, Said
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded, Said
 from registry.records.estimates import Estimate
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.statement import Entry
@@ -23,7 +23,7 @@ from registry.report.version_drift import build_steps
 # marks, because they are the words of whoever wrote them.
 
 _LONGEST = 300
-_SAYS_SO = "carried from "
+_SAYS_SO = "applied from "
 """How the reason of a carried claim begins (`registry.registration.model_lineage`): both models stand in it."""
 _MOST_KINDS = 6
 
@@ -37,29 +37,29 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         since: entries of the log that *before* was read from.
     """
     told = (
-        *_tell_outcome(before, after, since),
-        *_tell_revisions(after, since),
-        *_tell_events(after, since),
-        *(_cite(*step) for file in after.contestations for step in describe_steps(file, since=since)),
-        *_tell_causes(before, after),
+        *_describe_outcome(before, after, since),
+        *_describe_revisions(after, since),
+        *_describe_events(after, since),
+        *(_cite(*step) for file in after.objections for step in describe_steps(file, since=since)),
+        *_describe_causes(before, after),
         *(_cite(describe_review(review), review.entry) for review in after.reviews if review.entry.seq > since),
     )
     # Never empty: a claim listed as changed always has a reason, if only the kinds of its entries.
-    return told or (_tell_rest(entries),)
+    return told or (_describe_rest(entries),)
 
 
-def describe_steps(file: ContestationFile, *, since: int) -> Iterator[tuple[str, Entry]]:
-    """Yield what was recorded of a contestation after entry *since*, a sentence without full stop each, with its entry."""
-    payload = file.contestation.payload
-    if file.contestation.entry.seq > since:
+def describe_steps(file: ObjectionFile, *, since: int) -> Iterator[tuple[str, Entry]]:
+    """Yield what was recorded of an objection after entry *since*, a sentence without full stop each, with its entry."""
+    payload = file.objection.payload
+    if file.objection.entry.seq > since:
         yield (
-            f"{payload.contestation} was opened against {payload.target} by {payload.by}: {quote(payload.grounds)}",
-            file.contestation.entry,
+            f"{payload.objection} was opened against {payload.target} by {payload.by}: {quote(payload.grounds)}",
+            file.objection.entry,
         )
     for step in file.events:
         if step.entry.seq > since:
             who, to = name_actor(file, step.entry.actor), f", to {step.payload.to}" if step.payload.to else ""
-            done = f"{payload.contestation} against {payload.target} was {get_words(step.payload.step)} by {who}{to}"
+            done = f"{payload.objection} against {payload.target} was {get_words(step.payload.step)} by {who}{to}"
             yield f"{done}: {quote(step.payload.note)}", step.entry
 
 
@@ -96,7 +96,7 @@ def describe_class(reading: ReadingVerdict) -> str:
     return ", ".join([get_words(item) for item in (reading.class_, reading.standing, reading.mode) if item] + suggested)
 
 
-def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
+def _describe_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
     if before is None:
         yield f"It was registered in between, on {format_day(after.revisions[0].entry.at)} (entry {after.revisions[0].entry.seq})."
     # Read from the older dossier, under the rules and the day of that reading.
@@ -107,7 +107,7 @@ def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterato
             reference = after.current.payload.reference
             # An outcome belongs to the revision that was audited, so none comes along with a new
             # one.
-            yield f"No audit of {reference} has an outcome; what was found of {then.payload.claim} does not speak for it."
+            yield f"No audit of {reference} has an outcome; the outcome for {then.payload.claim} does not apply to it."
         return
     # The same entry leads as before, so the outcome is no reason.
     if then is not None and then.entry == now.entry:
@@ -117,13 +117,13 @@ def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterato
     if now.entry.seq > since:
         who = f"{opening.auditor} ({get_words(opening.independence)})"
         yield _cite(f"Audit {opening.audit} of {opening.claim} by {who} came {came}", now.entry)
-    # An older outcome can begin to lead, for example when its contestation was upheld or a graver
+    # An older outcome can begin to lead, for example when its objection was upheld or a graver
     # one expired.
     else:
         yield _cite(f"Audit {opening.audit} counts now; it had come {came} before", now.entry)
 
 
-def _tell_revisions(after: Dossier, since: int) -> Iterator[str]:
+def _describe_revisions(after: Dossier, since: int) -> Iterator[str]:
     """Yield the revisions that came, the last first: that is the one which is told."""
     # A later revision replaces what an earlier one said, so it comes first.
     pairs = list(zip(after.revisions, after.revisions[1:], strict=False))
@@ -132,7 +132,7 @@ def _tell_revisions(after: Dossier, since: int) -> Iterator[str]:
             yield _cite(describe_revision(earlier.payload, later), later.entry)
 
 
-def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
+def _describe_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
     """Yield what may have taken away what the claim rests on since, then what no longer counts as that.
 
     That it was revised is told by its revisions; what a person dismissed, by the review.
@@ -148,10 +148,10 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
     for name, cause in known.items():
         # A dismissed cause is explained by its review, which names the person.
         if same and name not in now and name not in reviewed and cause.kind is not CauseKind.REVISION:
-            yield f"It no longer stands against it that {cause.text}."
+            yield f"This reason against it no longer applies: {cause.text}."
 
 
-def _tell_events(after: Dossier, since: int) -> Iterator[str]:
+def _describe_events(after: Dossier, since: int) -> Iterator[str]:
     for event in after.events:
         # A reservation comes before the first revision and changes nothing that a supplement
         # prints.
@@ -161,10 +161,10 @@ def _tell_events(after: Dossier, since: int) -> Iterator[str]:
             yield _cite(f"It was {get_words(event.payload.event)}{by}{reason}", event.entry)
 
 
-def _tell_rest(entries: Sequence[Entry]) -> str:
+def _describe_rest(entries: Sequence[Entry]) -> str:
     """Name what was recorded by its kind alone: nothing of it changed where the claim stands."""
     if not entries:
-        return "What its supplement is made from was told otherwise then; no entry of its own was added since."
+        return "An earlier version of Caveat described the sources of its supplement differently; no entry of its own was added since."
     kinds = Counter(entry.kind.replace("_", " ") for entry in entries)
     listed = [f"{count} × {kind}" if count > 1 else kind for kind, count in kinds.items()]
     left = f" and {len(listed) - _MOST_KINDS} more kinds" if len(listed) > _MOST_KINDS else ""
@@ -315,10 +315,10 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
             outcome = restriction.payload
             text = f"{outcome.audit} of {outcome.claim} came to {describe_class(outcome.classification.primary)}."
             yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=restriction.entry)
-    # All steps of a contestation count, not only its decision: an open objection is news too.
-    for contested in after.contestations:
+    # All steps of an objection count, not only its decision: an open objection is news too.
+    for contested in after.objections:
         for sentence, step in describe_steps(contested, since=since):
-            yield Occasion(kind=OccasionKind.CONTESTATION, text=_end(sentence), entry=step)
+            yield Occasion(kind=OccasionKind.OBJECTION, text=_end(sentence), entry=step)
     for earlier, later in zip(after.revisions, after.revisions[1:], strict=False):
         if later.entry.seq > since:
             text = _end(f"{after.claim}: {describe_revision(earlier.payload, later)}")

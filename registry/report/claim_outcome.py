@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from registry.records.analysis_plan import Exploration, list_departures
+from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
-from registry.records.claim_status import ContestationState, FamilyOutcome, Status
+from registry.records.claim_status import FamilyOutcome, ObjectionState, Status
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimates import BoundedEstimate, Measure, SpecEstimate
 from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
@@ -29,7 +29,7 @@ from registry.records.supplement import (
     ThreeFigures,
 )
 from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction, Standing, VerdictStanding, find_gravity, weaken
-from registry.report.number_format import Unit, format_day, format_number, format_range, format_signed
+from registry.report.number_format import Unit, format_day
 from registry.report.supplement_wording import format_verdict
 
 # Which outcome counts: the gravest, and of equally grave ones the latest (decision of 2026-11-21).
@@ -40,7 +40,7 @@ from registry.report.supplement_wording import format_verdict
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
     """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
 
-    Of several outcomes the gravest counts, of equals the latest. One under the rival of a contestation counts once the contestation is
+    Of several outcomes the gravest counts, of equals the latest. One under the rival of an objection counts once the objection is
     upheld. Outcomes of the other claims of the family stand in `Dossier.family`; the status of the claim follows from the gravest there.
     """
     return find_leading_of(dossier, dossier.current.payload.reference)
@@ -48,19 +48,13 @@ def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restricti
 
 def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
     """Return the same of the revision *claim*, `CLM-…@n`, by the same rules."""
-    # A replay under the rival definition counts only after the contestation is upheld. Until then
-    # it is listed with the contestation, because anyone could choose a definition that clears a
+    # A replay under the rival definition counts only after the objection is upheld. Until then
+    # it is listed with the objection, because anyone could choose a definition that clears a
     # claim.
-    upheld = {
-        contestation.contestation.payload.contestation
-        for contestation in dossier.contestations
-        if contestation.state is ContestationState.UPHELD
-    }
+    upheld = {objection.objection.payload.objection for objection in dossier.objections if objection.state is ObjectionState.UPHELD}
     audits = [audit for audit in dossier.audits if audit.audit.payload.claim == claim]
     audits = [
-        audit_file
-        for audit_file in audits
-        if audit_file.audit.payload.contestation is None or audit_file.audit.payload.contestation in upheld
+        audit_file for audit_file in audits if audit_file.audit.payload.objection is None or audit_file.audit.payload.objection in upheld
     ]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
@@ -115,7 +109,7 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
 def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     # One deviation may be explained by several statements; it counts once.
-    departures = list_departures(deviation.payload for deviation in file.deviations)
+    deviations = list_deviations(deviation.payload for deviation in file.deviations)
     # An audit may be about a later revision than the one that the document is about.
     revisions = {revision.payload.reference: revision.payload for revision in (*dossier.revisions, *dossier.later)}
     return AuditSummary(
@@ -130,10 +124,10 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
         mode=primary.mode if primary else None,
         point_class=primary.printed_point_class if primary else None,
         verdict=outcome.payload.text.verdict if outcome else None,
-        contestation=file.audit.payload.contestation,
+        objection=file.audit.payload.objection,
         locked=file.lock.entry if file.lock else None,
-        departures=len(departures),
-        unexplained=sum(departure.reason is None for departure in departures),
+        deviations=len(deviations),
+        unexplained=sum(departure.reason is None for departure in deviations),
         estimate=None if outcome is None else find_first_spec(file, outcome.payload)[0],
     )
 
@@ -180,13 +174,13 @@ def build_three_figures(
             f"{_name(spec)}: {_describe(spec.phi_deploy, unit, cuts)}" if several else _describe(spec.phi_deploy, unit, cuts)
             for spec in specs[:_MOST_SPECS]
         ),
-        left_out=max(0, len(specs) - _MOST_SPECS),
+        excluded=max(0, len(specs) - _MOST_SPECS),
     )
 
 
 def describe_three_figures(figures: ThreeFigures) -> list[tuple[str, str]]:
     """Return the figures as rows of a table: a label and a number with its interval; what does not exist says so."""
-    more = f"; {figures.left_out} more" if figures.left_out else ""
+    more = f"; {figures.excluded} more" if figures.excluded else ""
     return [
         ("card reports", figures.card or "no figure"),
         ("evaluation, replicated", figures.evaluation or "not replayed"),
@@ -204,7 +198,7 @@ def _describe(side: BoundedEstimate, unit: Unit, cuts: tuple[float, ...]) -> str
 def _describe_reported(reported: Reported, unit: Unit) -> str:
     parts = [f"n = {reported.n:,}"] if reported.n is not None else []
     if reported.low is not None and reported.high is not None:
-        parts.insert(0, f"{unit.given(reported.low)} to {unit.given(reported.high)}")
+        parts.insert(0, f"{unit.plain(reported.low)}–{unit.given(reported.high)}")
     # Without n a reader cannot judge the card's figure, so its absence is printed.
     return f"{unit.given(reported.value)} ({', '.join(parts) or 'n not stated'})"
 
@@ -327,7 +321,7 @@ _NOTHING: Mapping[Section, str | None] = {
     Section.EXPLORATIONS: None,
     Section.VERSIONS: None,
     Section.HISTORY: None,
-    Section.CHECKLIST: "No audit whose reporting could be checked.",
+    Section.CHECKLIST: "No audit with reporting that could be checked.",
     Section.PROVENANCE: "No audit: there are no responses to trace.",
     Section.APPENDIX: None,
 }
@@ -341,7 +335,7 @@ def find_absent(supplement: Supplement) -> dict[Section, str | None]:
     findings = [finding.payload for finding in (*(audit.findings if audit else ()), *supplement.other_findings)]
     kinds = {finding.kind for finding in findings}
     is_changed = len(supplement.history) > 1 or supplement.status.stale_because or supplement.reviews or supplement.events
-    has_history = is_changed or supplement.contestations or supplement.other_audits or supplement.relations or supplement.sightings
+    has_history = is_changed or supplement.objections or supplement.other_audits or supplement.relations or supplement.passage_matches
     present = {
         Section.ESTIMATES: estimate is not None and bool(estimate.specs),
         Section.READINGS: outcome is not None,
@@ -369,7 +363,7 @@ def find_absent(supplement: Supplement) -> dict[Section, str | None]:
 def _needs_notice(part: SpecPart) -> bool:
     """Whether a definition that the claim names is more than a name: disputed, sealed, unknown, or outdated."""
     version = part.version
-    return bool(part.contestations or part.newer or version is None or version.payload.commitment)
+    return bool(part.objections or part.newer or version is None or version.payload.commitment)
 
 
 def _has_prompts(supplement: Supplement) -> bool:
@@ -385,15 +379,15 @@ def number_sections(absent: Collection[Section]) -> dict[Section, int]:
     return {section: number for number, section in enumerate((one for one in Section if one not in absent), start=1)}
 
 
-def format_measure_value(measure: Measure, *, against: Sequence[float] = (), signed: bool = False) -> str:
-    """Return a measure as a sentence has it: `0.706 [0.594, 0.798]`, or why there is nothing to print."""
+def format_measure_value(measure: Measure, unit: Unit, *, against: Sequence[float] = (), signed: bool = False) -> str:
+    """Return a measure for a sentence: `70.6 % (59.4–79.8 %)`, a difference (*signed*) in points; or why there is nothing to print."""
     if measure.value is None:
         return measure.reason or "not defined"
-    write = format_signed if signed else format_number
-    value = write(measure.value, against=against)
+    value = f"{unit.signed(measure.value, *against)} {unit.points}" if signed else unit.score(measure.value, *against)
     if measure.low is None or measure.high is None:
         return f"{value} (no interval: {measure.reason})"
-    return f"{value} {format_range(measure.low, measure.high, against=against, signed=signed)}"
+    ends = unit.signed_numbers if signed else unit.scores
+    return f"{value} ({ends(measure.low, measure.high, *against)})"
 
 
 def find_interval(change: CueChange) -> Measure:
@@ -498,12 +492,12 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication |
         card_spoke_of=find_spoken_of([revision.payload for revision in history]),
         revision=step.payload.reference,
         earlier=before.reference,
-        why=_tell_why(step.payload.why, before.model, step.payload.model),
+        why=_describe_why(step.payload.why, before.model, step.payload.model),
         entry=step.entry,
     )
 
 
-def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
+def _describe_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
     # `caveat stale apply` puts both versions before the reason; here they stand in fields of their
     # own.
-    return (why or "").removeprefix(f"carried from {before} to {after}: ")
+    return (why or "").removeprefix(f"applied from {before} to {after}: ")

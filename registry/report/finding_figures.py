@@ -33,7 +33,7 @@ from registry.report.interval_figures import (
     list_ends,
     shorten,
 )
-from registry.report.number_format import format_exact, format_number
+from registry.report.number_format import SHARES, Unit
 
 # Only the first rows are drawn: the table has all of them.
 
@@ -42,18 +42,22 @@ _MOST_ROWS = 24
 _ENDS = (0.0, 1.0)
 
 
-def _build_axis(values: Iterable[Number], limits: Sequence[float], bounds: tuple[float, float], *, signed: bool = False) -> Axis:
+def _build_axis(
+    values: Iterable[Number], limits: Sequence[float], bounds: tuple[float, float], *, signed: bool = False, percent: bool = True
+) -> Axis:
     """Return the only axis of a chart, holding *values* and the *limits* that they are compared with."""
-    return build_axis([*list_ends(values), *limits], bounds=bounds, left=_LABEL, width=WIDTH - _LABEL - _NOTE, signed=signed)
+    return build_axis(
+        [*list_ends(values), *limits], bounds=bounds, left=_LABEL, width=WIDTH - _LABEL - _NOTE, signed=signed, percent=percent
+    )
 
 
 def _build_chart(
-    panel: ChartPanel, rows: Sequence[IntervalRow], *, legend: str, title: str, description: str, left_out: int
+    panel: ChartPanel, rows: Sequence[IntervalRow], *, legend: str, title: str, description: str, excluded: int
 ) -> IntervalChart:
     """Return a chart whose rows stand closer than those of page one, since they may be many."""
     text = f"{len(rows)} {description}"
     return IntervalChart(
-        main=panel, rows=tuple(rows), legend=legend, title=title, description=text, left_out=left_out, top=30, row_height=28
+        main=panel, rows=tuple(rows), legend=legend, title=title, description=text, excluded=excluded, top=30, row_height=28
     )
 
 
@@ -66,23 +70,23 @@ def build_naturalness_figure(body: Naturalness) -> IntervalChart | None:
     shown = known[:_MOST_ROWS]
     # The axis always holds chance, or the line of comparison would fall off it.
     axis = _build_axis((accuracy for _, accuracy in shown), [CHANCE], _ENDS)
-    words = " ".join(f"{label}: accuracy {format_measure_value(accuracy, against=(CHANCE,))}." for (label, *_), accuracy in shown)
+    words = " ".join(f"{label}: accuracy {format_measure_value(accuracy, SHARES, against=(CHANCE,))}." for (label, *_), accuracy in shown)
     return _build_chart(
-        ChartPanel(axis=axis, head="Share of items told right", line=axis.place(CHANCE), line_text=f"chance, {format_number(CHANCE)}"),
+        ChartPanel(axis=axis, head="Correct answers, in per cent", line=axis.place(CHANCE), line_text=f"chance, {SHARES.given(CHANCE)}"),
         [
             IntervalRow(
                 label=shorten(label),
                 note=note,
-                mark=build_mark(accuracy, axis, lines=(0.0, CHANCE, 1.0), signed=False),
+                mark=build_mark(accuracy, axis, lines=(0.0, CHANCE, 1.0), signed=False, unit=SHARES),
                 shape="ring" if note == "model" else "circle",
                 strong=place == 0,
             )
             for place, ((label, note), accuracy) in enumerate(shown)
         ],
         legend="filled: persons; ring: a model, which does not count",
-        title=f"{words} Chance is {format_number(CHANCE)}.",
+        title=f"{words} Chance is {SHARES.given(CHANCE)}.",
         description="intervals on one axis from raters who did not know the side of an item, with a line at chance.",
-        left_out=len(known) - len(shown),
+        excluded=len(known) - len(shown),
     )
 
 
@@ -105,20 +109,23 @@ def build_ablation_figure(body: Ablation) -> IntervalChart | None:
         return None
     shown = [(change, find_interval(change)) for change in known[:_MOST_ROWS]]
     # No ΔED is rounded across zero or the margin, since that decides whether a cue counts.
-    lines, margin = (-body.margin, 0.0, body.margin), format_exact(body.margin)
+    unit = Unit(low=body.range[0], high=body.range[1])
+    lines, margin = (-body.margin, 0.0, body.margin), unit.given_difference(body.margin)
     span = body.range[1] - body.range[0]
     # 1.6 margins leave the band visible with room on both sides, also when all effects are small.
-    axis = _build_axis((interval for _, interval in shown), [-1.6 * body.margin, 1.6 * body.margin], (-span, span), signed=True)
+    limits = [-1.6 * body.margin, 1.6 * body.margin]
+    axis = _build_axis((interval for _, interval in shown), limits, (-span, span), signed=True, percent=unit.is_share)
     words = [
-        f"{change.cue} ({_name_kind(change)}): {format_measure_value(interval, against=lines, signed=True)}." for change, interval in shown
+        f"{change.cue} ({_name_kind(change)}): {format_measure_value(interval, unit, against=lines, signed=True)}."
+        for change, interval in shown
     ]
     return _build_chart(
-        build_margin_panel(axis, body.margin, "ΔED = ED before − ED after", margin),
+        build_margin_panel(axis, body.margin, f"ΔED = ED before − ED after, in {unit.points}", unit.plain(body.margin)),
         [
             IntervalRow(
                 label=shorten(change.cue),
                 note=f"placebo, arm {change.arm}" if change.placebo else f"arm {change.arm}{', audit-relevant' if change.relevant else ''}",
-                mark=build_mark(interval, axis, lines=lines, signed=True),
+                mark=build_mark(interval, axis, lines=lines, signed=True, unit=unit),
                 # Shape and fill, not colour, carry the meaning, so a grey print reads the same.
                 shape="square" if change.placebo else "circle" if change.relevant else "ring",
                 strong=change.relevant is True and not change.placebo,
@@ -128,7 +135,7 @@ def build_ablation_figure(body: Ablation) -> IntervalChart | None:
         legend="filled: audit-relevant; ring: not shown to be; square: placebo",
         title=" ".join([*words, f"Margin δ is {margin}."]),
         description="intervals of the change of ED on one axis, one for each cue taken out, against zero and the margin.",
-        left_out=len(known) - len(shown),
+        excluded=len(known) - len(shown),
     )
 
 
@@ -143,19 +150,20 @@ def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> IntervalChart
     # Without a correction the figure would repeat the estimate.
     if len(sets) == 1:
         return None
+    unit = Unit(low=body.range[0], high=body.range[1])
     theta = () if claim.theta is None else (claim.theta,)
     lines, margins = (*body.range, *theta), (-body.margin, body.margin)
     # Without any value the axis shows the range of the property.
     phis = [*list_ends(side for _, test, deploy, _ in sets for side in (test, deploy)), *theta] or list(body.range)
-    phi, ed = build_axes(phis, list_ends(ed for *_, ed in sets), bounds=body.range, margin=body.margin, label=_LABEL)
+    phi, ed = build_axes(phis, list_ends(ed for *_, ed in sets), bounds=body.range, margin=body.margin, label=_LABEL, percent=unit.is_share)
     # First all test sides, then all deployment sides, so that judged and corrected stand together.
     sides: list[tuple[str, Measure, Measure | None]] = [(f"test, {name}", test, None) for name, test, _, _ in sets]
     sides += [(f"deploy, {name}", deploy, difference) for name, _, deploy, difference in sets]
     rows = tuple(
         IntervalRow(
             label=shorten(label, 26),
-            mark=build_mark(side, phi, lines=lines, signed=False),
-            difference=None if difference is None else build_mark(difference, ed, lines=margins, signed=True),
+            mark=build_mark(side, phi, lines=lines, signed=False, unit=unit),
+            difference=None if difference is None else build_mark(difference, ed, lines=margins, signed=True, unit=unit),
             shape="square" if difference is None else "circle",
         )
         for label, side, difference in sides
@@ -163,13 +171,13 @@ def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> IntervalChart
         if side.value is not None
     )
     words = (
-        f"{name}: Φ_test {format_measure_value(test, against=lines)}, Φ_deploy {format_measure_value(deploy, against=lines)}, "
-        f"ED {format_measure_value(difference, against=margins, signed=True)}."
+        f"{name}: Φ_test {format_measure_value(test, unit, against=lines)}, Φ_deploy {format_measure_value(deploy, unit, against=lines)}, "
+        f"ED {format_measure_value(difference, unit, against=margins, signed=True)}."
         for name, test, deploy, difference in sets
     )
     return IntervalChart(
-        main=build_claim_panel(claim, phi, "Mean score Φ"),
-        difference=build_margin_panel(ed, body.margin, "", format_exact(body.margin)),
+        main=build_claim_panel(claim, phi, "Mean score Φ", unit),
+        difference=build_margin_panel(ed, body.margin, "", unit.plain(body.margin)),
         rows=rows,
         title=" ".join(words),
         description=f"{len(rows)} intervals of mean scores, the test side as squares and the deployment side as circles, each as judged "
@@ -186,14 +194,16 @@ def build_recognition_figure(body: Recognition) -> IntervalChart | None:
     shown = known[:_MOST_ROWS]
     # The axis always holds zero, so that shares can be compared by their distance from it.
     axis = _build_axis((group.recognised for group in shown), [0.0], _ENDS)
-    words = (f"{name_group(group)}, {group.channel.value}: {format_measure_value(group.recognised, against=_ENDS)}." for group in shown)
+    words = (
+        f"{name_group(group)}, {group.channel.value}: {format_measure_value(group.recognised, SHARES, against=_ENDS)}." for group in shown
+    )
     return _build_chart(
-        ChartPanel(axis=axis, head="Share of passages that verbalise recognition"),
+        ChartPanel(axis=axis, head="Passages that verbalise recognition, in per cent"),
         [
             IntervalRow(
                 label=shorten(name_group(group)),
                 note=f"{group.channel.value}, n = {group.classified}",
-                mark=build_mark(group.recognised, axis, signed=False, lines=_ENDS),
+                mark=build_mark(group.recognised, axis, signed=False, lines=_ENDS, unit=SHARES),
                 shape="ring" if group.channel is Channel.REASONING else "circle",
             )
             for group in shown
@@ -201,7 +211,7 @@ def build_recognition_figure(body: Recognition) -> IntervalChart | None:
         legend="filled: output; ring: reasoning",
         title=" ".join(words),
         description="intervals of shares on one axis, one for each arm and channel.",
-        left_out=len(known) - len(shown),
+        excluded=len(known) - len(shown),
     )
 
 
@@ -215,8 +225,8 @@ def name_group(group_rate: GroupRate) -> str:
 _MOST_SPECS = 8
 
 
-def build_shift_figure(body: Shift) -> IntervalChart | None:
-    """Return the movements of both sides and of ED against each specification; None without one."""
+def build_shift_figure(body: Shift, unit: Unit) -> IntervalChart | None:
+    """Return the movements of both sides and of ED against each specification, in *unit*; None without one."""
     specs = body.specs[:_MOST_SPECS]
     if not specs:
         return None
@@ -224,19 +234,19 @@ def build_shift_figure(body: Shift) -> IntervalChart | None:
     numbers = [number for _, _, number, _ in shown]
     # Above zero, so that an axis exists also when nothing moved at all.
     widest = max(1e-9, *map(abs, list_ends(numbers)))
-    axis = _build_axis(numbers, [0.0], (-2 * widest, 2 * widest), signed=True)
+    axis = _build_axis(numbers, [0.0], (-2 * widest, 2 * widest), signed=True, percent=unit.is_share)
     words = (
         f"Against {name_spec(spec)}: "
-        f"{', '.join(f'{label} {describe_number(number, signed=True, lines=())}' for label, number, _ in _list_numbers(spec))}."
+        f"{', '.join(f'{label} {describe_number(number, signed=True, lines=(), unit=unit)}' for label, number, _ in _list_numbers(spec))}."
         for spec in specs
     )
     return _build_chart(
-        ChartPanel(axis=axis, head="After − before", line=axis.place(0.0), line_text="no change"),
+        ChartPanel(axis=axis, head=f"After − before, in {unit.points}", line=axis.place(0.0), line_text="no change"),
         [
             IntervalRow(
                 label=label,
                 note=shorten(name_spec(spec)) if len(body.specs) > 1 or label == "Φ deploy" else "",
-                mark=build_mark(number, axis, signed=True, lines=()),
+                mark=build_mark(number, axis, signed=True, lines=(), unit=unit),
                 shape=shape,
                 strong=shape == "circle",
             )
@@ -246,7 +256,7 @@ def build_shift_figure(body: Shift) -> IntervalChart | None:
         title=" ".join(words),
         description="intervals of what moved between two model versions, on one axis with a line at no change.",
         # Each specification has three rows.
-        left_out=3 * max(0, len(body.specs) - _MOST_SPECS),
+        excluded=3 * max(0, len(body.specs) - _MOST_SPECS),
     )
 
 

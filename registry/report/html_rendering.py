@@ -1,10 +1,9 @@
 """A supplement as one self-contained HTML document. The one door to Jinja2 and to segno."""
 
-import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
@@ -26,6 +25,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimates import DEVIATIONS
 from registry.records.module_findings import Ablation, Finding, JudgeReport, Naturalness, RealismJudge, Recognition, RecognitionLinks, Shift
+from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Section, Supplement
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import find_restriction
@@ -51,11 +51,13 @@ from registry.report.finding_figures import (
     build_recognition_figure,
     build_shift_figure,
 )
+from registry.report.font_subset import build_font_faces
 from registry.report.interval_figures import IntervalChart, build_claim_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
+from registry.report.page_one import strip_status
 from registry.report.preregistration import (
-    build_departure_rows,
+    build_deviation_rows,
     build_fixed_rows,
     describe_lock_runs,
     describe_locks,
@@ -110,16 +112,11 @@ def render_qr(text: str) -> Markup:
 # As many specifications as one page holds.
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
-FACES = (
-    ("Source Sans 3", "SourceSans3-Regular", 400, "normal"),
-    ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"),
-    ("Source Sans 3", "SourceSans3-It", 400, "italic"),
-    ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"),
-)
-"""Family, file, weight, style: every face a supplement may use. Each file exists as `.ttf` for PDF and as `.woff2` for HTML."""
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
+# So do both ends of an interval.
+_INTERVAL = re.compile(r"(?<![\w.])\d[\d.]*–\d[\d.]*(?:\u00a0%)?")
 
 
 SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
@@ -143,15 +140,18 @@ def digest_record(supplement: AnySupplement) -> str:
     return hashlib.sha256(render_json(public_record(supplement))).hexdigest()
 
 
-def render_html(supplement: AnySupplement) -> bytes:
+def render_html(supplement: AnySupplement, neighbours: Collection[OutputFormat] = ()) -> bytes:
     """Return *supplement* as one HTML file in UTF-8 that needs no script, no network and no font.
 
     The canonical JSON is embedded, so that `read_supplement` gets the record back from it.
+
+    Args:
+        neighbours: other formats that are rendered with it, and so lie in the same folder: it links to these alone.
     """
-    return build_html(supplement, medium=Medium.SCREEN, covers=None).encode()
+    return build_html(supplement, medium=Medium.SCREEN, covers=None, neighbours=neighbours).encode()
 
 
-def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | None) -> str:
+def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | None, neighbours: Collection[OutputFormat] = ()) -> str:
     """Return the HTML for *medium*; for print without style sheet and script, which `pdf` brings itself.
 
     Args:
@@ -165,6 +165,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     facts: dict[str, Any] = {
         "supplement": supplement,
         "medium": medium.value,
+        "neighbours": [output_format.value for output_format in OutputFormat if output_format in neighbours],
         "templates": Markup(template_digest()),  # noqa: S704  (hexadecimal; paper shortens other digests)
         "security_policy": SECURITY_POLICY,
         "record_digest": digest,
@@ -175,7 +176,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "backed_groups": backings.list_groups() if supplement.inclusion else (),
         # Only the PDF lacks characters: a browser falls back on the reader's own fonts.
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
-        "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
+        "style": _STYLE if medium is Medium.SCREEN else "",
         # The PDF carries its record as an attachment.
         # Without a `<`, JSON in a script element can neither close it nor open a comment.
         "record": Markup(record.decode().replace("<", "\\u003c")) if medium is Medium.SCREEN else "",  # noqa: S704
@@ -185,7 +186,16 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     name, more = _collect_facts(supplement, environment, medium)
     facts |= collect_disputes(supplement) | collect_disclosed(supplement) | more
     html = environment.get_template(name).render(facts)
-    return html if medium is Medium.PRINT else _label_cells(html)
+    return html if medium is Medium.PRINT else _put_in_style(_label_cells(html))
+
+
+_STYLE = Markup("/* style */")
+"""Where the style sheet goes once the page is written: its fonts are cut to the characters of the page."""
+
+
+def _put_in_style(html: str) -> str:
+    head, _, rest = html.partition(_STYLE)
+    return "".join((head, build_font_faces(rest), "\n", _screen_style(), rest))
 
 
 _TABLE = re.compile(r'<table class="grid.*?</table>', re.DOTALL)
@@ -218,11 +228,10 @@ def _label_cells(html: str) -> str:
 
 def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
     """Return the page for a screen that the template *name* makes of *facts*: escaped, made visible, with its style sheet inside."""
-    style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
     templates = Markup(template_digest())  # noqa: S704  (hexadecimal)
-    known = {"medium": Medium.SCREEN.value, "templates": templates, "security_policy": SECURITY_POLICY, "style": style}
+    known = {"medium": Medium.SCREEN.value, "templates": templates, "security_policy": SECURITY_POLICY, "style": _STYLE}
     text = _environment(None).get_template(name).render({**known, **facts})
-    return _label_cells(text).encode()
+    return _put_in_style(_label_cells(text)).encode()
 
 
 def describe_position(supplement: AnySupplement, digest: str) -> str:
@@ -254,7 +263,7 @@ def template_digest() -> str:
     # `verify` compares this digest where the bytes differ. Other templates or libraries
     # render other bytes, and that must read as "not checked", not as forged. A forger gains nothing: a no
     # can become "not checked", never yes.
-    for name in ("caveat", "weasyprint", "jinja2", "segno"):
+    for name in ("caveat", "weasyprint", "jinja2", "segno", "fonttools", "brotli"):
         total.update(f"{name} {version(name)}\n".encode())
     for path in sorted(_files(folder)):
         # Sorted relative paths give the same digest wherever the files are installed.
@@ -282,28 +291,32 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     estimate = supplement.audit.estimate if supplement.audit else None
     range_ = estimate.range if estimate else supplement.property.range if supplement.property else (0.0, 1.0)
     redline = build_redline(supplement.original, outcome.text.restricted) if outcome else ()
+    unit = numbers.Unit(low=range_[0], high=range_[1])
     # A second, larger figure only where the first left something out.
-    every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.left_out else None
+    every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.excluded else None
     return {
         "absent": absent,
         "numbers": number_sections(absent),
-        "unit": numbers.Unit(low=range_[0], high=range_[1]),
+        "unit": unit,
         "carry": find_carry(supplement.history),
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
         "figure": chart and _draw(environment, "intervals", f=chart, key="figure-one"),
-        "figure_left_out": chart.left_out if chart else 0,
+        "figure_excluded": chart.excluded if chart else 0,
         "figure_all": every and _draw(environment, "intervals", f=every, key="figure-all"),
         # Only where words were removed and others stay: a claim that is only narrowed, or struck as a
         # whole, needs no redline.
         "redline": redline if {run.change for run in redline if run.text.strip()} >= {RunChange.KEPT, RunChange.REMOVED} else (),
         "finding_figures": {
-            finding.entry.seq: _draw_finding(environment, finding, supplement)
+            finding.entry.seq: _draw_finding(environment, finding, supplement, unit)
             for finding in (supplement.audit.findings if supplement.audit else ())
         },
         **_draw_drift(supplement, environment),
-        "sighted": {sighting.entry.seq: _compare_passages(supplement.claim.payload, sighting.payload) for sighting in supplement.sightings},
+        "sighted": {
+            passage_match.entry.seq: _compare_passages(supplement.claim.payload, passage_match.payload)
+            for passage_match in supplement.passage_matches
+        },
         "fixed_rows": build_fixed_rows(supplement),
-        "departures": build_departure_rows(supplement.audit),
+        "deviations": build_deviation_rows(supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
         "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
         "lock_runs": describe_lock_runs(supplement.audit),
@@ -313,32 +326,32 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     }
 
 
-def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[RedlineRun, ...]:
+def _compare_passages(claim: ClaimRevision, passage_match: PassageMatch) -> tuple[RedlineRun, ...]:
     """Return the redline from the claim's passage to the one that was found; white space, which layout decides, is folded."""
-    if sighting.fate is not MatchResult.REWORDED or sighting.anchor is None:
+    if passage_match.match_result is not MatchResult.REWORDED or passage_match.anchor is None:
         return ()
     before = claim.anchor.exact if claim.anchor else claim.quote
     # Line breaks come from the layout of the card and are not changes of wording.
-    return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
+    return build_redline(" ".join(before.split()), " ".join(passage_match.anchor.exact.split()))
 
 
 def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[str, Any]:
     covered = build_coverage_figure(supplement.coverage) if supplement.coverage else None
     return {
         "coverage_figure": covered
-        and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "left_out": covered.left_out},
+        and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "excluded": covered.excluded},
     }
 
 
 def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
     """Return the figures of the claim over model versions, how many more there could be, and what its versions are called."""
     if supplement.drift is None:
-        return {"drift_figures": (), "drift_left_out": 0, "version_names": ()}
+        return {"drift_figures": (), "drift_excluded": 0, "version_names": ()}
     figures = build_drift_figures(supplement.drift)
-    drawn = tuple(_draw(environment, "drift", f=figure, key=f"figure-drift-{place}") for place, figure in enumerate(figures, start=1))
-    # Of many specifications the latest are drawn; the page says how many are missing.
-    left_out = count_keys(supplement.drift) - len(figures)
-    return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
+    rendered = tuple(_draw(environment, "drift", f=figure, key=f"figure-drift-{place}") for place, figure in enumerate(figures, start=1))
+    # Of many specifications the latest are rendered; the page says how many are missing.
+    excluded = count_keys(supplement.drift) - len(figures)
+    return {"drift_figures": rendered, "drift_excluded": excluded, "version_names": name_versions(supplement.drift.points)}
 
 
 def render_drift(figure: DriftFigure) -> str:
@@ -346,7 +359,9 @@ def render_drift(figure: DriftFigure) -> str:
     return f"{_draw(_environment(None), 'drift', f=figure, key='drift')}\n"
 
 
-def _draw_finding(environment: Environment, finding: Recorded[Finding], supplement: Supplement) -> Mapping[str, Any] | None:
+def _draw_finding(
+    environment: Environment, finding: Recorded[Finding], supplement: Supplement, unit: numbers.Unit
+) -> Mapping[str, Any] | None:
     """Return the figure of *finding* and how many of its rows stand in the table alone; None when it has no number to draw."""
     key = f"figure-{finding.entry.seq}"
     figure: IntervalChart | None
@@ -362,11 +377,11 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
         case Recognition() as body:
             figure = build_recognition_figure(body)
         case Shift() as body:
-            figure = build_shift_figure(body)
+            figure = build_shift_figure(body, unit)
     if figure is None:
         # The page then shows the table alone.
         return None
-    return {"svg": _draw(environment, "intervals", f=figure, key=key), "left_out": figure.left_out}
+    return {"svg": _draw(environment, "intervals", f=figure, key=key), "excluded": figure.excluded}
 
 
 def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
@@ -420,7 +435,8 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
             letter, _, below = name.partition("_")
             safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
-        return Markup(_UNIT.sub("\u00a0", safe))  # noqa: S704  (escaped above)
+        whole = _INTERVAL.sub(r'<span class="nowrap">\g<0></span>', _UNIT.sub("\u00a0", safe))
+        return Markup(whole)  # noqa: S704  (escaped above)
 
     def lines(text: str) -> Markup:
         """Keep the lines of a prompt, after making each safe; shown where white space is kept."""
@@ -471,10 +487,18 @@ def _globals() -> Mapping[str, Any]:
         "interval_words": lambda name: get_words(IntervalMethod(name)),
         "layer_meaning": LAYER_MEANING,
         "shapes": SHAPES,
+        "shares": numbers.SHARES,
         "short_items": SHORT_ITEMS,
+        "strip_status": strip_status,
         "three_figures": describe_three_figures,
         "titles": TITLES,
+        "unit_of": _build_unit,
     }
+
+
+def _build_unit(range_: tuple[float, float] | None) -> numbers.Unit:
+    low, high = range_ or (0.0, 1.0)
+    return numbers.Unit(low=low, high=high)
 
 
 def group_digits(digest: str) -> Markup:
@@ -488,13 +512,5 @@ def group_digits(digest: str) -> Markup:
 
 @cache
 def _screen_style() -> str:
-    """Return the style sheet of the HTML with its fonts inside."""
-    # Fonts lie inside the file: the policy above forbids loading anything.
-    faces = []
-    for family, file, weight, style in FACES:
-        data = base64.b64encode((find_resource(_FOLDER) / "fonts" / f"{file}.woff2").read_bytes()).decode()
-        faces.append(
-            f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;'
-            f'src:url("data:font/woff2;base64,{data}") format("woff2")}}'
-        )
-    return "\n".join([*faces, read_template("base.css"), read_template("screen.css")])
+    """Return the style sheet of the HTML without its fonts."""
+    return "\n".join([read_template("base.css"), read_template("screen.css")])

@@ -87,7 +87,8 @@ def describe_number(number: Number, *, signed: bool, lines: Sequence[float], uni
     """Return *number* with its interval as a figure prints them, for the text that replaces the figure."""
     # Only the words are read, so the axis does not matter.
     mark = build_mark(number, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=signed, lines=lines, unit=unit)
-    return f"{mark.text} {mark.interval}"
+    points = f" {unit.points}" if unit is not None and signed else ""
+    return f"{mark.text}{points} {mark.interval}"
 
 
 def list_ends(numbers: Iterable[Number]) -> list[float]:
@@ -205,7 +206,7 @@ class IntervalChart:
     """What the shapes mean, or how far the card's figure is from θ."""
     title: str
     description: str
-    left_out: int = 0
+    excluded: int = 0
     """How many rows stand only in the table."""
     top: float = 36
     row_height: float = 31
@@ -339,7 +340,7 @@ def build_claim_figure(supplement: Supplement, *, most: int = MOST_DEPLOYED) -> 
         legend=reason,
         title=" ".join(filter(None, (_write_title(claim, estimate, shown), reason))),
         description=f"{len(rows)} rows on one axis from {unit.given(axis.low)} to {unit.given(axis.high)}, each with its interval.",
-        left_out=len(estimate.specs) - len(shown),
+        excluded=len(estimate.specs) - len(shown),
         top=24,
     )
 

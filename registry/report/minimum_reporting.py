@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_departures
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_deviations
 from registry.records.audit_case import Access, AccessLevel, Case, Evidence, EvidenceLayer, Infeasible
 from registry.records.claim import Form
-from registry.records.claim_status import ContestationState
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.claim_status import ObjectionState
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.estimates import DEVIATIONS, Estimate, Measure, SpecEstimate
 from registry.records.module_findings import (
     Ablation,
@@ -293,7 +293,7 @@ Answer = tuple[ItemStatus, str]
 
 def build_items(material: AuditMaterial) -> tuple[ChecklistItem, ...]:
     """Return every item of minimum reporting with its status, in the order of the paper's table."""
-    answers = ((slug, _add_departures(slug, answer(material), material.deviations)) for slug, answer in ITEMS.items())
+    answers = ((slug, _add_deviations(slug, answer(material), material.deviations)) for slug, answer in ITEMS.items())
     return tuple(ChecklistItem(item=slug, status=status, note=note) for slug, (status, note) in answers)
 
 
@@ -341,7 +341,7 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
         deploy_owner=_describe_owners(dossier, file, provenance),
         objections=_list_objections(dossier, file, provenance),
         findings=findings,
-        deviations=list_departures(
+        deviations=list_deviations(
             (*(deviation.payload for deviation in file.deviations), *_find_other_model(file, restriction, provenance))
         ),
     )
@@ -404,9 +404,9 @@ def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) 
         # An objection to a specification is printed with its owner, not among those against the
         # claim.
         against = [
-            contestation_file.contestation.payload.contestation
-            for contestation_file in _list_standing(dossier)
-            if contestation_file.contestation.payload.target == name
+            objection_file.objection.payload.objection
+            for objection_file in _list_standing(dossier)
+            if objection_file.objection.payload.target == name
         ]
         contested = f"; contested: {', '.join(against)}" if against else ""
         owners.append(f"{spec.owner} ({spec.slug}{contested})")
@@ -415,20 +415,20 @@ def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) 
 
 def _list_objections(dossier: Dossier, file: AuditFile, provenance: Provenance) -> tuple[str, ...]:
     deploy = _list_deploy(dossier, file, provenance)
-    contestations = (contestation_file.contestation.payload for contestation_file in _list_standing(dossier))
-    return tuple(contestation.contestation for contestation in contestations if contestation.target not in deploy)
+    objections = (objection_file.objection.payload for objection_file in _list_standing(dossier))
+    return tuple(objection.objection for objection in objections if objection.target not in deploy)
 
 
-def _list_standing(dossier: Dossier) -> list[ContestationFile]:
+def _list_standing(dossier: Dossier) -> list[ObjectionFile]:
     # An objection that was not rejected stands, decided or not.
-    return [contestation for contestation in dossier.contestations if contestation.state is not ContestationState.REJECTED]
+    return [objection for objection in dossier.objections if objection.state is not ObjectionState.REJECTED]
 
 
-def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
+def _add_deviations(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
     status, note = answer
     # The deviation comes before the note: a reader must not take the note for what was planned.
     departed = [
-        f"✗ Otherwise than locked: {deviation.done}, where {deviation.planned} was fixed."
+        f"✗ Not as locked: {deviation.done}; {deviation.planned} was fixed."
         for deviation in deviations
         if _DEPARTED.get(deviation.item) == slug
     ]
@@ -518,7 +518,7 @@ def _invariance(material: AuditMaterial) -> Answer:
         return _missing(f"what was checked does not settle it{elsewhere}: {checks}")
     # Without the context as input the scorer cannot depend on it.
     if material.provenance.scorer_reads_response:
-        return _not_applicable("the scorer reads the response and the task alone, so that no context can change a score")
+        return _not_applicable("the scorer reads only the response and the task, so no context can change a score")
     return _missing("the check was not made")
 
 
@@ -704,7 +704,7 @@ ITEMS: dict[str, Callable[[AuditMaterial], Answer]] = {
     "latent-evidence-stated": _latent,
     "per-property-ed": _from_estimate(lambda _: "the estimate is of this one property"),
     "replay-coverage": _coverage,
-    "deployment-owner-and-contestations": _owner,
+    "deployment-owner-and-objections": _owner,
 }
 """The items by their slug, with what answers each."""
 

@@ -223,6 +223,19 @@ class Unit:
         """Return an interval without its unit, `−35.7 to −1.0`."""
         return f"{self.number(low, *cuts)} to {self.number(high, *cuts)}"
 
+    def signed(self, value: float, *cuts: float) -> str:
+        """Return a difference without its unit, with a plus sign above zero, for a table whose head names the unit."""
+        text = self.number(value, *cuts)
+        return f"+{text}" if value > 0 and text.strip("0.") else text
+
+    def signed_numbers(self, low: float, high: float, *cuts: float) -> str:
+        """Return an interval of differences without its unit, `−35.7 to +1.0`."""
+        return f"{self.signed(low, *cuts)} to {self.signed(high, *cuts)}"
+
+    def plain(self, value: float) -> str:
+        """Return a chosen number with all its digits and without its unit."""
+        return _plain(self._scaled(value))
+
     def _rounded(self, value: float, rounding: str, decimals: int) -> Decimal:
         # Noise of the arithmetic must not push a round number one digit further.
         near = self._scaled(value).quantize(Decimal("1e-12"), context=_EXACT)
@@ -248,6 +261,10 @@ class Unit:
                 return _signed(rounded)
         # No rounding keeps the side, so all digits are printed.
         return _plain(exact)
+
+
+SHARES = Unit(low=0.0, high=1.0)
+"""Of an accuracy, a rate or a level, whatever the scores of the property are."""
 
 
 def share(value: float) -> str:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from registry.records.analysis_plan import ContextDesign, IntervalMethod
 from registry.records.audit_case import Independence
-from registry.records.claim import ClaimRevision
+from registry.records.claim import ClaimRevision, Direction
 from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
-from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
+from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Ablation, FindingBody, Naturalness, RealismJudge, find_invariance
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
-from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, Restriction, Verdict
+from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
 from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
-from registry.report.number_format import format_day, format_items, format_level, format_number, format_percent, join
-from registry.report.preregistration import build_choice_reasons, build_departure_reasons
+from registry.report.number_format import SHARES, Unit, format_day, format_items, format_level, format_percent, join
+from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
 SCORER_FAILED = "scorer-not-invariant"
@@ -49,13 +49,17 @@ def explain_outcome(evidence: AuditEvidence) -> str | None:
     primary, estimate = evidence.primary, evidence.audit.estimate
     if primary.verdict in FIRM and primary.resolves is None:
         return None
-    # The interval on page one says already that it contains the limit, so only its cause is added.
+    resolves = f"To resolve it: {_lower(primary.resolves)}" if primary.resolves else ""
+    # The figure has tasks, contexts and the interval: page one says once that it is too wide.
     if primary.mode is Mode.NOISY and estimate is not None and estimate.specs:
-        n = estimate.specs[0].n
-        contexts = format_items(max(n.contexts_test, n.contexts_deploy), "context")
-        cause = f"With {contexts} per side and {format_items(n.tasks, 'task')} the interval is too wide."
-        return join([cause, primary.resolves or ""])
-    return join([primary.why, f"To resolve it: {_lower(primary.resolves)}" if primary.resolves else ""])
+        return join(["The interval is too wide.", primary.resolves or ""])
+    if primary.rule == SCORER_FAILED:
+        # The verdict sentence is the reason.
+        return resolves or None
+    why = primary.why
+    for sentence in evidence.outcome.text.surviving:
+        why = why.replace(sentence, "")
+    return join([" ".join(why.split()), resolves])
 
 
 def _lower(text: str) -> str:
@@ -73,11 +77,12 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
     estimate = evidence.audit.estimate
     if estimate is not None and estimate.specs:
         yield from _list_truncated(estimate.specs)
+        yield from _list_unconfirmed(evidence, estimate)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
     if asked := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
         yield StatusReason(text=asked, section=Section.PROVENANCE)
-    yield from build_departure_reasons(evidence.audit)
+    yield from build_deviation_reasons(evidence.audit)
     yield from _list_without_lock(evidence)
     yield from build_choice_reasons(evidence.audit, evidence.other_audits, evidence.model)
     if evidence.primary.hangs_on_one_spec:
@@ -88,8 +93,17 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield from _list_assumptions(evidence.primary, estimate, evidence.outcome.text.remarks)
     independence = evidence.audit.opening.payload.independence
     if independence is not Independence.THIRD_PARTY:
-        self_audit = "Self-audit: the publisher audits its own claim." if independence is Independence.SELF else "Commissioned audit."
+        self_audit = "Self-audit by the publisher." if independence is Independence.SELF else "Commissioned audit."
         yield StatusReason(text=self_audit, section=Section.PROVENANCE)
+
+
+def _list_unconfirmed(evidence: AuditEvidence, estimate: Estimate) -> Iterator[StatusReason]:
+    check = evidence.primary.reproduction
+    # Within the margin the replay gives the card's figure, only less exactly.
+    misses = check is not None and check.difference is not None and abs(check.difference) > estimate.margin
+    if misses and check is not None and check.status is ReproductionStatus.UNCLEAR and check.reported is not None:
+        reported = Unit(low=estimate.range[0], high=estimate.range[1]).given(check.reported)
+        yield StatusReason(text=f"The replay neither confirms nor refutes the card's {reported}.", section=Section.READINGS)
 
 
 def _list_truncated(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
@@ -97,21 +111,23 @@ def _list_truncated(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
     if not counted:
         yield StatusReason(text="Not stated which responses were truncated.", section=Section.EXCLUSIONS)
         return
-    # The specification with the largest loss stands for all: the others lost less.
-    worst = max(counted, key=lambda sides: max(_share(sides.test), _share(sides.deploy)))
-    if _share(worst.test) or _share(worst.deploy):
-        # A truncated response that can no longer change its score does less harm, and says so.
-        is_final = all(side.settled == side.truncated for side in (worst.test, worst.deploy))
-        when = "truncated, after their score was final." if is_final else "truncated."
-        text = (
-            f"{format_percent(_share(worst.deploy))} of deployment and {format_percent(_share(worst.test))} of evaluation responses {when}"
-        )
+    # The specification with the largest loss stands for all: the others lost less. Responses that were
+    # truncated when nothing could change their score any more weaken no verdict; the section on
+    # exclusions counts them.
+    worst = max(counted, key=lambda sides: (not _is_final(sides), max(_share(sides.test), _share(sides.deploy))))
+    if not _is_final(worst):
+        deploy, test = format_percent(_share(worst.deploy)), format_percent(_share(worst.test))
+        text = f"{deploy} of deployment and {test} of evaluation responses truncated."
         yield StatusReason(text=text, section=Section.EXCLUSIONS)
     refused = (worst.deploy.refused or 0, worst.test.refused or 0)
     if any(refused):
         of = (worst.deploy.responses, worst.test.responses)
         text = f"{refused[0]:,} of {of[0]:,} deployment and {refused[1]:,} of {of[1]:,} evaluation responses refused."
         yield StatusReason(text=text, section=Section.EXCLUSIONS)
+
+
+def _is_final(sides: Truncation) -> bool:
+    return all(side.settled == side.truncated for side in (sides.test, sides.deploy))
 
 
 def _share(side: TruncationCounts) -> float:
@@ -138,19 +154,19 @@ def _list_recognisable(findings: Collection[FindingBody]) -> Iterator[StatusReas
     for body in findings:
         if isinstance(body, Naturalness) and body.distinguishable:
             # The line at chance: an accuracy just above it must not be rounded onto it.
-            accuracy = format_measure_value(body.accuracy, against=(CHANCE,))
-            text = f"Blind raters distinguished test from deployment contexts: accuracy {accuracy}, chance {format_number(CHANCE)}."
+            accuracy = format_measure_value(body.accuracy, SHARES, against=(CHANCE,))
+            text = f"Blind raters distinguished test from deployment contexts: accuracy {accuracy}, chance {SHARES.given(CHANCE)}."
             yield StatusReason(text=text, section=Section.NATURALNESS)
         elif isinstance(body, RealismJudge) and body.exceeds_limit:
             text = (
-                f"A model judge ({body.judge}) may distinguish the contexts with an accuracy of up to {format_number(body.worst)}; "
+                f"A model judge ({body.judge}) may distinguish the contexts with an accuracy of up to {SHARES.score(body.worst)}; "
                 f"the plan allows {format_level(body.rater_limit)}."
             )
             yield StatusReason(text=text, section=Section.NATURALNESS)
         elif isinstance(body, Ablation) and any(change.relevant for change in body.changes):
             yield StatusReason(text=_describe_relevant(body), section=Section.ABLATION)
     if not any(isinstance(body, Naturalness) for body in findings):
-        text = "No rater study: the deployment contexts may be recognisable as tests."
+        text = "No rater study: contexts may be recognisable as tests."
         yield StatusReason(text=text, section=Section.NATURALNESS)
 
 
@@ -159,15 +175,15 @@ def _describe_relevant(body: Ablation) -> str:
     relevant = [change for change in body.changes if change.relevant and not change.placebo]
     first, lines = relevant[0], (-body.margin, body.margin)
     more = f"; {format_items(len(relevant) - 1, 'other cue')} too" if len(relevant) > 1 else ""
-    adds = format_measure_value(find_interval(first), against=lines, signed=True)
+    adds = format_measure_value(find_interval(first), Unit(low=body.range[0], high=body.range[1]), against=lines, signed=True)
     return f"ED depends on cues that can be removed: “{first.cue}” adds {adds}{more}."
 
 
 def _list_without_lock(evidence: AuditEvidence) -> Iterator[StatusReason]:
     outcome = evidence.outcome
     # The reason of the verdict may state it already.
-    if outcome.post_hoc and "post hoc" not in evidence.primary.why.lower():
-        text = "Post hoc: nothing shows that the limit and the plan were fixed before the scores could be seen."
+    if outcome.post_hoc and (evidence.primary.rule == SCORER_FAILED or "post hoc" not in evidence.primary.why.lower()):
+        text = "Post hoc: nothing shows that limit and plan were fixed before the scores."
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
     # Reported figures without an estimate support a restriction and establish nothing.
     if outcome.basis is Basis.REPORTED and evidence.audit.estimate is None:
@@ -229,8 +245,7 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
         return None
     rates = ", ".join(f"{100 * rate:.0f} % with {contexts}" for contexts, rate in FALSE_HOLDS.items())
     return (
-        f"Few contexts ({sampled} of deployment): with 1 trigger context in 10, simulated verdicts of this kind were false "
-        f"in up to {rates} contexts."
+        f"Few contexts ({sampled} of deployment): with 1 trigger context in 10, simulated verdicts like this were false in up to {rates}."
     )
 
 
@@ -253,11 +268,12 @@ def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None
     """
     parts = [*(_account_claim(claim, entry) if audit is None else _account_audit(audit))]
     # Whoever sees the figures needs to know which way is safe.
-    parts.append(get_words(claim.direction))
+    if claim.direction is not Direction.NOT_SAFETY:
+        parts.append(get_words(claim.direction))
     if status.lifecycle not in (Lifecycle.REGISTERED, Lifecycle.PUBLISHED):
         parts.append(get_words(status.lifecycle))
     objections = {Dispute.UNDISPUTED: "no objections", Dispute.CONTESTED: "objection open", Dispute.UPHELD: "objection upheld"}
-    current = {Staleness.CURRENT: "current", Staleness.POTENTIALLY_STALE: "needs review", Staleness.STALE: "stale"}
+    current = {Staleness.CURRENT: "current", Staleness.NEEDS_REVIEW: "needs review", Staleness.STALE: "stale"}
     return " · ".join([*parts, objections[status.dispute], current[status.staleness]])
 
 
@@ -281,15 +297,29 @@ def _account_audit(audit: AuditPart) -> Iterator[str]:
     yield "locked plan" if kept else "not as locked" if audit.lock else "no locked plan"
     estimate = audit.estimate
     if estimate is None or not estimate.specs:
-        yield f"no replay, n = 0 responses · {by}, {format_day(opening.entry.at)}"
+        yield f"n = 0 responses · {by}, {format_day(opening.entry.at)}"
+        yield from _state_validity(audit)
         return
     yield f"run {format_day(audit.runs[-1].payload.started_at)}" if audit.runs else f"recorded {format_day(opening.entry.at)}"
-    n, more = estimate.specs[0].n, len(estimate.specs) - 1
-    others = f" and {format_items(more, 'specification')} more" if more else ""
-    yield (
-        f"n = {n.responses_test + n.responses_deploy:,} responses ({format_items(n.tasks, 'task')} × "
-        f"{n.contexts_test} + {n.contexts_deploy} contexts{others})"
-    )
+    # Tasks and contexts stand in the figure, once.
+    n, first = estimate.specs[0].n, f" (first of {len(estimate.specs)} specifications)" if len(estimate.specs) > 1 else ""
+    yield f"n = {n.responses_test + n.responses_deploy:,} responses{first}"
     asked = audit.asked_now.names_returned if audit.asked_now else ()
     yield f"model asked: {', '.join(asked) if asked else 'not stated'}"
     yield by
+    yield from _state_validity(audit)
+
+
+def _state_validity(audit: AuditPart) -> Iterator[str]:
+    # The verdict of an expired audit begins with its last day.
+    if audit.outcome is not None and audit.outcome.payload.valid_until is not None and not audit.is_expired:
+        yield f"valid until {format_day(audit.outcome.payload.valid_until)}"
+
+
+_STATUS_WORDS = (": not supported.", ": not resolved.", ": not testable.")
+
+
+def strip_status(sentence: str) -> str:
+    """Return what may not be said without the status words that repeat the verdict above it."""
+    ending = next((words for words in _STATUS_WORDS if sentence.endswith(words)), "")
+    return f"{sentence.removesuffix(ending)}." if ending else sentence

@@ -19,7 +19,8 @@ from registry.configuration import find_resource
 from registry.errors import Fault, UnavailableError
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
-from registry.report.html_rendering import FACES, Medium, build_html, read_template, render_json
+from registry.report.font_subset import FACES, list_characters
+from registry.report.html_rendering import Medium, build_html, read_template, render_json
 from registry.report.published_file import describe_link
 from registry.report.supplement_wording import TITLES
 
@@ -52,13 +53,7 @@ def is_covered(character: str) -> bool:
 @cache
 def _covered() -> frozenset[int]:
     """Every text style falls back on both families, so one union serves them all; each weight has the same characters."""
-    from fontTools.ttLib import TTFont  # noqa: PLC0415  (only printing needs it)
-
-    points: set[int] = set()
-    for name in ("SourceSans3-Regular.ttf", "IBMPlexMono-Regular.ttf"):
-        with TTFont(find_font(name), lazy=True) as font:
-            points |= set(font.getBestCmap())
-    return frozenset(points)
+    return list_characters("SourceSans3-Regular.ttf") | list_characters("IBMPlexMono-Regular.ttf")
 
 
 # What WeasyPrint 70 leaves undone for PDF/A-3 together with PDF/UA-1.
@@ -85,7 +80,7 @@ Element = tuple[Object, tuple[str, ...]]
 
 
 def finish_pdf(content: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
-    """Return *drawn* with its defects mended and written anew without anything that differs between two runs.
+    """Return *rendered* with its defects mended and written anew without anything that differs between two runs.
 
     Args:
         moment: the only date in the file.
@@ -419,7 +414,7 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
     attachment = engine.weasyprint.Attachment(
         string=record,
         name="supplement.json",
-        description="The record this document is drawn from, as canonical JSON (RFC 8785)",
+        description="The record this document was rendered from, as canonical JSON (RFC 8785)",
         # The record's own moment. The time of rendering would change the bytes.
         created=supplement.made_at.astimezone(UTC),
         modified=supplement.made_at.astimezone(UTC),

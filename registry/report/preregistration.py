@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, LockedSpec, Plan, list_departures
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, LockedSpec, Plan, list_deviations
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimates import DEVIATIONS, Estimate
@@ -11,7 +11,7 @@ from registry.records.model_version import ModelRef
 from registry.records.replay_run import Provenance, ReplayAccount, describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason, Supplement
-from registry.report.number_format import format_count, format_day, format_exact, format_level
+from registry.report.number_format import Unit, format_count, format_day, format_exact, format_level
 from registry.report.supplement_wording import get_words
 
 # A lock fixes a plan before scores can be seen. Tasks, contexts, scoring or model that differ from
@@ -26,7 +26,7 @@ _SEVERAL = "Who locks several plans can choose, once scores are seen, which of t
 
 _MEASURED = ("test contexts", "deployment contexts", "tasks", "scoring", "model")
 """How `Lock.unfixed` begins where what is open decides which scores were planned."""
-_OTHERWISE = (DEPARTED, "otherwise: see the deviations below")
+_OTHERWISE = (DEPARTED, "not as locked: see the deviations below")
 _NO_RUN = (UNKNOWN, "no run yet")
 _TABLE = (UNKNOWN, "the texts were not compared: a score table names contexts, and does not hold them")
 
@@ -47,7 +47,7 @@ class FixedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DepartureRow:
+class DeviationRow:
     """One departure from a lock with everything that was said of it."""
 
     departure: Deviation
@@ -65,6 +65,7 @@ class _LockFacts:
 
     lock: Lock
     claim: ClaimRevision
+    unit: Unit
     estimate: Estimate | None
     origin: Provenance | None
     departed: Collection[LockedItem]
@@ -81,9 +82,11 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
     audit = supplement.audit
     if audit is None or audit.lock is None:
         return ()
+    range_ = audit.estimate.range if audit.estimate else supplement.property.range if supplement.property else (0.0, 1.0)
     known = _LockFacts(
         lock=audit.lock.payload,
         claim=supplement.claim.payload,
+        unit=Unit(low=range_[0], high=range_[1]),
         estimate=audit.estimate if audit.result else None,
         # The last run is the one that the outcome rests on.
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
@@ -102,12 +105,12 @@ def _is_of_tasks(deviation: Deviation) -> bool:
     return deviation.item is LockedItem.TASKS or (deviation.item is LockedItem.STOPPING_RULE and deviation.found)
 
 
-def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
+def find_deviations(audit: AuditPart | None) -> tuple[Deviation, ...]:
     """Return each departure from the lock of *audit* once, with its reason, if one was given."""
-    return list_departures(deviation.payload for deviation in audit.deviations) if audit else ()
+    return list_deviations(deviation.payload for deviation in audit.deviations) if audit else ()
 
 
-def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
+def build_deviation_rows(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
     """Return each departure from the lock of *audit* once, in the order in which it came to be known."""
     rows: dict[tuple[LockedItem, str, str], list[Recorded[Deviation]]] = {}
     for deviation in audit.deviations if audit else ():
@@ -116,7 +119,7 @@ def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     # What became known after the outcome could not lower it.
     end = audit.outcome.entry.seq if audit and audit.outcome else None
     return tuple(
-        DepartureRow(
+        DeviationRow(
             departure=row[0].payload,
             entry=row[0].entry,
             is_late=end is not None and row[0].entry.seq > end,
@@ -126,10 +129,10 @@ def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     )
 
 
-def list_late(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
-    """Return the decisive departures that were told after the outcome, which knew nothing of them."""
+def list_late(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
+    """Return the decisive deviations that were told after the outcome, which knew nothing of them."""
     return tuple(
-        departure_row for departure_row in build_departure_rows(audit) if departure_row.is_late and departure_row.departure.item in DECISIVE
+        deviation_row for deviation_row in build_deviation_rows(audit) if deviation_row.is_late and deviation_row.departure.item in DECISIVE
     )
 
 
@@ -142,19 +145,17 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
     return any(run.payload.started_at.replace(microsecond=0) == at for run in audit.runs)
 
 
-def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
+def build_deviation_reasons(audit: AuditPart) -> Iterator[StatusReason]:
     """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
     # The same deviation can be in the estimate's warnings and in the log; it is printed once.
     warned = [warning.message for warning in (audit.estimate.warnings if audit.estimate else ()) if warning.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
         yield StatusReason(text=message, section=Section.EXCLUSIONS)
-    departures = [departure for departure in find_departures(audit) if departure.done not in warned]
-    if departures:
-        yield StatusReason(text=_sum_up(departures), section=Section.PREREGISTRATION)
+    deviations = [departure for departure in find_deviations(audit) if departure.done not in warned]
+    if deviations:
+        yield StatusReason(text=_sum_up(deviations), section=Section.PREREGISTRATION)
     if list_late(audit):
-        text = (
-            "A deviation in what was measured was told after the outcome, which knew nothing of it: read it as reported, not established."
-        )
+        text = "A deviation in what was measured was recorded after the outcome, which ignores it: read it as reported, not established."
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
 
 
@@ -170,15 +171,15 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     """Return how many plans of this claim were locked, of any revision about *model*, and what came of them.
 
     None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock beside it has its outcome, and
-    where an older supplement does not tell. Replays under a rival are told with their contestation and not counted; scores of another
+    where an older supplement does not tell. Replays under a rival are told with their objection and not counted; scores of another
     model version are no choice beside those of this one.
     """
-    # Replays under a rival definition belong to their contestation, and another model version
+    # Replays under a rival definition belong to their objection, and another model version
     # offers no choice between scores.
-    beside = [other for other in others if other.contestation is None and other.model in (model, None)]
+    beside = [other for other in others if other.objection is None and other.model in (model, None)]
     claim = "claim" if all(other.model in (model, None) for other in others) else "claim about this model version"
     # Older records do not tell locks apart; then nothing is said.
-    if audit is None or any(summary.departures is None for summary in beside):
+    if audit is None or any(summary.deviations is None for summary in beside):
         return None
     this = audit.opening.payload.audit
     # Several locks are counted and printed, not forbidden: repeating an audit honestly is allowed,
@@ -191,7 +192,7 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     # A locked plan without an outcome may have been abandoned because of its scores.
     if audit.lock is None and waiting:
         locks = f"1 locked audit of the {claim} has" if waiting == 1 else f"{format_count(waiting)} locked audits of the {claim} have"
-        return f"This audit has no lock, and {locks} no outcome: what was planned came to nothing that is told."
+        return f"This audit has no lock, and {locks} no outcome: the result of the planned audit is not reported."
     return None
 
 
@@ -214,14 +215,14 @@ def list_open(audit: AuditPart) -> tuple[str, ...]:
     return tuple(name for name in audit.lock.payload.unfixed if name.startswith(_MEASURED))
 
 
-def _sum_up(departures: list[Deviation]) -> str:
-    items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in departures))
-    open_ = sum(deviation.reason is None for deviation in departures)
-    if len(departures) == 1:
+def _sum_up(deviations: list[Deviation]) -> str:
+    items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in deviations))
+    open_ = sum(deviation.reason is None for deviation in deviations)
+    if len(deviations) == 1:
         told = "it is not explained" if open_ else "it is explained"
-        return f"One thing was done otherwise than locked ({items}); {told}."
+        return f"One thing was not done as locked ({items}); {told}."
     told = f"{format_count(open_)} of them are not explained" if open_ else "each is explained"
-    return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
+    return f"{format_count(len(deviations))} things were not done as locked ({items}); {told}."
 
 
 def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
@@ -230,17 +231,19 @@ def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     mark, done = _check_claim(lock_facts)
     yield FixedRow(label="Claim", value="the revision under audit", reference=lock.claim, mark=mark, done=done)
     if lock.relation is not None:
-        theta = "not published" if lock.theta is None else format_exact(lock.theta)
+        theta = "not published" if lock.theta is None else lock_facts.unit.given(lock.theta)
         yield FixedRow(label="θ", value=f"{get_words(lock.relation)} {theta}", mark=mark, done=done)
     yield FixedRow(label="Safety direction", value=get_words(lock.direction), mark=mark, done=done)
     mark, done = _check_plan(plan, lock_facts.estimate)
-    numbers = [f"{sign} = {format_exact(value)}" for sign, value in (("δ", plan.margin), ("ε", plan.epsilon)) if value is not None]
+    numbers = [] if plan.margin is None else [f"δ = {lock_facts.unit.given_difference(plan.margin)}"]
+    # ε is added to a standard deviation, and has the unit of the scores as they are.
+    numbers += [] if plan.epsilon is None else [f"ε = {format_exact(plan.epsilon)}"]
     yield FixedRow(label="Margin, ε, level", value=", ".join([*numbers, f"level {format_level(plan.level)}"]), mark=mark, done=done)
     how = f"{get_words(plan.interval)}; contexts {plan.contexts.value}, seed {plan.seed}, {format_count(plan.replicates)} replicates"
     yield FixedRow(label="Intervals", value=how, mark=mark, done=done)
     floor = f"recognition suspends the claim above {format_level(plan.recognition_floor)}"
     yield FixedRow(label="Recognition floor", value=floor, mark=KEPT, done="every outcome under the lock is computed from it")
-    limit = f"P_deploy is not defensible if blind raters tell it apart with accuracy above {format_level(plan.rater_limit)}"
+    limit = f"P_deploy is not defensible if blind raters distinguish it with accuracy above {format_level(plan.rater_limit)}"
     yield FixedRow(label="Limit on raters", value=limit, mark=KEPT, done="every outcome under the lock is computed from it")
     if plan.valid_until is not None:
         day = format_day(plan.valid_until)
@@ -254,7 +257,7 @@ def _check_claim(lock_facts: _LockFacts) -> tuple[str, str]:
     # would mix two claims.
     if (lock.claim, lock.relation, lock.theta, lock.direction) == (claim.reference, claim.relation, claim.theta, claim.direction):
         return KEPT, "as in the claim’s revision, which is the one audited"
-    return DEPARTED, "the claim’s revision says otherwise"
+    return DEPARTED, "the claim’s revision differs"
 
 
 def _check_plan(plan: Plan, estimate: Estimate | None) -> tuple[str, str]:

@@ -201,7 +201,7 @@ def read_blank(unsigned: bytes) -> UnsignedPdf:
             )
     # pikepdf answers foreign structures with errors of many kinds.
     except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
-        raise ValueError("it has no place for a signature: it was drawn by an earlier release of Caveat, or by something else") from error
+        raise ValueError("it has no place for a signature: it was made by an earlier release of Caveat, or by another program") from error
 
 
 def _write_signature(number: int, at: datetime) -> tuple[bytes, bytes]:
@@ -270,14 +270,14 @@ _FORBIDDEN = (b"%%EOF", b"endstream", b"<", b"/ByteRange", b"/ETSI.CAdES.detache
 class FileLayers:
     """What a file is made of."""
 
-    drawn: bytes
-    """Revision 1: what was drawn from the record. The whole file where it holds no proof as Caveat writes it."""
+    rendered: bytes
+    """Revision 1: what was rendered from the record. The whole file where it holds no proof as Caveat writes it."""
     proof: bytes | None
     """The proof inside it; None where there is none."""
 
 
 def enclose_proof(content: bytes, format_: OutputFormat, proof: bytes) -> bytes:
-    """Return the file *drawn* with *proof* inside it; JSON as it is, since its proof lies beside it.
+    """Return the file *rendered* with *proof* inside it; JSON as it is, since its proof lies beside it.
 
     Raises:
         InputError: `not-sealable`: the file has no place for a proof, or the proof cannot lie in one.
@@ -300,7 +300,7 @@ def split_file(data: bytes, format_: OutputFormat, *, unsigned: bytes | None = N
     """
     match format_:
         case OutputFormat.JSON:
-            return FileLayers(drawn=data, proof=None)
+            return FileLayers(rendered=data, proof=None)
         case OutputFormat.HTML:
             return _split_html(data)
         case OutputFormat.PDF:
@@ -308,9 +308,9 @@ def split_file(data: bytes, format_: OutputFormat, *, unsigned: bytes | None = N
 
 
 def is_finished(data: bytes, format_: OutputFormat) -> bool:
-    """Whether something was added to the drawn file: a proof or a signature."""
+    """Whether something was added to the rendered file: a proof or a signature."""
     layers = split_file(data, format_)
-    return layers.proof is not None or len(layers.drawn) != len(data)
+    return layers.proof is not None or len(layers.rendered) != len(data)
 
 
 def _find_unsigned(data: bytes) -> bytes:
@@ -338,8 +338,8 @@ def _split_html(data: bytes) -> FileLayers:
     inside = data[start + len(_OPENING) : end - len(_CLOSING)]
     # A proof is base64 without markup; anything else is not taken off, and so fails the comparison.
     if end < 0 or start < 0 or data[end - len(_CLOSING) : end] != _CLOSING or not inside or b"<" in inside:
-        return FileLayers(drawn=data, proof=None)
-    return FileLayers(drawn=data[:start] + data[end:], proof=inside)
+        return FileLayers(rendered=data, proof=None)
+    return FileLayers(rendered=data[:start] + data[end:], proof=inside)
 
 
 def _enclose_in_pdf(content: bytes, proof: bytes) -> bytes:
@@ -370,7 +370,7 @@ def _enclose_in_pdf(content: bytes, proof: bytes) -> bytes:
 
 
 def _split_pdf(unsigned: bytes) -> FileLayers:
-    whole = FileLayers(drawn=unsigned, proof=None)
+    whole = FileLayers(rendered=unsigned, proof=None)
     # The end before the last one is where the proof's revision begins.
     end = unsigned.rfind(END, 0, max(0, len(unsigned) - len(END))) + len(END)
     head = _HEAD.match(unsigned, end) if end >= len(END) else None
@@ -383,12 +383,12 @@ def _split_pdf(unsigned: bytes) -> FileLayers:
         again = _enclose_in_pdf(unsigned[:end], proof)
     except ValueError:
         return whole
-    return FileLayers(drawn=unsigned[:end], proof=proof) if again == unsigned else whole
+    return FileLayers(rendered=unsigned[:end], proof=proof) if again == unsigned else whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AttachmentPlaces:
-    """The objects of a drawn PDF that list its attached files."""
+    """The objects of a rendered PDF that list its attached files."""
 
     files: int
     names: int
@@ -743,6 +743,26 @@ def find_file(name: str, medium: str) -> str | None:
     # The first revision always exists and leads on to the newest.
     stem = name if match["name"] is None else f"{match['name']}@{match['revision'] or 1}"
     return f"{stem}.{_EXTENSIONS[medium]}"
+
+
+_NEIGHBOURS = re.compile(rb'<nav class="contents" aria-label="Contents" data-neighbours="([a-z ]*)">')
+
+
+def read_neighbours(html: bytes) -> tuple[OutputFormat, ...]:
+    """Return the other formats that an HTML supplement says were rendered with it; what it says may be forged, and changes links alone."""
+    match = _NEIGHBOURS.search(html)
+    names = match[1].decode().split() if match else []
+    return tuple(output_format for output_format in OutputFormat if output_format.value in names)
+
+
+_NEIGHBOUR_LINK = re.compile(rb'<a href="[^"<>]*\.(?:pdf|json)">(?:PDF|JSON)</a>(?: \xc2\xb7 )?')
+
+
+def drop_neighbours(html: bytes) -> bytes:
+    """Return an HTML supplement without its links to other formats: what is the same of one rendered alone and one rendered with them."""
+    head, contents, rest = html.partition(b'<nav class="contents"')
+    contents, end, rest = rest.partition(b"</nav>") if contents else (b"", b"", b"")
+    return head + re.sub(rb'data-neighbours="[a-z ]*"', b"", _NEIGHBOUR_LINK.sub(b"", contents)) + end + rest
 
 
 def is_file_link(target: bytes) -> bool:

@@ -156,7 +156,7 @@ class RunChange(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedlineRun:
-    """A stretch of text with one fate."""
+    """A stretch of text with one match_result."""
 
     change: RunChange
     text: str
@@ -232,7 +232,7 @@ def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterator
 
 
 def _join(runs: Iterable[RedlineRun]) -> Iterator[RedlineRun]:
-    """Yield *runs* without empty ones and with neighbours of one fate together; between two kept runs, removals come first."""
+    """Yield *runs* without empty ones and with neighbours of one match result together; between two kept runs, removals come first."""
     pending: dict[RunChange, list[str]] = {}
     for run in runs:
         if not run.text:

@@ -9,9 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from queue import SimpleQueue
@@ -33,8 +34,12 @@ Progress = Callable[[int, int], None]
 
 # Kind of message and its length. Records and answers cross as bytes, never as pickled objects.
 _LENGTH = struct.Struct(">cQ")
-_DRAWN, _WRITTEN, _REFUSED = b"D", b"H", b"R"
-"""What is asked for and comes back: a PDF, an HTML document; what comes back instead of either."""
+_DRAWN, _REFUSED = b"D", b"R"
+"""What is asked for and comes back: a PDF; what comes back instead of a document."""
+_WRITTEN: Mapping[bytes, tuple[OutputFormat, ...]] = {
+    b"0": (), b"1": (OutputFormat.PDF,), b"2": (OutputFormat.JSON,), b"3": (OutputFormat.PDF, OutputFormat.JSON),
+}  # fmt: skip
+"""The same for HTML, with the formats that it links to."""
 _AHEAD = 3
 """Jobs a worker that wait, so that none is idle while the next record is assembled."""
 _ERRORS: dict[int, type[CaveatError]] = {InputError.exit_code: InputError, UnavailableError.exit_code: UnavailableError}
@@ -48,6 +53,8 @@ class RenderJob:
     """What the caller calls it."""
     supplement: "AnySupplement"
     format: OutputFormat
+    neighbours: tuple[OutputFormat, ...] = ()
+    """What HTML links to: the other formats that are rendered with it."""
     is_apart: bool = False
     """Whether HTML too is drawn in a worker's process, which is worth its start where there is a PDF to draw or much HTML."""
 
@@ -157,11 +164,11 @@ def _make(job: RenderJob, worker: "PdfWorker", time_limit_s: float) -> RenderedF
             # HTML in a worker only where there is much of it; else its start costs more than the
             # rendering.
             case OutputFormat.HTML if job.is_apart:
-                data = worker.write(job.supplement, time_limit_s=time_limit_s)
+                data = worker.write(job.supplement, job.neighbours, time_limit_s=time_limit_s)
             case OutputFormat.HTML:
                 from registry.report.html_rendering import render_html  # noqa: PLC0415  (who draws PDFs alone need not load Jinja2 here)
 
-                data = render_html(job.supplement)
+                data = render_html(job.supplement, job.neighbours)
             case OutputFormat.PDF:
                 data = worker.draw(job.supplement, time_limit_s=time_limit_s)
     except CaveatError as error:
@@ -206,9 +213,10 @@ class PdfWorker:
         """Return the PDF of *supplement*; raises as `render_pdf`."""
         return self._ask(_DRAWN, supplement, time_limit_s)
 
-    def write(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
-        """Return the HTML of *supplement*; raises as `render_pdf`."""
-        return self._ask(_WRITTEN, supplement, time_limit_s)
+    def write(self, supplement: "AnySupplement", neighbours: Collection[OutputFormat] = (), *, time_limit_s: float) -> bytes:
+        """Return the HTML of *supplement* with links to *neighbours*; raises as `render_pdf`."""
+        wanted = next(kind for kind, formats in _WRITTEN.items() if set(formats) == set(neighbours))
+        return self._ask(wanted, supplement, time_limit_s)
 
     def _ask(self, wanted: bytes, supplement: "AnySupplement", time_limit_s: float) -> bytes:
         record = canonical_bytes(to_document(supplement))
@@ -310,7 +318,7 @@ def _serve() -> None:
     while len(head := incoming.read(_LENGTH.size)) == _LENGTH.size:
         wanted, size = _LENGTH.unpack(head)
         record = incoming.read(size)
-        draw = render_html if wanted == _WRITTEN else render_pdf_in_process
+        draw = partial(render_html, neighbours=_WRITTEN[wanted]) if wanted in _WRITTEN else render_pdf_in_process
         try:
             # Read back by the ordinary reader, with all its checks.
             _send(outgoing, wanted, draw(read_supplement(record, where="supplement")))

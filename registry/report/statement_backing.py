@@ -88,7 +88,7 @@ class Backings:
     def describe(self, what: str, entry: Entry) -> BackedStatement:
         """Return *entry*, which is *what*, with who stands behind it."""
         backing = self.find(entry)
-        return BackedStatement(what=what, entry=entry, words=_tell(backing), is_signed=backing is Backing.AUTHOR)
+        return BackedStatement(what=what, entry=entry, words=_describe(backing), is_signed=backing is Backing.AUTHOR)
 
     def _build_group(self, authority: str, backing: Backing | None, entries: list[Entry]) -> BackedGroup:
         numbers = [str(entry.seq) for entry in entries]
@@ -96,7 +96,7 @@ class Backings:
         listed = ", ".join(numbers) if len(numbers) <= _MOST_NUMBERED else f"{numbers[0]} to {numbers[-1]}"
         return BackedGroup(
             authority=authority,
-            words=_tell(backing),
+            words=_describe(backing),
             is_signed=backing is Backing.AUTHOR,
             count=len(entries),
             entries=listed,
@@ -120,9 +120,9 @@ def _list_leading(supplement: Supplement) -> Iterator[tuple[str, Entry]]:
             yield "Outcome", part.outcome.entry
     for endpoint in supplement.model_endpoints:
         yield "Endpoint name", endpoint.entry
-    for contestation in supplement.contestations:
-        yield "Contestation", contestation.contestation.entry
+    for objection in supplement.objections:
+        yield "Objection", objection.objection.entry
 
 
-def _tell(backing: Backing | None) -> str:
+def _describe(backing: Backing | None) -> str:
     return _WRONG if backing is None else _WORDS[backing]

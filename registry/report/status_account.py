@@ -6,8 +6,8 @@ from typing import Any
 
 from registry.codec.statement_encoding import check_openings, list_opened
 from registry.errors import Fault, InputError
-from registry.records.claim_status import CauseKind, ContestationState, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
-from registry.records.dossier import ContestationFile, Recorded
+from registry.records.claim_status import CauseKind, ObjectionState, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
+from registry.records.dossier import ObjectionFile, Recorded
 from registry.records.specification import SpecOpening
 from registry.records.statement import Entry
 from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement
@@ -24,7 +24,7 @@ _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.CARD: "resolved by a review",
     CauseKind.SPEC: "resolved by a new audit under the newer version, or by a dismissal",
     CauseKind.METHOD: "resolved by a new audit with the newer version, or by a dismissal",
-    CauseKind.CONTESTATION: "resolved by a new audit, or by a dismissal",
+    CauseKind.OBJECTION: "resolved by a new audit, or by a dismissal",
     CauseKind.EXPIRY: "resolved by a new audit, or by a dismissal",
     CauseKind.REVISION: "resolved by an audit of this revision, or by a dismissal",
 }
@@ -108,12 +108,12 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     if status.staleness is Staleness.CURRENT:
         return None
     rows = list_causes(status, reviews, (), claim=claim)
-    waiting = _shorten([_tell_open(row) for row in rows if row.confirmed is None])
-    if status.staleness is Staleness.POTENTIALLY_STALE:
+    waiting = _shorten([_describe_open(row) for row in rows if row.confirmed is None])
+    if status.staleness is Staleness.NEEDS_REVIEW:
         return f"It needs review: {waiting}."
     # One review can confirm several causes; it is named once.
     each = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
-    told = _shorten([_tell_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
+    told = _shorten([_describe_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
     return f"It is stale: {told}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
 
 
@@ -123,11 +123,11 @@ def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict
     return {(cause.kind, cause.what): review for review in reviews if review.payload.claim == claim for cause in review.payload.causes}
 
 
-def _tell_open(row: CauseRow) -> str:
+def _describe_open(row: CauseRow) -> str:
     return row.text if row.remedy is None else f"{row.text} ({row.remedy})"
 
 
-def _tell_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
+def _describe_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
     causes = " and ".join(row.text for row in rows if row.confirmed is review)
     return f"confirmed by {review.entry.actor} on {format_day(review.entry.at)} because {causes} (“{review.payload.why}”)"
 
@@ -144,18 +144,18 @@ def _shorten(texts: Sequence[str]) -> str:
 # names (decision of 2026-11-22). The cost: a registry with one authority can only give way.
 
 _STATES = {
-    ContestationState.OPEN: "open, not yet answered",
-    ContestationState.ANSWERED: "answered, not decided",
-    ContestationState.ESCALATED: "escalated, not decided",
-    ContestationState.UPHELD: "upheld",
-    ContestationState.REJECTED: "rejected",
-    ContestationState.REJECTED_BY_OWNER: "rejected by its owner only, which resolves nothing",
+    ObjectionState.OPEN: "open, not yet answered",
+    ObjectionState.ANSWERED: "answered, not decided",
+    ObjectionState.ESCALATED: "escalated, not decided",
+    ObjectionState.UPHELD: "upheld",
+    ObjectionState.REJECTED: "rejected",
+    ObjectionState.REJECTED_BY_OWNER: "rejected by its owner only, which resolves nothing",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RivalOutcome:
-    """One audit under the rival of a contestation, as the page of one claim tells it."""
+    """One audit under the rival of an objection, as the page of one claim tells it."""
 
     audit: str
     claim: str
@@ -165,46 +165,46 @@ class RivalOutcome:
     """Whether it is the audit that the page is about."""
 
 
-def name_actor(file: ContestationFile, actor: str) -> str:
-    """Return who took a step, with what they are to the contestation: `its owner LAB`, `AISI, who contested it`, or the code alone."""
+def name_actor(file: ObjectionFile, actor: str) -> str:
+    """Return who took a step, with what they are to the objection: `its owner LAB`, `AISI, who contested it`, or the code alone."""
     if actor == file.owner:
         return f"its owner {actor}"
-    return f"{actor}, who contested it" if actor == file.contestation.payload.by else actor
+    return f"{actor}, who contested it" if actor == file.objection.payload.by else actor
 
 
-def describe_state(file: ContestationFile) -> str:
-    """Return where the contestation stands, in words, with who decided it."""
+def describe_state(file: ObjectionFile) -> str:
+    """Return where the objection stands, in words, with who decided it."""
     words = _STATES[file.state]
     if file.is_settled:
         return f"{words} by {name_actor(file, file.events[-1].entry.actor)}"
     # An escalation names who is to decide, where it was said.
-    to = file.events[-1].payload.to if file.state is ContestationState.ESCALATED else None
+    to = file.events[-1].payload.to if file.state is ObjectionState.ESCALATED else None
     return f"escalated to {to}, not decided" if to else words
 
 
-def list_contestations(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
-    """Return every contestation that concerns a page of *supplement*, each once, in log order; a change report is about none."""
-    files: Iterable[ContestationFile]
+def list_objections(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
+    """Return every objection that concerns a page of *supplement*, each once, in log order; a change report is about none."""
+    files: Iterable[ObjectionFile]
     match supplement:
         case Supplement():
             # Objections to definitions are kept with each definition.
-            files = (*supplement.contestations, *(contestation for part in supplement.specs for contestation in part.contestations))
+            files = (*supplement.objections, *(objection for part in supplement.specs for objection in part.objections))
         case CardSupplement():
-            files = supplement.contestations
+            files = supplement.objections
         case ChangeReport():
             files = ()
     # One objection can concern several definitions of the page.
-    each = {file.contestation.entry.seq: file for file in files}
+    each = {file.objection.entry.seq: file for file in files}
     return tuple(each[seq] for seq in sorted(each))
 
 
-def list_standing(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
+def list_standing(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
     """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
     # An upheld objection stays on every page, because it says what is wrong.
-    return tuple(contestation for contestation in list_contestations(supplement) if contestation.state is not ContestationState.REJECTED)
+    return tuple(objection for objection in list_objections(supplement) if objection.state is not ObjectionState.REJECTED)
 
 
-def list_rival_outcomes(supplement: Supplement, file: ContestationFile) -> tuple[RivalOutcome, ...]:
+def list_rival_outcomes(supplement: Supplement, file: ObjectionFile) -> tuple[RivalOutcome, ...]:
     """Return the replays under the rival of *file*, in log order, with what they came to for the claim of *supplement*."""
     leading = supplement.audit.opening.payload.audit if supplement.audit else None
     summaries = {other_audit.audit: other_audit for other_audit in supplement.other_audits}
@@ -220,28 +220,26 @@ def list_rival_outcomes(supplement: Supplement, file: ContestationFile) -> tuple
     )
 
 
-def list_contestations_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[ContestationFile, ...]:
-    """Return the contestations that concern one claim of a card."""
-    return tuple(
-        contestation for contestation in supplement.contestations if contestation.contestation.payload.contestation in row.contestations
-    )
+def list_objections_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[ObjectionFile, ...]:
+    """Return the objections that concern one claim of a card."""
+    return tuple(objection for objection in supplement.objections if objection.objection.payload.objection in row.objections)
 
 
-def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
+def count_concerned(supplement: CardSupplement, file: ObjectionFile) -> int:
     """Return how many of the claims that a card's supplement tells of rest on what is contested, or are it."""
-    return sum(file.contestation.payload.contestation in row.contestations for row in supplement.claims)
+    return sum(file.objection.payload.objection in row.objections for row in supplement.claims)
 
 
 def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
-    """Return what templates need to tell of contestations."""
-    contestations = [contestation.contestation.payload for contestation in list_contestations(supplement)]
+    """Return what templates need to tell of objections."""
+    objections = [objection.objection.payload for objection in list_objections(supplement)]
     return {
-        "contestations": list_contestations(supplement),
+        "objections": list_objections(supplement),
         "standing": list_standing(supplement),
-        "rivals": {one.rival: one.contestation for one in contestations if one.rival is not None},
+        "rivals": {one.rival: one.objection for one in objections if one.rival is not None},
         "count_concerned": count_concerned,
         "describe_state": describe_state,
-        "list_contestations_of_row": list_contestations_of_row,
+        "list_objections_of_row": list_objections_of_row,
         "list_rival_outcomes": list_rival_outcomes,
         "name_actor": name_actor,
     }

@@ -7,7 +7,7 @@ from registry.completeness import check_claim
 from registry.errors import ConflictError, Fault
 from registry.records.claim import Form, QuoteStatus, find_spoken_of
 from registry.records.claim_status import Dispute, Staleness
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Finding, RealismJudge
 from registry.records.specification import PropertySpec
@@ -28,7 +28,7 @@ from registry.records.supplement import (
 )
 from registry.records.system_card import Card
 from registry.records.verdict import Restriction, is_expired
-from registry.report.card_coverage import ReadWords
+from registry.report.card_coverage import ReadRow, ReadWords
 from registry.report.claim_outcome import (
     build_other_audits,
     build_three_figures,
@@ -54,11 +54,14 @@ from registry.report.version_drift import build_drift
 _MOST_REASONS = 5
 
 
-def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
+def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None = None) -> Supplement:
     """Return the supplement of the claim in *dossier*, dated *made_at* (UTC).
 
     The latest outcome leads: the restriction with the highest log sequence number. A claim that was not audited gives a
     supplement that says so.
+
+    Args:
+        read: reads a row of a table in the claim's card.
 
     Raises:
         ConflictError: the claim is only reserved, so there is nothing to print.
@@ -81,6 +84,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         log_origin=dossier.log_origin,
         log_size=dossier.log_size,
         claim=current,
+        readable=_read_passage(dossier, dossier.card.payload, read) if dossier.card else None,
         claimant=find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
@@ -100,7 +104,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
             for finding in (leading.findings if leading else ())
             if not isinstance(finding.payload.body, RealismJudge)
         ),
-        contestations=_find_contestations(dossier),
+        objections=_find_objections(dossier),
         history=dossier.revisions,
         events=dossier.events,
         relations=dossier.relations,
@@ -109,7 +113,9 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         other_explorations=find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
         # A match belongs to the revision whose passage was searched.
-        sightings=tuple(sighting for sighting in dossier.sightings if sighting.payload.claim == current.payload.reference),
+        passage_matches=tuple(
+            passage_match for passage_match in dossier.passage_matches if passage_match.payload.claim == current.payload.reference
+        ),
         drift=build_drift(dossier),
         reviews=dossier.reviews,
         model_events=dossier.model_events,
@@ -167,13 +173,13 @@ def assemble_card(
         claims=tuple(_build_row(dossier, _read_passage(dossier, card.payload, read)) for dossier in sorted(registered, key=_place)),
         reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
         coverage=coverage,
-        contestations=_list_each(registered),
+        objections=_list_each(registered),
     )
 
 
-def _list_each(dossiers: Sequence[Dossier]) -> tuple[ContestationFile, ...]:
-    """Return the contestations of many claims, each once, in log order."""
-    each = {contestation.contestation.entry.seq: contestation for dossier in dossiers for contestation in dossier.contestations}
+def _list_each(dossiers: Sequence[Dossier]) -> tuple[ObjectionFile, ...]:
+    """Return the objections of many claims, each once, in log order."""
+    each = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
     return tuple(each[seq] for seq in sorted(each))
 
 
@@ -217,7 +223,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     rivals = [file for file in dossier.audits if file.audit.payload.claim == dossier.current.payload.reference]
     # An audit under a rival that was not upheld is no outcome. Saying "not audited" would hide it.
     if audit is None and rivals and dossier.family.gravest is None:
-        names = ", ".join(dict.fromkeys(str(rival.audit.payload.contestation) for rival in rivals))
+        names = ", ".join(dict.fromkeys(str(rival.audit.payload.objection) for rival in rivals))
         return (
             "This claim has no outcome under its own definitions. "
             f"Outcomes under the rival of {names} count only if the objection is upheld."
@@ -239,7 +245,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
 def _build_reasons(dossier: Dossier, evidence: AuditEvidence | None) -> Iterator[StatusReason]:
     """Yield why the status is what it is, the most important first; the caller keeps five."""
     # The reader must know first under which definition the outcome was measured.
-    if evidence is not None and (under := evidence.audit.opening.payload.contestation) is not None:
+    if evidence is not None and (under := evidence.audit.opening.payload.objection) is not None:
         text = f"This outcome is under the rival definition of {under}, which was upheld; the history has the other one."
         yield StatusReason(text=text, section=Section.HISTORY)
     if evidence is None and dossier.family.gravest is not None:
@@ -250,8 +256,8 @@ def _build_reasons(dossier: Dossier, evidence: AuditEvidence | None) -> Iterator
         yield StatusReason(text=reason, section=section)
     if dossier.status.dispute is not Dispute.UNDISPUTED:
         # Objections to the claim itself are in its history, those to definitions with the contexts.
-        contestations, is_open = _find_contestations(dossier), dossier.status.dispute is Dispute.CONTESTED
-        concerned = any(not contestation.is_settled for contestation in contestations) if is_open else bool(contestations)
+        objections, is_open = _find_objections(dossier), dossier.status.dispute is Dispute.CONTESTED
+        concerned = any(not objection.is_settled for objection in objections) if is_open else bool(objections)
         what = "An objection to the claim, or to a definition that it rests on,"
         text = f"{what} is open." if is_open else f"{what} was upheld."
         yield StatusReason(text=text, section=Section.HISTORY if concerned else Section.CONTEXTS)
@@ -303,9 +309,7 @@ def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
         owner=None if version is None else find_party(dossier, version.payload.owner),
         version=version,
         newer=max((newer_spec.payload.version for newer_spec in dossier.newer_specs if newer_spec.payload.spec == bare), default=None),
-        contestations=tuple(
-            contestation for contestation in dossier.contestations if contestation.contestation.payload.target == reference
-        ),
+        objections=tuple(objection for objection in dossier.objections if objection.objection.payload.target == reference),
         reveal=next((reveal for reveal in dossier.reveals if reveal.payload.opening.spec == reference), None),
     )
 
@@ -351,11 +355,11 @@ def _build_layers(file: AuditFile | None, audit: AuditPart | None) -> Iterator[L
         yield LayerPart(layer=state.layer, state=state, items=items)
 
 
-def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
+def _find_objections(dossier: Dossier) -> tuple[ObjectionFile, ...]:
     """Those of the claim itself, and of definitions it does not rest on; those of its definitions stand with each of them."""
     # Objections to a definition are printed with it, so they are left out here.
     named = {part.reference for part in _build_specs(dossier)}
-    return tuple(contestation for contestation in dossier.contestations if contestation.contestation.payload.target not in named)
+    return tuple(objection for objection in dossier.objections if objection.objection.payload.target not in named)
 
 
 def _place(dossier: Dossier) -> tuple[int, str]:
@@ -364,7 +368,7 @@ def _place(dossier: Dossier) -> tuple[int, str]:
     return (anchor.start if anchor else 1 << 60, dossier.claim)
 
 
-def _read_passage(dossier: Dossier, card: Card, read: ReadWords | None) -> str | None:
+def _read_passage(dossier: Dossier, card: Card, read: ReadRow | None) -> str | None:
     """Return the claim's passage as a person reads it; None for what does not stand in *card*."""
     claim = dossier.current.payload
     # A paraphrase has no passage that could be read from the card.
@@ -410,11 +414,17 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         spoken_of=name_model(spoken_of) if spoken_of else None,
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
+        range=_find_range(dossier),
         readable=readable,
-        contestations=tuple(contestation.contestation.payload.contestation for contestation in dossier.contestations),
+        objections=tuple(objection.objection.payload.objection for objection in dossier.objections),
         claim_entry=dossier.current.entry,
         outcome_entry=recorded.entry if recorded else None,
     )
+
+
+def _find_range(dossier: Dossier) -> tuple[float, float] | None:
+    body = _find_property(tuple(_build_specs(dossier)))
+    return body.range if body else None
 
 
 def _name_property(dossier: Dossier) -> str | None:

@@ -334,8 +334,8 @@ _ACTIONS = {
 _FORMS = {"XFA": "a form in XML, which other readers show instead of the pages", "NeedAppearances": "fields that the reader draws"}
 _LAYERS = dict.fromkeys(("OCProperties", "OCG", "OCMD"), "layers that can be shown and hidden")
 _OUTSIDE = {
-    "FFilter": "a stream whose content is another file",
-    "FDecodeParms": "a stream whose content is another file",
+    "FFilter": "a stream with content in another file",
+    "FDecodeParms": "a stream with content in another file",
     "OPI": "an image that is another file",
     "Alternates": "images that are shown instead of others",
 }
@@ -370,7 +370,7 @@ def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
     # Many readers skip foreign bytes at the beginning, and so can show another document.
     start = data.find(b"%PDF-")
     if start != 0:
-        before = f"{start:,} bytes stand before" if start > 0 else "there is nothing of"
+        before = f"{start:,} bytes are before" if start > 0 else "there is nothing of"
         yield _fault("pdf-altered", f"{before} the beginning of a PDF")
     try:
         signature = find_revision(data)
@@ -378,7 +378,7 @@ def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
         yield _fault("pdf-altered", str(error))
         signature = None
     # Without the layers that Caveat appends, one document written at once remains.
-    base = layers.drawn
+    base = layers.rendered
     ends = list(_END.finditer(base))
     if signature and (signature.count > 1 or signature.covered_end != len(data)):
         later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
@@ -483,7 +483,7 @@ def _is_outside(one: "Object") -> bool:
 
 
 def _find_fields(opened: OpenPdf) -> list[Fault]:
-    """There is one field, for the signature, and it shows nothing; files drawn by earlier releases have none."""
+    """There is one field, for the signature, and it shows nothing; files rendered by earlier releases have none."""
     form = opened.pdf.Root.get("/AcroForm")
     if form is None:
         return []

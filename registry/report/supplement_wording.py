@@ -7,7 +7,7 @@ from registry.completeness import states_words
 from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, ContextDesign, IntervalMethod, LockedItem
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence, Infeasible, PerturbationEffect, Sign
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
-from registry.records.claim_status import CauseKind, ContestationStep, Dispute, Lifecycle, Staleness, StalenessVerdict
+from registry.records.claim_status import CauseKind, Dispute, Lifecycle, ObjectionStep, Staleness, StalenessVerdict
 from registry.records.model_version import Descent, ModelEventKind, ModelRef
 from registry.records.module_findings import Channel, FindingKind, RaterKind, RecognitionClass
 from registry.records.record import AuthorityRole
@@ -146,10 +146,10 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (ItemStatus.REPORTED, "reported"),
     (ItemStatus.MISSING, "MISSING"),
     (ItemStatus.NOT_APPLICABLE, "not applicable"),
-    (ContestationStep.ANSWERED, "answered"),
-    (ContestationStep.UPHELD, "upheld"),
-    (ContestationStep.REJECTED, "rejected"),
-    (ContestationStep.ESCALATED, "escalated"),
+    (ObjectionStep.ANSWERED, "answered"),
+    (ObjectionStep.UPHELD, "upheld"),
+    (ObjectionStep.REJECTED, "rejected"),
+    (ObjectionStep.ESCALATED, "escalated"),
     (Lifecycle.RESERVED, "reserved"),
     (Lifecycle.REGISTERED, "registered"),
     (Lifecycle.PUBLISHED, "published"),
@@ -160,14 +160,14 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Dispute.CONTESTED, "contested"),
     (Dispute.UPHELD, "objection upheld"),
     (Staleness.CURRENT, "current"),
-    (Staleness.POTENTIALLY_STALE, "needs review"),
+    (Staleness.NEEDS_REVIEW, "needs review"),
     (Staleness.STALE, "stale"),
     (CauseKind.SUCCESSOR, "another model version took its place"),
     (CauseKind.DEPRECATION, "the model version is no longer offered"),
     (CauseKind.CARD, "the card has a newer revision"),
     (CauseKind.SPEC, "a definition has a newer version"),
     (CauseKind.METHOD, "the method has a newer version"),
-    (CauseKind.CONTESTATION, "an objection was upheld"),
+    (CauseKind.OBJECTION, "an objection was upheld"),
     (CauseKind.EXPIRY, "the last audit expired"),
     (CauseKind.REVISION, "the claim was revised"),
     (StalenessVerdict.CONFIRMED, "confirmed"),
@@ -221,7 +221,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Channel.REASONING, "reasoning"),
     (Channel.OUTPUT, "output"),
     (RecognitionClass.AWARE, "aware"),
-    (RecognitionClass.AWARE_BUT_TOLD, "aware but told"),
+    (RecognitionClass.AWARE_BUT_INFORMED, "aware, but informed by the prompt"),
     (RecognitionClass.MONITORING_ONLY, "monitoring only"),
     (RecognitionClass.TASK_CONTENT, "task content"),
     (RecognitionClass.NONE, "none"),
@@ -326,7 +326,7 @@ ITEMS: Mapping[str, str] = {
     "latent-evidence-stated": "Latent evidence stated if unavailable",
     "per-property-ed": "ED per property",
     "replay-coverage": "Replay coverage",
-    "deployment-owner-and-contestations": "P_deploy owner and open contestations",
+    "deployment-owner-and-objections": "P_deploy owner and open objections",
 }
 """The items of minimum reporting as they are printed."""
 
@@ -349,7 +349,7 @@ CORRECTIONS: Mapping[str, str] = {
 """How judged figures were corrected, as it is printed."""
 
 CHECKS: Mapping[str, str] = {
-    "person-judge": "judge beside persons, on both sides",
+    "person-judge": "judge compared with persons, on both sides",
     "rescored": "the same responses scored again, context hidden or swapped",
     "failure-rate": "rate of a mark that must not differ between the sides",
 }

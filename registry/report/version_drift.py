@@ -13,7 +13,7 @@ from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.verdict import Restriction
 from registry.report.claim_outcome import find_leading_of
 from registry.report.interval_figures import WIDTH, Axis, IntervalMark, build_axis, build_mark, describe_number, list_ends, shorten
-from registry.report.number_format import format_exact, format_level, format_range, format_signed
+from registry.report.number_format import Unit, format_level
 
 # How far the numbers moved between two outcomes of a claim.
 #
@@ -191,7 +191,7 @@ def _from_estimates(before: _PointSource, after: _PointSource, old: SpecEstimate
         phi_test=_subtract(new.phi_test, old.phi_test, levels),
         phi_deploy=_subtract(new.phi_deploy, old.phi_deploy, levels),
         ed=Differential(
-            value=ed.value, low=ed.low, high=ed.high, method=_ADDED + _tell_redefined(before, after, new.spec), reason=ed.reason
+            value=ed.value, low=ed.low, high=ed.high, method=_ADDED + _describe_redefined(before, after, new.spec), reason=ed.reason
         ),
         finding=None,
         judge=new.judge,
@@ -214,13 +214,13 @@ def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differ
     return BoundedEstimate(value=value, low=min(value, new.low - old.high), high=max(value, new.high - old.low))
 
 
-def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
+def _describe_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
     """Say that P_deploy was defined otherwise, as far as the locks tell."""
     first, second = (_find_locked(source, spec) for source in (before, after))
     # Other deployment contexts move the numbers by themselves, so the step must say so.
     if first is None or second is None or first.sha256 == second.sha256:
         return ""
-    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not the movement of the model alone"
+    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not only the movement of the model"
 
 
 def _find_locked(point_source: _PointSource, spec: str) -> LockedSpec | None:
@@ -297,7 +297,7 @@ class DriftFigure:
     zero: float
     title: str
     description: str
-    left_out: int
+    excluded: int
     """How many earlier revisions stand only in the table."""
 
 
@@ -340,6 +340,7 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
     # Another property, or another range of scores, has no place on these axes.
     estimates = {point.claim: estimates[point.claim] if is_same_quantity(point, last) else None for point in points}
     phi, ed = _build_axes(points, estimates, last)
+    unit = _find_unit(last)
     # Names are made from all points, so that a version has one name in every figure.
     names = name_versions(drift.points)[-len(points) :]
     width = (WIDTH - _LEFT) / len(points)
@@ -355,24 +356,30 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         phi=phi,
         ed=ed,
         columns=tuple(columns),
-        movements=tuple(_build_movement(drift_step, by_claim) for drift_step in steps),
+        movements=tuple(_build_movement(drift_step, by_claim, unit) for drift_step in steps),
         name=spec,
         spec=shorten(spec, 60),
-        theta_text=_write_theta(points),
-        margin_text=_write_margin(_margins(points)),
+        theta_text=_write_theta(points, unit),
+        margin_text=_write_margin(_margins(points), unit),
         zero=ed.place(0.0),
-        title=_say(spec, points, names, estimates, steps, last=last),
-        description=f"Above, mean scores of {len(points)} revisions of the claim in order, the test side as a square, the deployment side "
-        "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
-        left_out=len(drift.points) - len(points),
+        title=_describe(spec, points, names, estimates, steps, last=last),
+        description=f"Above: mean scores of {len(points)} revisions of the claim in order with intervals (square: test, circle: deployment "
+        "side). Below: the difference ED of each against zero and the margin, and how far it moved.",
+        excluded=len(drift.points) - len(points),
     )
 
 
-def _write_margin(margins: set[float]) -> str | None:
+def _find_unit(point: VersionPoint) -> Unit:
+    """Of all numbers of the figure: every point drawn has the range of the last."""
+    low, high = point.range or (0.0, 1.0)
+    return Unit(low=low, high=high)
+
+
+def _write_margin(margins: set[float], unit: Unit) -> str | None:
     """Return the label of the shaded bands; None where no revision has a margin, and so none is shaded."""
     if not margins:
         return None
-    return f"shaded: ±δ = {format_exact(next(iter(margins)))}" if len(margins) == 1 else "shaded: ±δ of each plan"
+    return f"shaded: ±δ = {unit.given_difference(next(iter(margins)))}" if len(margins) == 1 else "shaded: ±δ of each plan"
 
 
 def _margins(points: Sequence[VersionPoint]) -> set[float]:
@@ -384,6 +391,7 @@ def _build_axes(
 ) -> tuple[Axis, Axis]:
     """Return the upright scales of Φ and of ED; their `left` is the bottom of the panel and their width counts upwards."""
     bounds = last.range or (0.0, 1.0)
+    percent = _find_unit(last).is_share
     span, margin = bounds[1] - bounds[0], max(_margins(version_points), default=0.0)
     # θ belongs on the axis of every column that is judged by it.
     phis = [point.theta for point in version_points if point.theta is not None]
@@ -394,8 +402,8 @@ def _build_axes(
     eds += list_ends(estimate.ed for estimate in known)
     # The width is negative, because pixels count from the top.
     return (
-        build_axis(phis or list(bounds), bounds=bounds, left=_PHI[1], width=_PHI[0] - _PHI[1]),
-        build_axis(eds, bounds=(-span, span), left=_ED[1], width=_ED[0] - _ED[1], signed=True),
+        build_axis(phis or list(bounds), bounds=bounds, left=_PHI[1], width=_PHI[0] - _PHI[1], percent=percent),
+        build_axis(eds, bounds=(-span, span), left=_ED[1], width=_ED[0] - _ED[1], signed=True, percent=percent),
     )
 
 
@@ -410,7 +418,7 @@ def _build_column(
 ) -> VersionColumn:
     phi, ed = axes
     left, width = place
-    margin = point.margin
+    margin, unit = point.margin, _find_unit(last)
     # No Φ is rounded across θ or an end of the range.
     lines = _find_lines(point)
     return VersionColumn(
@@ -419,11 +427,11 @@ def _build_column(
         width=round(width, 2),
         label=_break(name, int(width / _CHARACTER)),
         below=f"revision {point.claim.rpartition('@')[2]}",
-        test=None if spec_estimate is None else build_mark(spec_estimate.phi_test, phi, signed=False, lines=lines),
-        deploy=None if spec_estimate is None else build_mark(spec_estimate.phi_deploy, phi, signed=False, lines=lines),
+        test=None if spec_estimate is None else build_mark(spec_estimate.phi_test, phi, signed=False, lines=lines, unit=unit),
+        deploy=None if spec_estimate is None else build_mark(spec_estimate.phi_deploy, phi, signed=False, lines=lines, unit=unit),
         ed=None
         if spec_estimate is None
-        else build_mark(spec_estimate.ed, ed, signed=True, lines=() if margin is None else (-margin, margin)),
+        else build_mark(spec_estimate.ed, ed, signed=True, lines=() if margin is None else (-margin, margin), unit=unit),
         gap=None if spec_estimate is not None else _name_gap(point, last),
         theta=None if point.theta is None else phi.place(point.theta),
         fails=_find_failing(point, phi),
@@ -466,20 +474,20 @@ def _break(name: str, fits: int) -> tuple[str, ...]:
     return (name[:cut].rstrip(), shorten(name[cut:].lstrip(), fits))
 
 
-def _build_movement(step: DriftStep, columns: Mapping[str, VersionColumn]) -> Movement:
+def _build_movement(step: DriftStep, columns: Mapping[str, VersionColumn], unit: Unit) -> Movement:
     before, after = columns[step.before], columns[step.after]
-    text, interval = _write_movement(step)
+    text, interval = _write_movement(step, unit)
     return Movement(left=before.x, right=after.x, text=text, interval=interval, is_paired=step.finding is not None)
 
 
-def _write_movement(step: DriftStep) -> tuple[str, str]:
-    text = format_signed(step.ed.value)
+def _write_movement(step: DriftStep, unit: Unit) -> tuple[str, str]:
+    text = unit.signed(step.ed.value)
     if step.ed.low is None or step.ed.high is None:
         return text, "no interval"
-    return text, format_range(step.ed.low, step.ed.high, signed=True)
+    return text, unit.signed_numbers(step.ed.low, step.ed.high)
 
 
-def _write_theta(version_points: Sequence[VersionPoint]) -> str | None:
+def _write_theta(version_points: Sequence[VersionPoint], unit: Unit) -> str | None:
     """Return the label of the line at θ; None where no revision has a number for it."""
     known = {(point.theta, point.relation) for point in version_points if point.theta is not None}
     if not known:
@@ -488,10 +496,11 @@ def _write_theta(version_points: Sequence[VersionPoint]) -> str | None:
         # Revisions with different limits share one sentence.
         return "θ of each revision; the claim fails where it is shaded"
     theta, relation = next((theta, relation) for theta, relation in known if theta is not None)
-    return f"θ = {format_exact(theta)}, claim fails {'above' if relation is Relation.AT_MOST else 'below'}"
+    word, side = ("maximum", "above") if relation is Relation.AT_MOST else ("minimum", "below")
+    return f"{word} {unit.given(theta)}, claim fails {side}"
 
 
-def _say(
+def _describe(
     spec: str,
     version_points: Sequence[VersionPoint],
     names: Sequence[str],
@@ -501,7 +510,7 @@ def _say(
     last: VersionPoint,
 ) -> str:
     """The figure in one paragraph: what a reader who cannot see it is told."""
-    texts = [f"Against {spec}."]
+    texts, unit = [f"Against {spec}."], _find_unit(last)
     called = {point.claim: name for point, name in zip(version_points, names, strict=True)}
     for point in version_points:
         estimate, lines = estimates[point.claim], _find_lines(point)
@@ -510,8 +519,10 @@ def _say(
             continue
         margins = () if point.margin is None else (-point.margin, point.margin)
         numbers = (("Φ_test", estimate.phi_test, lines), ("Φ_deploy", estimate.phi_deploy, lines), ("ED", estimate.ed, margins))
-        words = [f"{name} {describe_number(number, signed=name == 'ED', lines=against)}" for name, number, against in numbers]
+        words = [f"{name} {describe_number(number, signed=name == 'ED', lines=against, unit=unit)}" for name, number, against in numbers]
         texts.append(f"{called[point.claim]}: {', '.join(words)}.")
-    texts.extend(f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step))}." for step in steps)
-    theta = _write_theta(version_points)
+    texts.extend(
+        f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step, unit))}." for step in steps
+    )
+    theta = _write_theta(version_points, unit)
     return " ".join((*texts, *(() if theta is None else (f"{theta}.",))))

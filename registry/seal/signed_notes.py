@@ -159,7 +159,7 @@ def parse_vkey(text: str, *, where: str) -> VerifierKey:
     # Ed25519 verification accepts any signature under a key of low order. Such a key in a note
     # would let anyone sign as its owner.
     if kind != _ML_DSA_44 and _is_weak(public):
-        raise _bad_vkey(where, "its key is a point of low order or not canonical: anybody could sign under it")
+        raise _bad_vkey(where, "its key is a point of low order or not canonical: anyone could sign under it")
     algorithm = KeyAlgorithm.ML_DSA_44 if kind == _ML_DSA_44 else KeyAlgorithm.ED25519
     return VerifierKey(name=parts[0], key_id=bytes.fromhex(parts[1]), algorithm=algorithm, public=public, is_cosigner=kind != _ED25519)
 

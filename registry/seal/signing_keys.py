@@ -302,7 +302,7 @@ def _derive_p256(seed: bytes) -> EllipticCurvePrivateKey:
 
 _PLAIN, _ENCRYPTED = "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
 _CERTIFICATE, _CERTIFICATE_END = "-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n"
-_INTRODUCTION = "# A secret key of Caveat: who has it signs in your name. Public is the line or block that follows, and that alone.\n"
+_INTRODUCTION = "# A secret key of Caveat: who has it signs in your name. Only the line or block that follows is public.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

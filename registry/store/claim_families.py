@@ -27,7 +27,7 @@ from registry.records.claim_status import (
 from registry.records.model_version import ModelRef
 from registry.records.verdict import Verdict, VerdictStanding, is_expired, weaken
 from registry.store.kinds.audit_kinds import restriction
-from registry.store.kinds.claim_kinds import claim_origin, claim_revision, is_unplaced, sighting
+from registry.store.kinds.claim_kinds import claim_origin, claim_revision, is_unplaced, passage_match
 from registry.store.kinds.log_kinds import log_import
 from registry.store.log_reader import CHUNK, LogReader, find_log, from_seconds, seen
 
@@ -76,11 +76,11 @@ class Quote(NamedTuple):
 
 _FEW = 20
 _SHARE = 200
-"""Families are looked up one by one until these are so many, or one in so many entries of the log; then all quotes are read once. Looking
-one up takes about 200 times as long as reading one quote."""
+"""Families are looked up one by one until these are so many, or one in so many entries of the log; then all quotes are read once. An
+estimate: looking one up takes some hundred times as long as reading one quote."""
 
 ListIgnored = Callable[[LogReader, Collection[str]], frozenset[str]]
-"""Gives those of the audits of a log that do not count (a rival's, before its contestation is upheld)."""
+"""Gives those of the audits of a log that do not count (a rival's, before its objection is upheld)."""
 Outcomes = dict[int, tuple[FamilyOutcome, ...]]
 """By the entry of the claim revision, in log order."""
 
@@ -151,7 +151,7 @@ class FamilyFinder:
         return () if seq is None else self.find([seq], with_members=False)[0].outcomes
 
     def _read_quotes(self, numbers: Collection[int] | None) -> Iterator[Quote]:
-        return _read_quotes(self._reader, numbers, has_matches=sighting.name in self._filled)
+        return _read_quotes(self._reader, numbers, has_matches=passage_match.name in self._filled)
 
     def _read_outcomes(self, rows: Sequence[tuple[Any, ...]] | None, quotes: Mapping[int, Quote]) -> Outcomes:
         """Return the outcomes in *rows* (in all that there are when None) that count; *quotes* are those of their claim revisions."""
@@ -205,7 +205,7 @@ class FamilyFinder:
             return None  # what another log took over is not kept here
         today = self._reader.today
         reader = self._reader.ask(lambda connection: LogReader(connection, limit=size, log_id=number, today=today))
-        return FamilyFinder(reader, reader.find_filled(restriction, claim_origin, sighting), list_ignored=self._list_ignored)
+        return FamilyFinder(reader, reader.find_filled(restriction, claim_origin, passage_match), list_ignored=self._list_ignored)
 
 
 Group = tuple[Key, str | None, int | None] | None
@@ -571,9 +571,9 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
 def _read_matches(reader: LogReader, claims: Collection[str] | None) -> dict[tuple[str, int], list[tuple[Place, bool]]]:
     """Return where passages stand in other revisions of their card, by claim revision, and whether in other words; gone is empty."""
     found: dict[tuple[str, int], list[tuple[Place, bool]]] = defaultdict(list)
-    columns = (sighting.c.claim, sighting.c.revision, sighting.c.card, sighting.c.card_revision)
-    wanted = select(*columns, sighting.c.start, sighting.c.stop, sighting.c.alarm).where(reader.visible(sighting))
-    rows = reader.plain_rows(wanted) if claims is None else reader.rows_in(wanted, sighting.c.claim, claims)
+    columns = (passage_match.c.claim, passage_match.c.revision, passage_match.c.card, passage_match.c.card_revision)
+    wanted = select(*columns, passage_match.c.start, passage_match.c.stop, passage_match.c.alarm).where(reader.visible(passage_match))
+    rows = reader.plain_rows(wanted) if claims is None else reader.rows_in(wanted, passage_match.c.claim, claims)
     for claim, revision, card, number, start, stop, alarm in sorted(rows, key=itemgetter(3)):
         found[claim, revision].append(((card, number, start or 0, stop or 0), bool(alarm)))
     return found

@@ -129,7 +129,8 @@ def head_of(row: tuple[Any, ...], shared: SharedParts) -> ClaimHead:
             specs += ((test, tested),)
         model = ModelRef(developer=developer, name=name, version=version)
         parts = shared[row[3:14]] = (model, (card, card_revision) if card else None, specs)
-    return ClaimHead(*row[:3], *parts, row[-1] == _VERBATIM)
+    seq, claim, revision = row[:3]
+    return ClaimHead(seq, claim, revision, *parts, row[-1] == _VERBATIM)
 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:

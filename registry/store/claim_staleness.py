@@ -16,7 +16,7 @@ from registry.records.specification import SpecKind
 from registry.records.system_card import MatchResult
 from registry.store.database_tables import body
 from registry.store.kinds.audit_kinds import lock
-from registry.store.kinds.claim_kinds import card_revision, reviewed_cause, sighting, staleness_review
+from registry.store.kinds.claim_kinds import card_revision, passage_match, reviewed_cause, staleness_review
 from registry.store.kinds.definition_kinds import model_version, spec, spec_version
 from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
 from registry.store.version_lineage import Lineage, read_lineage
@@ -64,15 +64,15 @@ class RecordedOutcome(NamedTuple):
     opened: int
     """Entry of the audit's opening."""
     rival_of: str | None
-    """The contestation under whose rival it was found."""
+    """The objection under whose rival it was found."""
     expired: ExpiredOutcome | None = None
     """Given where every outcome of the claim revision expired."""
 
 
-class UpheldContestation(NamedTuple):
-    """A contestation that was upheld."""
+class UpheldObjection(NamedTuple):
+    """An objection that was upheld."""
 
-    contestation: str
+    objection: str
     target: str
     entry: int
     """Of the step that says so."""
@@ -85,7 +85,7 @@ class ClaimGround(NamedTuple):
     audited: int | None
     """The revision that the claim's last audit was about."""
     outcome: RecordedOutcome | None
-    upheld: tuple[UpheldContestation, ...]
+    upheld: tuple[UpheldObjection, ...]
 
 
 class StaleReasons(NamedTuple):
@@ -144,7 +144,7 @@ class CauseFinder:
             return StaleReasons(causes, is_confirmed=False)
         said = [(cause, _find_verdict(cause, reviews)) for cause in causes]
         # Dismissed causes are removed. A confirmed one makes the claim stale, the others leave it
-        # potentially stale.
+        # needs review.
         left = tuple(stale_cause for stale_cause, verdict in said if verdict is not StalenessVerdict.DISMISSED)
         return StaleReasons(left, is_confirmed=any(verdict is StalenessVerdict.CONFIRMED for _, verdict in said))
 
@@ -153,12 +153,12 @@ class CauseFinder:
     ) -> list[tuple[StaleCause, ...]]:
         self._find_newest(self._cards, _NEWEST_CARDS, {head.card[0] for head in heads if head.card})
         self._find_newest(self._specs, _NEWEST_SPECS, {name for ground in grounds for name, _ in ground.specs})
-        fates = self._fates(heads)
+        match_results = self._match_results(heads)
         outcomes = [one.outcome for one in grounds if one.outcome is not None]
         methods = self._methods(outcomes)
         stale_causes = []
         for head, ground in zip(heads, grounds, strict=True):
-            card = self._find_card(head, head.card, fates.get((head.claim, head.revision))) if head.card else None
+            card = self._find_card(head, head.card, match_results.get((head.claim, head.revision))) if head.card else None
             causes = self._find_shared(head.model, card, ground.specs, reviews.get((head.claim, head.revision)))
             if ground.outcome is not None:
                 causes = (*causes, *methods.get(ground.outcome.entry, ()), *_find_upheld(ground.outcome, ground.upheld))
@@ -204,7 +204,7 @@ class CauseFinder:
                 text = f"{name}@{version} has a newer version, @{newest}"
                 yield StaleCause(kind=CauseKind.SPEC, what=f"{name}@{newest}", entry=entry, text=text)
 
-    def _find_card(self, head: ClaimHead, card: Reference, fate: tuple[MatchResult, int] | None) -> StaleCause | None:
+    def _find_card(self, head: ClaimHead, card: Reference, match_result: tuple[MatchResult, int] | None) -> StaleCause | None:
         """Return why a newer revision of *card* makes the claim stale; None when there is none, or its passage still stands there."""
         name, revision = card
         newest, entry = self._cards[name]
@@ -212,29 +212,31 @@ class CauseFinder:
             return None
         # If the passage is still there with the same words, a new card revision changes nothing for
         # the claim.
-        if fate is not None and fate[0] in (MatchResult.UNCHANGED, MatchResult.MOVED):
+        if match_result is not None and match_result[0] in (MatchResult.UNCHANGED, MatchResult.MOVED):
             return None
-        if fate is not None:
-            became = "reworded in" if fate[0] is MatchResult.REWORDED else "gone from"
-            return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=fate[1], text=f"its passage is {became} {name}@{newest}")
+        if match_result is not None:
+            became = "reworded in" if match_result[0] is MatchResult.REWORDED else "gone from"
+            return StaleCause(
+                kind=CauseKind.CARD, what=f"{name}@{newest}", entry=match_result[1], text=f"its passage is {became} {name}@{newest}"
+            )
         newer = f"{name}@{revision} has a newer revision, @{newest}"
-        unseen = f"{newer}; where its passage stands there was not looked up (caveat card diff {name} --record)"
+        unseen = f"{newer}; the place of its passage there was not looked up (caveat card diff {name} --record)"
         return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=entry, text=unseen if head.has_passage else newer)
 
-    def _fates(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
+    def _match_results(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
         """Return the outcome of the passages of claim revisions in the newest revision of their card, where they were looked for.
 
         One that is reworded in its spelling alone counts as unchanged: it asks no one for a decision.
         """
-        newest = self._cards if sighting.name in self._filled else {}
+        newest = self._cards if passage_match.name in self._filled else {}
         # Only claims whose card has a newer revision need a lookup.
         older = [head.claim for head in heads if head.card and newest.get(head.card[0], (0, 0))[0] > head.card[1]]
-        table = sighting
-        columns = (table.c.claim, table.c.revision, table.c.card, table.c.card_revision, table.c.fate, table.c.alarm, table.c.seq)
+        table = passage_match
+        columns = (table.c.claim, table.c.revision, table.c.card, table.c.card_revision, table.c.match_result, table.c.alarm, table.c.seq)
         rows = self._reader.rows_in(select(*columns).where(self._reader.visible(table)), table.c.claim, older)
         return {
             (row.claim, row.revision): (
-                MatchResult(row.fate) if row.alarm or row.fate != MatchResult.REWORDED else MatchResult.UNCHANGED,
+                MatchResult(row.match_result) if row.alarm or row.match_result != MatchResult.REWORDED else MatchResult.UNCHANGED,
                 row.seq,
             )
             for row in rows
@@ -322,7 +324,7 @@ class CauseFinder:
 def _select_newest(name: Column[Any], number: Column[Any]) -> Select[Any]:
     """Numbers are gapless, so the last entry has the highest."""
     newest = select(name, func.max(number), func.max(name.table.c.seq))
-    return newest.where(seen(name.table), name.in_(KEYS)).group_by(name)  # type: ignore[arg-type]
+    return newest.where(seen(name.table), name.in_(KEYS)).group_by(name)
 
 
 _NEWEST_CARDS = _select_newest(card_revision.c.card, card_revision.c.revision)
@@ -339,13 +341,13 @@ def _find_successors(lineage: Lineage, model: ModelRef, reviews: Mapping[Name, C
         if link.model in seen:
             continue
         seen.add(link.model)
-        cause = StaleCause(kind=CauseKind.SUCCESSOR, what=str(link.model), entry=link.entry, text=_tell_link(link))
+        cause = StaleCause(kind=CauseKind.SUCCESSOR, what=str(link.model), entry=link.entry, text=_describe_link(link))
         yield cause
         if _find_verdict(cause, reviews) is StalenessVerdict.DISMISSED:
             waiting += lineage.replacing(link.model)
 
 
-def _tell_link(link: ModelLink) -> str:
+def _describe_link(link: ModelLink) -> str:
     if link.descent is Descent.SNAPSHOT:
         return f"{link.predecessor} has a later snapshot, {link.model}"
     return f"{link.predecessor} was followed by {link.model}"
@@ -367,13 +369,13 @@ def _find_newer_methods(estimate: Estimate, newest: Mapping[str, tuple[int, int,
             yield StaleCause(kind=CauseKind.METHOD, what=f"{slug}/{version}", entry=entry, text=text)
 
 
-def _find_upheld(outcome: RecordedOutcome, upheld: Sequence[UpheldContestation]) -> Iterator[StaleCause]:
+def _find_upheld(outcome: RecordedOutcome, upheld: Sequence[UpheldObjection]) -> Iterator[StaleCause]:
     for one in upheld:
         # An audit that was opened after the decision, or that replayed under the rival, has taken
         # the objection into account.
-        if one.entry > outcome.opened and one.contestation != outcome.rival_of:
-            text = f"{one.contestation} against {one.target} was upheld after its last audit was opened"
-            yield StaleCause(kind=CauseKind.CONTESTATION, what=one.contestation, entry=one.entry, text=text)
+        if one.entry > outcome.opened and one.objection != outcome.rival_of:
+            text = f"{one.objection} against {one.target} was upheld after its last audit was opened"
+            yield StaleCause(kind=CauseKind.OBJECTION, what=one.objection, entry=one.entry, text=text)
 
 
 def _find_expired(outcome: RecordedOutcome) -> Iterator[StaleCause]:

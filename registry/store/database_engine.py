@@ -311,7 +311,7 @@ class TriggerRule:
     """Columns of a unique key that this rule already guards."""
 
 
-def gapless(table: str, number: str, within: str) -> TriggerRule:
+def without_gaps(table: str, number: str, within: str) -> TriggerRule:
     """Return the rule that *number* counts from 1 without a gap among rows with the same columns *within*."""
     columns = within.split()
     same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
@@ -319,7 +319,7 @@ def gapless(table: str, number: str, within: str) -> TriggerRule:
     # like a deleted entry.
     return TriggerRule(
         broken=f"NEW.{number} <> (SELECT coalesce(max({number}), 0) + 1 FROM {table} WHERE {same})",  # noqa: S608  (our own names)
-        message=f"not-gapless: {table}.{number} must follow the last one",
+        message=f"has-gap: {table}.{number} must follow the last one",
         covers=frozenset({number, *columns}),
     )
 

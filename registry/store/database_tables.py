@@ -9,7 +9,6 @@ from registry.store.database_engine import (
     TriggerRule,
     bytes_column,
     digest,
-    gapless,
     new_table,
     one_of,
     refers,
@@ -17,6 +16,7 @@ from registry.store.database_engine import (
     text_columns,
     whole_column,
     whole_columns,
+    without_gaps,
 )
 
 # All kinds are read here, so that a module that has the tables has them all.
@@ -54,7 +54,7 @@ entry = new_table(
     digest("leaf"),
     ForeignKeyConstraint(["log"], ["log.id"], name="log"),
     guards=(
-        gapless("entry", "seq", "log"),
+        without_gaps("entry", "seq", "log"),
         TriggerRule(
             # Times that decrease would make "as of a date" ambiguous.
             broken="NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1)",
@@ -85,7 +85,7 @@ identifier = new_table(
     UniqueConstraint("log", "kind", "authority", "year", "number"),
     refers("authority", "authority", "code"),
     key="log id",
-    guards=(gapless("identifier", "number", "log kind authority year"),),
+    guards=(without_gaps("identifier", "number", "log kind authority year"),),
 )
 node = new_table(
     "node",

@@ -12,8 +12,8 @@ from registry.errors import Fault, NotFoundError
 from registry.records.analysis_plan import Deviation, Exploration, Lock, list_locked
 from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.claim_status import CauseKind, Contestation, ContestationEvent, Family, StaleCause, Staleness, StalenessReview, Status
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.claim_status import CauseKind, Family, Objection, ObjectionEvent, StaleCause, Staleness, StalenessReview, Status
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.log_seal import Erasure
 from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding
@@ -26,19 +26,27 @@ from registry.records.verdict import Restriction
 from registry.store.claim_listing import find_current_entry, get_heads
 from registry.store.database_tables import body, entry
 from registry.store.kinds.audit_kinds import AUDITS, audit
-from registry.store.kinds.claim_kinds import card_revision, claim_relation, claim_revision, omission, sighting, staleness_review, survey
+from registry.store.kinds.claim_kinds import (
+    card_revision,
+    claim_relation,
+    claim_revision,
+    omission,
+    passage_match,
+    staleness_review,
+    survey,
+)
 from registry.store.kinds.definition_kinds import (
     DISPUTES,
     SPEC_DISPUTES,
-    contestation,
-    contestation_event,
     model_version,
+    objection,
+    objection_event,
     reveal,
     spec_version,
 )
 from registry.store.kinds.log_kinds import authority, erasure
 from registry.store.log_reader import CHUNK, LogReader, has_text, seen, select_recorded
-from registry.store.statement_kind import AUDIT, CONTESTATION, KINDS, Role, split_reference
+from registry.store.statement_kind import AUDIT, KINDS, OBJECTION, Role, split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements
 
@@ -70,20 +78,20 @@ OF_CLAIM = _list_roles(Kind.CLAIM)
 """What a claim's dossier and state rest on."""
 OF_AUDIT = _list_roles(Kind.AUDIT)
 """What belongs to an audit, without its opening; a rival is in the entry that opens it."""
-OF_CONTESTATION = _list_roles(Kind.CONTESTATION)
-"""A contestation, its steps, and the openings of audits that replay under its rival."""
+OF_OBJECTION = _list_roles(Kind.OBJECTION)
+"""An objection, its steps, and the openings of audits that replay under its rival."""
 OF_SPEC = _list_roles(Kind.PROPERTY)
-"""The versions of a specification, what reveals them, and contestations of them."""
+"""The versions of a specification, what reveals them, and objections of them."""
 OF_CARD = _list_roles(Kind.CARD)
 """The revisions of a card, and what was recorded of them."""
 
 IN_HISTORY: dict[Kind, tuple[Role, ...]] = {
     **{kind: _list_roles(kind, with_history=True) for kind in Kind},
     Kind.AUDIT: (Role("audit", "audit", AUDIT, own="audit"),),
-    Kind.CONTESTATION: (Role("contestation", "contestation", CONTESTATION, own="contestation"),),
+    Kind.OBJECTION: (Role("objection", "objection", OBJECTION, own="objection"),),
 }
-"""What the history of an identifier lists; the audits and contestations that it names belong to it with `PARTS_IN_HISTORY`."""
-PARTS_IN_HISTORY = (*_list_roles(Kind.AUDIT, with_history=True), Role("contestation_event", "contestation", CONTESTATION))
+"""What the history of an identifier lists; the audits and objections that it names belong to it with `PARTS_IN_HISTORY`."""
+PARTS_IN_HISTORY = (*_list_roles(Kind.AUDIT, with_history=True), Role("objection_event", "objection", OBJECTION))
 
 
 def find_concerns(reader: LogReader, roles: tuple[Role, ...], names: Collection[str] | None) -> list[Concern]:
@@ -159,11 +167,11 @@ def get_audit(reader: LogReader, name: str) -> AuditFile:
     )
 
 
-def get_contestation(reader: LogReader, name: str) -> ContestationFile:
-    """Return the contestation *name*, which exists, with its steps and the audits that replay under its rival."""
-    parts = _read_parts(reader, OF_CONTESTATION, name)
-    (opening,) = parts[Contestation]
-    return ContestationFile(contestation=opening, events=tuple(parts[ContestationEvent]), replays=tuple(parts[Audit]))
+def get_objection(reader: LogReader, name: str) -> ObjectionFile:
+    """Return the objection *name*, which exists, with its steps and the audits that replay under its rival."""
+    parts = _read_parts(reader, OF_OBJECTION, name)
+    (opening,) = parts[Objection]
+    return ObjectionFile(objection=opening, events=tuple(parts[ObjectionEvent]), replays=tuple(parts[Audit]))
 
 
 def _read_parts(reader: LogReader, roles: tuple[Role, ...], name: str) -> dict[type[Any], list[Recorded[Any]]]:
@@ -174,30 +182,30 @@ def _read_parts(reader: LogReader, roles: tuple[Role, ...], name: str) -> dict[t
     return parts
 
 
-def find_contestations(reader: LogReader, target: str | None) -> tuple[ContestationFile, ...]:
-    """Return the contestations of *target* (of everything when None; of all its versions without `@n`), in log order.
+def find_objections(reader: LogReader, target: str | None) -> tuple[ObjectionFile, ...]:
+    """Return the objections of *target* (of everything when None; of all its versions without `@n`), in log order.
 
-    Those of which a statement was erased are left out: `find_erased_contestations` names them.
+    Those of which a statement was erased are left out: `find_erased_objections` names them.
     """
     # Decision of 2026-11-22: lists exclude erased statements and name them. A supplement whose own
     # statement, or an objection to it, was erased is refused instead of being rendered without it.
-    erased = set(find_erased_contestations(reader, target))
-    return tuple(get_contestation(reader, name) for name in _name_contestations(reader, target) if name not in erased)
+    erased = set(find_erased_objections(reader, target))
+    return tuple(get_objection(reader, name) for name in _name_objections(reader, target) if name not in erased)
 
 
-def find_erased_contestations(reader: LogReader, target: str | None) -> tuple[str, ...]:
-    """Return the contestations of *target*, as `find_contestations` has it, of which grounds or a step were erased, in log order."""
-    steps = select(contestation_event.c.contestation).where(reader.visible(contestation_event), _is_erased(reader, contestation_event))
-    gone = or_(_is_erased(reader, contestation), contestation.c.contestation.in_(steps))
-    return _name_contestations(reader, target, gone)
+def find_erased_objections(reader: LogReader, target: str | None) -> tuple[str, ...]:
+    """Return the objections of *target*, as `find_objections` has it, of which grounds or a step were erased, in log order."""
+    steps = select(objection_event.c.objection).where(reader.visible(objection_event), _is_erased(reader, objection_event))
+    gone = or_(_is_erased(reader, objection), objection.c.objection.in_(steps))
+    return _name_objections(reader, target, gone)
 
 
-def _name_contestations(reader: LogReader, target: str | None, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
-    wanted = select(contestation.c.contestation).where(reader.visible(contestation), *conditions).order_by(contestation.c.seq)
+def _name_objections(reader: LogReader, target: str | None, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
+    wanted = select(objection.c.objection).where(reader.visible(objection), *conditions).order_by(objection.c.seq)
     if target is not None:
-        of_claim = _is_named(target, contestation.c.claim, contestation.c.revision)
-        wanted = wanted.where(or_(of_claim, _is_named(target, contestation.c.spec, contestation.c.version)))
-    return tuple(row.contestation for row in reader.rows(wanted))
+        of_claim = _is_named(target, objection.c.claim, objection.c.revision)
+        wanted = wanted.where(or_(of_claim, _is_named(target, objection.c.spec, objection.c.version)))
+    return tuple(row.objection for row in reader.rows(wanted))
 
 
 def find_reveals(reader: LogReader, references: Iterable[tuple[str, int]]) -> tuple[Recorded[Reveal], ...]:
@@ -236,11 +244,11 @@ def find_omission(reader: LogReader, card: str, start: int, stop: int) -> Record
     return reader.first_recorded(_seqs(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & place))
 
 
-def find_sightings(reader: LogReader, *, card: str | None, claim: str | None) -> tuple[Recorded[PassageMatch], ...]:
-    """Return the sightings in *card* and of *claim*, each with or without `@n`, in log order; None asks for all."""
-    in_card = true() if card is None else _is_named(card, sighting.c.card, sighting.c.card_revision)
-    of_claim = true() if claim is None else _is_named(claim, sighting.c.claim, sighting.c.revision)
-    return _of(reader, sighting, and_(in_card, of_claim))
+def find_passage_matches(reader: LogReader, *, card: str | None, claim: str | None) -> tuple[Recorded[PassageMatch], ...]:
+    """Return the passage matches in *card* and of *claim*, each with or without `@n`, in log order; None asks for all."""
+    in_card = true() if card is None else _is_named(card, passage_match.c.card, passage_match.c.card_revision)
+    of_claim = true() if claim is None else _is_named(claim, passage_match.c.claim, passage_match.c.revision)
+    return _of(reader, passage_match, and_(in_card, of_claim))
 
 
 _MODEL = select_recorded(
@@ -282,7 +290,7 @@ def find_reviews(reader: LogReader, claim: str | None) -> tuple[Recorded[Stalene
 
 
 def find_history(reader: LogReader, name: Identifier) -> tuple[Recorded[Any], ...]:
-    """Return every statement about *name*, in log order; those of a claim's audits and contestations belong to it."""
+    """Return every statement about *name*, in log order; those of a claim's audits and objections belong to it."""
     return reader.recorded(find_history_entries(reader, name))
 
 
@@ -330,7 +338,7 @@ def _is_named(reference: str, name: ColumnElement[str], number: ColumnElement[in
 Reference = tuple[str, int]
 """An identifier and its revision or version."""
 
-_OWN = {"events": "claim_event", "relations": "claim_relation", "sightings": "sighting", "reviews": "staleness_review"}
+_OWN = {"events": "claim_event", "relations": "claim_relation", "passage_matches": "passage_match", "reviews": "staleness_review"}
 """The parts of a dossier that are statements on its claim, by their table."""
 
 
@@ -361,7 +369,7 @@ def build_dossiers(reader: LogReader, claims: Sequence[str], *, revision: int | 
 
 def _select_since(name: Column[Any], number: Column[Any]) -> Select[Any]:
     table = name.table
-    since = (seen(table), name == bindparam("name"), number >= bindparam("number"))  # type: ignore[arg-type]
+    since = (seen(table), name == bindparam("name"), number >= bindparam("number"))
     return select_recorded(select(table.c.seq).where(*since))
 
 
@@ -382,7 +390,7 @@ class _Gatherer:
         self._get_card = cache(self._read_card)
         self._get_model = cache(self._read_model)
         self._get_model_events = cache(self._read_model_events)
-        self._get_contestation = cache(lambda name: get_contestation(reader, name))
+        self._get_objection = cache(lambda name: get_objection(reader, name))
         self._authorities: dict[str, tuple[Recorded[Any], ...]] = {}
 
     def build(self, claims: Sequence[str], revision: int | None) -> Iterator[Dossier]:
@@ -433,7 +441,7 @@ class _Gatherer:
         names = [name for _, name in sorted({*disputed, *of_specs})]
         # A replay under a rival names its objection even if that objection targets a newer
         # definition.
-        replayed = (file.audit.payload.contestation for file in audits)
+        replayed = (file.audit.payload.objection for file in audits)
         names += [name for name in dict.fromkeys(replayed) if name is not None and name not in names]
         return {
             "card": card,
@@ -442,7 +450,7 @@ class _Gatherer:
             "successors": successors,
             "specs": specs,
             "newer_specs": newer,
-            "contestations": tuple(self._get_contestation(name) for name in names),
+            "objections": tuple(self._get_objection(name) for name in names),
             "reveals": find_reveals(self._reader, _list_sealed(specs)),
         }
 
@@ -455,10 +463,10 @@ class _Gatherer:
 
     @cached_property
     def _spec_disputes(self) -> dict[Reference, list[tuple[int, str]]]:
-        """The contestations of definitions, each with its entry, by what they are against."""
+        """The objections of definitions, each with its entry, by what they are against."""
         found: dict[Reference, list[tuple[int, str]]] = defaultdict(list)
         for concern in find_concerns(self._reader, (SPEC_DISPUTES,), None):
-            # The name is empty for a contestation of a claim.
+            # The name is empty for an objection of a claim.
             if concern.name and concern.own:
                 found[concern.name, concern.revision].append((concern.seq, concern.own))
         return found
@@ -505,8 +513,8 @@ def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Record
     text = f"the claim has a newer revision, @{payload.revision}"
     causes = (StaleCause(kind=CauseKind.REVISION, what=payload.reference, entry=newest.entry.seq, text=text), *status.causes)
     # A confirmed cause stays the stronger one. A newer revision alone makes the older one
-    # potentially stale.
-    staleness = Staleness.STALE if status.staleness is Staleness.STALE else Staleness.POTENTIALLY_STALE
+    # needs review.
+    staleness = Staleness.STALE if status.staleness is Staleness.STALE else Staleness.NEEDS_REVIEW
     return replace(status, staleness=staleness, stale_because=tuple(cause.text for cause in causes), causes=causes)
 
 
@@ -547,8 +555,8 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
             case AuditFile():
                 said = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
                 yield from _flatten((*said, part.starts, part.ends))
-            case ContestationFile():
-                yield from _flatten((part.contestation, part.events, part.replays))
+            case ObjectionFile():
+                yield from _flatten((part.objection, part.events, part.replays))
             case _:
                 pass
 

@@ -24,7 +24,7 @@ from registry.store.database_tables import TYPED, body, entry, find_missing, ide
 from registry.store.kinds.log_kinds import log_import, publication
 from registry.store.ledger import Ledger
 from registry.store.log_reader import CHUNK, STEP, LogReader, find_altered, find_signature_faults, from_seconds, to_seconds
-from registry.store.log_seals import StoredCheckpoint, list_checkpoints, tell_cut_off
+from registry.store.log_seals import StoredCheckpoint, describe_truncated, list_checkpoints
 from registry.store.log_writer import CLOCK_TOLERANCE
 from registry.store.statement_kind import KINDS, EntryPlace, build_rows, kind_of
 
@@ -347,7 +347,7 @@ def check_log(
     )
 
 
-def tell_given_out(report: LogReport) -> str:
+def describe_published(report: LogReport) -> str:
     """Say that files were published and no checkpoint of that time is kept."""
     return _describe_unsealed(report.given_out_since, max((checkpoint.checkpoint.size for checkpoint in report.checkpoints), default=0))
 
@@ -397,7 +397,7 @@ class _LogCheck:
             # The row repeats what the note says. A changed row would hide a checkpoint from
             # queries.
             if note.checkpoint != checkpoint.checkpoint:
-                self._note("checkpoint-altered", where, _tell_difference(note.checkpoint, checkpoint.checkpoint))
+                self._note("checkpoint-altered", where, _describe_difference(note.checkpoint, checkpoint.checkpoint))
             checked.append(self._hold(note, checkpoint.at))
         for note in brought:
             if note.checkpoint.origin == self.origin:
@@ -469,16 +469,20 @@ class _LogCheck:
         start = before[-1].checkpoint.size + 1 if before else 1
         later = [checkpoint for checkpoint in checked if checkpoint.checkpoint.size > size]
         wrong = [first, *(checkpoint for checkpoint in later if not checkpoint.fits)]
-        since = _say_time(wrong[-1])
+        since = _describe_time(wrong[-1])
         # A later checkpoint that matches again dates the end of the alteration.
         until = next(
-            (_say_time(checkpoint) for checkpoint in later if checkpoint.fits and checkpoint.checkpoint.size > wrong[-1].checkpoint.size),
+            (
+                _describe_time(checkpoint)
+                for checkpoint in later
+                if checkpoint.fits and checkpoint.checkpoint.size > wrong[-1].checkpoint.size
+            ),
             None,
         )
         if first.fits is None:
             found = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
         elif size > self.scan.entries:
-            found = tell_cut_off(size, self.scan.entries)
+            found = describe_truncated(size, self.scan.entries)
         else:
             named = f"; among entries {', '.join(spans)} by what is kept of the tree" if spans else ""
             found = f"an entry among {start} to {size} is not the one that was sealed{named}"
@@ -548,7 +552,7 @@ def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
     return [parse_note(one.payload.checkpoint, where=f"entry {one.entry.seq}, checkpoint") for one in said]
 
 
-def _tell_difference(sealed: Checkpoint, row: Checkpoint) -> str:
+def _describe_difference(sealed: Checkpoint, row: Checkpoint) -> str:
     """In what a note and the row it stands in differ: the log's own name too, which a database may give it anew."""
     pairs = [
         (f"the log {sealed.origin}", f"the log is called {row.origin} here"),
@@ -559,7 +563,7 @@ def _tell_difference(sealed: Checkpoint, row: Checkpoint) -> str:
     return "; ".join(f"its note is of {there}, {here}" for (there, here), is_other in zip(pairs, differ, strict=True) if is_other)
 
 
-def _say_time(checked_checkpoint: CheckedCheckpoint) -> str:
+def _describe_time(checked_checkpoint: CheckedCheckpoint) -> str:
     times = [line.at for line in checked_checkpoint.lines if line.is_valid and line.at is not None]
     if times:
         return f"{max(times).isoformat()}, when it was cosigned"
@@ -593,7 +597,7 @@ class RowCheck:
     def check(self, entries: Collection[int], names: Collection[str]) -> None:
         """See that rows are what statements give: of *entries*, of every entry whose text has one of *names* in it, and of all lineage.
 
-        Names find what a page would not show because its row was turned away or taken out. So do the audits, contestations, definitions
+        Names find what a page would not show because its row was turned away or taken out. So do the audits, objections, definitions
         and cards that these texts name in turn: a newer version of a definition is said without the name of any claim. That a model has
         a successor is said without any identifier, and a newer method by its slug alone, so wherever something is named, everything said
         of model versions and methods is compared. Entries whose text was erased are passed over.
@@ -678,11 +682,11 @@ class _NamedEntries:
         return found
 
     def _follow(self, name: str) -> list[int]:
-        """Return what is to be looked at of *name*, which a text names: all of an audit or contestation, of the rest what defines it."""
+        """Return what is to be looked at of *name*, which a text names: all of an audit or objection, of the rest what defines it."""
         # Claims are not followed: related claims would pull in most of the registry.
         if name.startswith(f"{Kind.CLAIM}-"):
             return []
-        whole = name.startswith((f"{Kind.AUDIT}-", f"{Kind.CONTESTATION}-"))
+        whole = name.startswith((f"{Kind.AUDIT}-", f"{Kind.OBJECTION}-"))
         return (self._entries if whole else self._defining).get(name, [])
 
 

@@ -73,7 +73,7 @@ def _decompress(packed: bytes) -> bytes:
     # to more than the memory of the machine.
     size = zstandard.frame_content_size(packed)
     if not 0 <= size <= _MOST_BYTES:
-        raise ValueError(f"it says that its text has {size:,} bytes; at most {_MOST_BYTES:,} are kept" if size >= 0 else "it tells no size")
+        raise ValueError(f"it says that its text has {size:,} bytes; at most {_MOST_BYTES:,} are kept" if size >= 0 else "it has no size")
     return zstandard.ZstdDecompressor().decompress(packed)
 
 
@@ -93,9 +93,11 @@ CHUNK = 500
 # Statements that are asked of one claim again and again are written once, as constants of their
 # modules: SQLAlchemy needs 0.2 ms to put one together, ten times as long as SQLite needs to answer.
 
-LOG, LAST = bindparam("log_id"), bindparam("log_size")
-"""In a statement: the log that is read, and the last entry that is seen."""
-KEYS = bindparam("keys", expanding=True)
+LOG: BindParameter[int] = bindparam("log_id")
+"""In a statement: the log that is read."""
+LAST: BindParameter[int] = bindparam("log_size")
+"""In a statement: the last entry that is seen."""
+KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 """In a statement for `LogReader.rows_by`: the keys that are asked for."""
 
 

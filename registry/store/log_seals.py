@@ -190,13 +190,13 @@ def refuse_other_history(reader: LogReader) -> None:
     for stored_checkpoint in reversed(kept):
         size = stored_checkpoint.checkpoint.size
         if size > len(leaves):
-            raise _other_history(stored_checkpoint, tell_cut_off(size, len(leaves)))
+            raise _other_history(stored_checkpoint, describe_truncated(size, len(leaves)))
         root = tree.root_at(size, lambda level, index: levels[level][index]).hex()
         if _find_signed_root(stored_checkpoint) != root:
             raise _other_history(stored_checkpoint, f"the entries give the root {root} now, which is not the one that was signed")
 
 
-def tell_cut_off(size: int, entries: int) -> str:
+def describe_truncated(size: int, entries: int) -> str:
     """Say that a log of *entries* was once one of *size*."""
     return f"the log had {size} entries then, now it ends with {entries}: it was cut off, or put back to an older state"
 

@@ -18,7 +18,7 @@ from registry.store.database_engine import OWN_LOG, find_file, translate
 from registry.store.database_tables import TYPED, checkpoint, content, cosignature, log, node, signature
 from registry.store.ledger import Ledger, begin, hold_still
 from registry.store.log_reader import LogReader, find_altered
-from registry.store.log_seals import tell_cut_off
+from registry.store.log_seals import describe_truncated
 from registry.store.log_writer import EntryReplay, Inserts
 from registry.store.statement_kind import Row
 
@@ -210,7 +210,7 @@ class _Copy:
         # registry would hide that.
         for log_id, size, *_ in rows:
             if size > self._sizes[log_id]:
-                found, advice = tell_cut_off(size, self._sizes[log_id]), "restore the registry from a backup"
+                found, advice = describe_truncated(size, self._sizes[log_id]), "restore the registry from a backup"
                 raise InputError(Fault("history-differs", f"checkpoint at {size}", found, advice=advice))
         self._inserts.send({table.name: rows})
         return len(rows)

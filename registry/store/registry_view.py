@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.claim_status import StaleCause, StalenessReview, Status
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.model_version import EndpointName, ModelEndpoint, ModelEvent, ModelRef, ModelVersion, list_endpoint_names
 from registry.records.record import Authority, Identifier, Kind, Payload, parse_identifier
 from registry.records.specification import Reveal, SpecBody, SpecKind, SpecVersion
@@ -18,7 +18,7 @@ from registry.store import dossiers
 from registry.store.claim_listing import ClaimSummary
 from registry.store.kinds.audit_kinds import audit, lock
 from registry.store.kinds.claim_kinds import card_revision, claim_revision
-from registry.store.kinds.definition_kinds import contestation, model_event, model_version, spec, spec_version
+from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec, spec_version
 from registry.store.kinds.log_kinds import authority, publication
 from registry.store.log_reader import CHUNK, LogReader
 from registry.store.status_derivation import FactFinder
@@ -321,19 +321,19 @@ class View(LogReader):
         """Return all audits, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
         return dossiers.find_audits(self, claim)
 
-    def find_contestation(self, contestation_id: str) -> ContestationFile | None:
-        """Return a contestation with its steps."""
-        table = contestation
-        exists = self.rows(select(table.c.seq).where(self.visible(table), table.c.contestation == contestation_id))
-        return dossiers.get_contestation(self, contestation_id) if exists else None
+    def find_objection(self, objection_id: str) -> ObjectionFile | None:
+        """Return an objection with its steps."""
+        table = objection
+        exists = self.rows(select(table.c.seq).where(self.visible(table), table.c.objection == objection_id))
+        return dossiers.get_objection(self, objection_id) if exists else None
 
-    def list_contestations(self, target: str | None = None) -> tuple[ContestationFile, ...]:
-        """Return all contestations, or those of a claim or specification (`…@n` of one revision or version), in log order."""
-        return dossiers.find_contestations(self, target)
+    def list_objections(self, target: str | None = None) -> tuple[ObjectionFile, ...]:
+        """Return all objections, or those of a claim or specification (`…@n` of one revision or version), in log order."""
+        return dossiers.find_objections(self, target)
 
-    def list_erased_contestations(self, target: str | None = None) -> tuple[str, ...]:
-        """Return the contestations, `CON-…`, that `list_contestations` leaves out because a statement of theirs was erased."""
-        return dossiers.find_erased_contestations(self, target)
+    def list_erased_objections(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the objections, `CON-…`, that `list_objections` leaves out because a statement of theirs was erased."""
+        return dossiers.find_erased_objections(self, target)
 
     def find_publications(self, sha256: str) -> tuple[Recorded[Publication], ...]:
         """Return the publications of the file with this digest (hexadecimal)."""
@@ -367,21 +367,21 @@ class View(LogReader):
         """Return the omission of exactly the passage from *start* to *stop* of the card revision `CRD-…@n`."""
         return dossiers.find_omission(self, card, start, stop)
 
-    def list_sightings(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[PassageMatch], ...]:
+    def list_passage_matches(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[PassageMatch], ...]:
         """Return where passages of claims stand in other revisions of their cards, in log order.
 
         Args:
             card: only what was found in this card, `CRD-…` (in any of its revisions) or `CRD-…@n`.
             claim: only passages of this claim, `CLM-…` (of all its revisions) or `CLM-…@n`.
         """
-        return dossiers.find_sightings(self, card=card, claim=claim)
+        return dossiers.find_passage_matches(self, card=card, claim=claim)
 
     def list_relations(self, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
         """Return the relations in which the claim `CLM-…` stands on either side, in log order."""
         return dossiers.find_relations(self, claim)
 
     def history(self, name: str) -> tuple[Recorded[Payload], ...]:
-        """Return every statement about what *name* identifies, in log order; a claim's audits and contestations belong to it.
+        """Return every statement about what *name* identifies, in log order; a claim's audits and objections belong to it.
 
         Raises:
             InputError: *name* is no identifier.

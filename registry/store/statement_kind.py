@@ -55,7 +55,7 @@ class EntryPlace:
 
 # Identifiers that rows name.
 
-CLAIM, AUDIT, CARD, CONTESTATION = ((kind,) for kind in (Kind.CLAIM, Kind.AUDIT, Kind.CARD, Kind.CONTESTATION))
+CLAIM, AUDIT, CARD, OBJECTION = ((kind,) for kind in (Kind.CLAIM, Kind.AUDIT, Kind.CARD, Kind.OBJECTION))
 DEFINITION = (Kind.CONTEXT, Kind.PROPERTY, Kind.SCORING, Kind.CUES, Kind.METHOD)
 """The kinds of identifier that specifications have."""
 

@@ -238,7 +238,7 @@ class StatementRules:
 
 def _describe_difference(model_ref: ModelRef, other: ModelRef) -> str:
     if str(model_ref) == str(other):
-        return "the same words, but parted otherwise into developer, name and version"
+        return "the same words, but divided differently into developer, name and version"
     if str(model_ref).casefold() == str(other).casefold():
         return "they differ in upper and lower case"
     return "they differ in characters that look alike, in white space, or in upper and lower case"

@@ -11,12 +11,12 @@ from sqlalchemy import Table, select
 from registry.records.analysis_plan import list_locked
 from registry.records.claim import ClaimEventKind
 from registry.records.claim_status import (
-    ContestationState,
-    ContestationStep,
     Dispute,
     Family,
     FamilyOutcome,
     Lifecycle,
+    ObjectionState,
+    ObjectionStep,
     StaleCause,
     Staleness,
     Status,
@@ -32,12 +32,12 @@ from registry.store.claim_staleness import (
     ExpiredOutcome,
     RecordedOutcome,
     Reference,
-    UpheldContestation,
+    UpheldObjection,
 )
 from registry.store.database_tables import body, entry
 from registry.store.kinds.audit_kinds import audit, audit_rival, lock, outcome_validity, restriction, verdict
-from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, sighting, staleness_review
-from registry.store.kinds.definition_kinds import contestation, contestation_event, model_version
+from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, passage_match, staleness_review
+from registry.store.kinds.definition_kinds import model_version, objection, objection_event
 from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
 from registry.store.version_lineage import Lineage
@@ -62,8 +62,8 @@ class StatusFacts:
     has_revision: bool
     events: Sequence[tuple[ClaimEventKind, str | None]] = ()
     """What happened to it, in log order, each with its successor if any."""
-    contestations: Sequence[ContestationState] = ()
-    """Where each contestation of the claim, or of a specification that it or a lock of it refers to, stands."""
+    objections: Sequence[ObjectionState] = ()
+    """Where each objection of the claim, or of a specification that it or a lock of it refers to, stands."""
     causes: tuple[StaleCause, ...] = ()
     """What it may not have survived, without what was dismissed."""
     is_confirmed: bool = False
@@ -79,7 +79,7 @@ def derive_status(facts: StatusFacts) -> Status:
     superseded = [successor for event, successor in facts.events if event is ClaimEventKind.SUPERSEDE]
     return Status(
         lifecycle=derive_lifecycle(has_revision=facts.has_revision, events=[event for event, _ in facts.events]),
-        dispute=_derive_dispute(facts.contestations),
+        dispute=_derive_dispute(facts.objections),
         staleness=_derive_staleness(facts),
         restriction=_derive_restriction(facts.gravest),
         gravest=facts.gravest,
@@ -102,13 +102,13 @@ def derive_lifecycle(*, has_revision: bool, events: Sequence[ClaimEventKind]) ->
 def _derive_staleness(facts: StatusFacts) -> Staleness:
     if not facts.causes:
         return Staleness.CURRENT
-    return Staleness.STALE if facts.is_confirmed else Staleness.POTENTIALLY_STALE
+    return Staleness.STALE if facts.is_confirmed else Staleness.NEEDS_REVIEW
 
 
-def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:
-    settled: Mapping[ContestationState, Dispute] = {
-        ContestationState.UPHELD: Dispute.UPHELD,
-        ContestationState.REJECTED: Dispute.UNDISPUTED,
+def _derive_dispute(states: Sequence[ObjectionState]) -> Dispute:
+    settled: Mapping[ObjectionState, Dispute] = {
+        ObjectionState.UPHELD: Dispute.UPHELD,
+        ObjectionState.REJECTED: Dispute.UNDISPUTED,
     }
     disputes = {settled.get(state, Dispute.CONTESTED) for state in states}
     # One open objection outweighs any number of resolved ones.
@@ -124,12 +124,12 @@ def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
 # Gathering of facts for many claims in a fixed number of queries.
 
 
-class ContestationPosition(NamedTuple):
-    """Where a contestation stands, and which entry says so."""
+class ObjectionPosition(NamedTuple):
+    """Where an objection stands, and which entry says so."""
 
-    contestation: str
+    objection: str
     target: str
-    state: ContestationState
+    state: ObjectionState
     entry: int
     """Of its last step; 0 before any."""
 
@@ -149,11 +149,11 @@ _ASKED = (
     claim_context,
     claim_event,
     claim_origin,
-    contestation,
+    objection,
     lock,
     model_version,
     restriction,
-    sighting,
+    passage_match,
     staleness_review,
 )
 
@@ -170,8 +170,8 @@ class FactFinder:
         # Empty tables are the usual case, and each one saves a query per list.
         self._filled = reader.find_filled(*_ASKED)
         self._causes = CauseFinder(reader, self._filled)
-        self._disputed = self._has(contestation)
-        self._disputed_specs: dict[Reference, list[ContestationPosition]] | None = None
+        self._disputed = self._has(objection)
+        self._disputed_specs: dict[Reference, list[ObjectionPosition]] | None = None
         self._usual: dict[Hashable, Status] = {}
         """Of claims with nothing of their own, by what they share."""
         self._families = FamilyFinder(reader, self._filled, list_ignored=_list_ignored)
@@ -219,7 +219,7 @@ class FactFinder:
                 StatusFacts(
                     has_revision=True,
                     events=events.get(head.claim, ()),
-                    contestations=[position.state for position in placed.get(head.seq, ())],
+                    objections=[position.state for position in placed.get(head.seq, ())],
                     causes=causes,
                     is_confirmed=is_confirmed,
                     gravest=gravest,
@@ -243,8 +243,8 @@ class FactFinder:
         _, grounds = self._gather(heads)
         return self._causes.candidates(heads, grounds)
 
-    def _gather(self, heads: Sequence[ClaimHead]) -> tuple[dict[int, tuple[ContestationPosition, ...]], list[ClaimGround]]:
-        """Return contestations by entry of the head, and what each head rests on."""
+    def _gather(self, heads: Sequence[ClaimHead]) -> tuple[dict[int, tuple[ObjectionPosition, ...]], list[ClaimGround]]:
+        """Return objections by entry of the head, and what each head rests on."""
         openings = self._openings(heads)
         audited = {opening.claim: opening.revision for opening in openings}
         outcomes = self._outcomes(heads, openings)
@@ -257,8 +257,8 @@ class FactFinder:
         ]
         return placed, grounds
 
-    def _place(self, heads: Sequence[ClaimHead], specs: Sequence[tuple[Reference, ...]]) -> dict[int, tuple[ContestationPosition, ...]]:
-        """Return the contestations of each head, and of what it and locks of it name, by its entry."""
+    def _place(self, heads: Sequence[ClaimHead], specs: Sequence[tuple[Reference, ...]]) -> dict[int, tuple[ObjectionPosition, ...]]:
+        """Return the objections of each head, and of what it and locks of it name, by its entry."""
         contested, disputes = self._contested(heads), self._spec_disputes()
         # Locks can name other definitions than the claim. Objections to those concern the audited
         # claim too.
@@ -324,42 +324,42 @@ class FactFinder:
             return []
         return [AuditOpening(*row) for row in self._reader.rows_by(_OPENINGS, (head.claim for head in heads))]
 
-    def _contested(self, heads: Sequence[ClaimHead]) -> dict[str, list[ContestationPosition]]:
-        found: dict[str, list[ContestationPosition]] = defaultdict(list)
-        wanted = select(contestation).where(self._reader.visible(contestation))
-        rows = self._reader.rows_in(wanted, contestation.c.claim, (head.claim for head in heads))
+    def _contested(self, heads: Sequence[ClaimHead]) -> dict[str, list[ObjectionPosition]]:
+        found: dict[str, list[ObjectionPosition]] = defaultdict(list)
+        wanted = select(objection).where(self._reader.visible(objection))
+        rows = self._reader.rows_in(wanted, objection.c.claim, (head.claim for head in heads))
         states = self._states(rows)
         for row in rows:
-            found[row.claim].append(states[row.contestation])
+            found[row.claim].append(states[row.objection])
         return found
 
-    def _states(self, contestations: Sequence[Any]) -> dict[str, ContestationPosition]:
-        """Return where each of *contestations* stands, rows of its table."""
-        table = contestation_event
+    def _states(self, objections: Sequence[Any]) -> dict[str, ObjectionPosition]:
+        """Return where each of *objections* stands, rows of its table."""
+        table = objection_event
         placed = (entry.c.log == table.c.log) & (entry.c.seq == table.c.seq)
-        columns = (table.c.contestation, table.c.step, table.c.seq, entry.c.actor)
+        columns = (table.c.objection, table.c.step, table.c.seq, entry.c.actor)
         ordered = select(*columns).join(entry, placed).where(self._reader.visible(table))
-        names = [row.contestation for row in contestations]
-        last = {row.contestation: row for row in self._reader.rows_in(ordered.order_by(table.c.seq), table.c.contestation, names)}
+        names = [row.objection for row in objections]
+        last = {row.objection: row for row in self._reader.rows_in(ordered.order_by(table.c.seq), table.c.objection, names)}
         found = {}
-        for row in contestations:
-            step, owner = last.get(row.contestation), owner_of(row.claim or row.spec)
-            contestation_step = ContestationStep(step.step) if step else None
-            state = find_state(contestation_step, actor=step.actor if step else "", owner=owner, by=row.contested_by)
+        for row in objections:
+            step, owner = last.get(row.objection), owner_of(row.claim or row.spec)
+            objection_step = ObjectionStep(step.step) if step else None
+            state = find_state(objection_step, actor=step.actor if step else "", owner=owner, by=row.contested_by)
             target = f"{row.claim}@{row.revision}" if row.claim else f"{row.spec}@{row.version}"
-            found[row.contestation] = ContestationPosition(row.contestation, target, state, step.seq if step else 0)
+            found[row.objection] = ObjectionPosition(row.objection, target, state, step.seq if step else 0)
         return found
 
     def find_rivals(self, audits: Collection[str]) -> dict[str, tuple[str, bool]]:
-        """Return those of *audits* that replay under the rival of a contestation, with that contestation and whether it was upheld."""
+        """Return those of *audits* that replay under the rival of an objection, with that objection and whether it was upheld."""
         if not self._has(audit_rival):
             return {}
-        replays = select(audit_rival.c.audit, audit_rival.c.contestation).where(self._reader.visible(audit_rival))
+        replays = select(audit_rival.c.audit, audit_rival.c.objection).where(self._reader.visible(audit_rival))
         rows = self._reader.rows_in(replays, audit_rival.c.audit, audits)
-        wanted = select(contestation).where(self._reader.visible(contestation))
-        states = self._states(self._reader.rows_in(wanted, contestation.c.contestation, (row.contestation for row in rows)))
-        upheld = {name for name, state in states.items() if state.state is ContestationState.UPHELD}
-        return {row.audit: (row.contestation, row.contestation in upheld) for row in rows}
+        wanted = select(objection).where(self._reader.visible(objection))
+        states = self._states(self._reader.rows_in(wanted, objection.c.objection, (row.objection for row in rows)))
+        upheld = {name for name, state in states.items() if state.state is ObjectionState.UPHELD}
+        return {row.audit: (row.objection, row.objection in upheld) for row in rows}
 
     def _locked_specs(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[Reference]]:
         """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
@@ -379,20 +379,20 @@ class FactFinder:
                 found[row.seq].append((row.context, row.context_version))
         return found
 
-    def _spec_disputes(self) -> dict[Reference, list[ContestationPosition]]:
+    def _spec_disputes(self) -> dict[Reference, list[ObjectionPosition]]:
         if self._disputed_specs is None:
             self._disputed_specs = defaultdict(list)
-            wanted = select(contestation).where(self._reader.visible(contestation), contestation.c.spec.is_not(None))
+            wanted = select(objection).where(self._reader.visible(objection), objection.c.spec.is_not(None))
             rows = self._reader.rows(wanted)
             states = self._states(rows)
             for row in rows:
-                self._disputed_specs[row.spec, row.version].append(states[row.contestation])
+                self._disputed_specs[row.spec, row.version].append(states[row.objection])
         return self._disputed_specs
 
 
 _MARKING = {
     table.name: select(table.c.claim).where(seen(table), table.c.claim.in_(KEYS))
-    for table in (audit, contestation, sighting, staleness_review)
+    for table in (audit, objection, passage_match, staleness_review)
 }
 """What is recorded of a single claim, by table."""
 _OPENINGS = (
@@ -426,10 +426,10 @@ def _find_longest(expired_outcome: ExpiredOutcome | None, one: ExpiredOutcome | 
     return None if expired_outcome is None or one is None else max(expired_outcome, one, key=lambda each: (each.valid_until, each.entry))
 
 
-def _keep_upheld(placed: Sequence[ContestationPosition]) -> tuple[UpheldContestation, ...]:
-    return tuple(UpheldContestation(one.contestation, one.target, one.entry) for one in placed if one.state is ContestationState.UPHELD)
+def _keep_upheld(placed: Sequence[ObjectionPosition]) -> tuple[UpheldObjection, ...]:
+    return tuple(UpheldObjection(one.objection, one.target, one.entry) for one in placed if one.state is ObjectionState.UPHELD)
 
 
 def _list_ignored(reader: LogReader, audits: Collection[str]) -> frozenset[str]:
-    """Return those of *audits* whose outcomes do not count: under a rival whose contestation was not upheld."""
+    """Return those of *audits* whose outcomes do not count: under a rival whose objection was not upheld."""
     return frozenset(name for name, (_, upheld) in FactFinder(reader).find_rivals(audits).items() if not upheld)

@@ -13,9 +13,9 @@ from registry.records.model_version import ModelRef
 from registry.store.claim_listing import list_heads
 from registry.store.claim_staleness import ClaimHead, Reference
 from registry.store.database_tables import body, content, entry
-from registry.store.dossiers import OF_AUDIT, OF_CARD, OF_CLAIM, OF_CONTESTATION, OF_SPEC, Concern, find_concerns, group_concerns
+from registry.store.dossiers import OF_AUDIT, OF_CARD, OF_CLAIM, OF_OBJECTION, OF_SPEC, Concern, find_concerns, group_concerns
 from registry.store.kinds.audit_kinds import AUDITS, RIVALS, lock
-from registry.store.kinds.claim_kinds import CARD_REVISIONS, SIGHTINGS, card_revision, claim_revision
+from registry.store.kinds.claim_kinds import CARD_REVISIONS, PASSAGE_MATCHES, card_revision, claim_revision
 from registry.store.kinds.definition_kinds import DISPUTES, SPEC_VERSIONS
 from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
@@ -51,13 +51,13 @@ class _States:
         self._marks: dict[int, bytes] = {}
         self._own: dict[str, list[int]] = defaultdict(list)
         """By claim, in any of its revisions: what its history tells, and all of its audits."""
-        self._sightings: dict[Reference, list[int]] = defaultdict(list)
+        self._passage_matches: dict[Reference, list[int]] = defaultdict(list)
         self._disputed: dict[str, dict[str, None]] = defaultdict(dict)
-        """By claim: the contestations of it, then those under whose rival audits of it replay."""
+        """By claim: the objections of it, then those under whose rival audits of it replay."""
         self._locked: dict[Reference, list[Reference]] = {}
         self._specs: dict[str, list[Concern]] = {}
         self._cards: dict[str, list[Concern]] = {}
-        self._contestations: dict[str, list[Concern]] = {}
+        self._objections: dict[str, list[Concern]] = {}
         self._shared: dict[tuple[str, Any], bytes] = {}
 
     def find(self, names: frozenset[str] | None) -> dict[str, str]:
@@ -96,8 +96,8 @@ class _States:
         audits: dict[str, str] = {}
         for concern in find_concerns(self._reader, OF_CLAIM, claims):
             match concern.table:
-                case SIGHTINGS.table:
-                    self._sightings[concern.name, concern.revision].append(concern.seq)
+                case PASSAGE_MATCHES.table:
+                    self._passage_matches[concern.name, concern.revision].append(concern.seq)
                 case DISPUTES.table:
                     self._disputed[concern.name][concern.own or ""] = None
                 case _:
@@ -133,15 +133,15 @@ class _States:
         return found
 
     def _gather_shared(self, heads: Sequence[ClaimHead], named: Sequence[tuple[Reference, ...]]) -> None:
-        """Read what concerns the definitions, cards and contestations of *heads*, where that was not read for others."""
+        """Read what concerns the definitions, cards and objections of *heads*, where that was not read for others."""
         specs = {name for references in named for name, _ in references} - self._specs.keys()
         self._specs |= group_concerns(find_concerns(self._reader, OF_SPEC, specs), specs)
         cards = {head.card[0] for head in heads if head.card} - self._cards.keys()
         self._cards |= group_concerns(find_concerns(self._reader, (CARD_REVISIONS,), cards), cards)
         disputes = {one for head in heads for one in self._disputed.get(head.claim, ())}
         disputes |= {concern.own for name in specs for concern in self._specs[name] if concern.own is not None}
-        disputes -= self._contestations.keys()
-        self._contestations |= group_concerns(find_concerns(self._reader, OF_CONTESTATION, disputes), disputes)
+        disputes -= self._objections.keys()
+        self._objections |= group_concerns(find_concerns(self._reader, OF_OBJECTION, disputes), disputes)
 
     def _digest_claim(
         self, head: ClaimHead, specs: tuple[Reference, ...], state: tuple[Status, Family], models: tuple[ModelRef, ...]
@@ -151,30 +151,30 @@ class _States:
             ("specs", specs, self._list_specs(specs)),
             ("card", head.card, self._list_card(head.card)),
             ("models", models, self._list_models(models)),
-            *(("contestation", name, self._list_contestation(name)) for name in self._disputed.get(head.claim, ())),
+            *(("objection", name, self._list_objection(name)) for name in self._disputed.get(head.claim, ())),
         ]
         # Claims of one card share card, model and definitions, so their digests are computed once.
         new = [(kind, key, list(numbers)) for kind, key, numbers in shared if (kind, key) not in self._shared]
         named_by = self._endpoints.list_entries(head.model, head.claim)
-        own = (*self._own.get(head.claim, ()), *self._sightings.get(here, ()), *named_by)
+        own = (*self._own.get(head.claim, ()), *self._passage_matches.get(here, ()), *named_by)
         self._read_marks({*own, *(seq for _, _, numbers in new for seq in numbers)})
         self._shared |= {(kind, key): _digest(kind, self._mark(numbers)) for kind, key, numbers in new}
         parts = [self._shared[kind, key] for kind, key, _ in shared]
-        return _digest(self._origin, "claim", *here, _tell(state[0]), _list_family(state[1]), self._mark(own), *parts)
+        return _digest(self._origin, "claim", *here, _describe(state[0]), _list_family(state[1]), self._mark(own), *parts)
 
     def _list_specs(self, references: tuple[Reference, ...]) -> Iterator[int]:
         for name, version in references:
             for concern in self._specs[name]:
                 # Newer versions count too: the supplement says that they exist.
                 if concern.revision == version or (concern.table == SPEC_VERSIONS.table and concern.revision > version):
-                    yield from (concern.seq,) if concern.own is None else self._list_contestation(concern.own)
+                    yield from (concern.seq,) if concern.own is None else self._list_objection(concern.own)
 
     def _list_card(self, card: Reference | None) -> Iterator[int]:
         if card is not None:
             yield from (concern.seq for concern in self._cards[card[0]] if concern.revision >= card[1])
 
-    def _list_contestation(self, name: str) -> Iterator[int]:
-        yield from (concern.seq for concern in self._contestations.get(name, ()))
+    def _list_objection(self, name: str) -> Iterator[int]:
+        yield from (concern.seq for concern in self._objections.get(name, ()))
 
     def _list_models(self, models: tuple[ModelRef, ...]) -> Iterator[int]:
         for model in models:
@@ -263,7 +263,7 @@ def _list_models(heads: Sequence[ClaimHead]) -> dict[Reference, tuple[ModelRef, 
     return refs
 
 
-def _tell(status: Status) -> list[Any]:
+def _describe(status: Status) -> list[Any]:
     causes = [[cause.kind.value, cause.what, cause.entry, cause.text] for cause in status.causes]
     axes = (status.lifecycle, status.dispute, status.staleness, status.restriction)
     return [*(axis.value for axis in axes), status.superseded_by, causes]

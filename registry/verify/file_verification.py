@@ -47,14 +47,14 @@ def check_bundle(path: Path, means: VerificationMeans) -> tuple[Check, ...]:
         rest = (CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
         return (broken, *(not_checked(name, "the bundle is not whole") for name in rest))
     return (
-        _tell_whole(bundle),
+        _describe_whole(bundle),
         _check_signer(bundle, means),
         check_witnesses(bundle.checkpoint, means.trust),
         check_root(bundle.checkpoint.checkpoint, means.ledger),
     )
 
 
-def _tell_whole(bundle: Bundle) -> Check:
+def _describe_whole(bundle: Bundle) -> Check:
     header = bundle.header
     erased = f", {bundle.erased} of them without their text" if bundle.erased else ""
     # A bundle that begins later carries only what the earlier entries add to the root.
@@ -74,7 +74,7 @@ def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
     log_keys = means.trust.list_log_keys(checkpoint.origin)
     if not log_keys:
         signers = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in bundle.checkpoint.lines[:6])
-        return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says whose key that is; give it with --key")
+        return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says who has that key; give it with --key")
     try:
         # Keys are believed for the log whose name they bear: the given one, and those that a
         # checkpoint of a believed key covers. The cost: a rotation that the old key did not sign
@@ -229,7 +229,7 @@ def verify_files(
     files: Sequence[InputFile],
     means: "VerificationMeans",
     *,
-    redraw: bool = True,
+    rerender: bool = True,
     time_limit_s: float,
     workers: int,
     progress: Callable[[int], None] = lambda _more: None,
@@ -237,7 +237,7 @@ def verify_files(
     """Return the checks of each of *files*, in their order.
 
     Args:
-        redraw: whether to render again also files whose very bytes are proven to be published.
+        rerender: whether to render again also files whose very bytes are proven to be published.
         time_limit_s: seconds that drawing one of them may take.
         workers: how many processes draw at once.
         progress: called with how many more files are checked.
@@ -245,11 +245,12 @@ def verify_files(
     Raises:
         CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
     """
-    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (only where there are supplements)
+    from registry.report.published_file import read_neighbours  # noqa: PLC0415  (only where there are supplements)
+    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415
 
     failed: dict[int, CaveatError] = {at: file.error for at, file in enumerate(files) if file.error is not None}
     opened = _open_all(files, means, failed)
-    carried = {at: item for at, item in opened.items() if not isinstance(item, tuple)}
+    embedded = {at: item for at, item in opened.items() if not isinstance(item, tuple)}
     done = {at: item for at, item in opened.items() if isinstance(item, tuple)}
     for at, file in enumerate(files):
         if file.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
@@ -259,37 +260,45 @@ def verify_files(
                 failed[at] = error
     _refuse_all(list(failed.values()), among=files)
     progress(len(done) + len(failed))
-    examined = {at: examine_supplement(file, means, proof=files[at].proof, where=_name_proof(files[at])) for at, file in carried.items()}
+    examined = {at: examine_supplement(file, means, proof=files[at].proof, where=_name_proof(files[at])) for at, file in embedded.items()}
     # Rendering takes longer than all other checks together. A proof that these very bytes were
     # published leaves one question to it: whether their authority published another page than its record gives.
-    drawn = [
+    rendered = [
         at
         for at, examination in examined.items()
-        if redraw or examination.published is None or examination.carried.format is OutputFormat.JSON
+        if rerender or examination.published is None or examination.embedded.format is OutputFormat.JSON
     ]
-    done |= {at: examined[at].finish(None) for at in examined.keys() - drawn}
-    progress(len(examined) - len(drawn))
+    done |= {at: examined[at].finish(None) for at in examined.keys() - rendered}
+    progress(len(examined) - len(rendered))
     # `caveat-verify` brings no layout: what it would compare stays unchecked, and JSON, which needs none, is compared.
     if not has_layout():
-        lacking = [at for at in drawn if carried[at].format is not OutputFormat.JSON]
+        lacking = [at for at in rendered if embedded[at].format is not OutputFormat.JSON]
         for at in lacking:
-            done[at] = examined[at].finish(RenderedFile(key=str(at), format=carried[at].format, data=None, error=refuse_layout()))
-        drawn = [at for at in drawn if at not in lacking]
+            done[at] = examined[at].finish(RenderedFile(key=str(at), format=embedded[at].format, data=None, error=refuse_layout()))
+        rendered = [at for at in rendered if at not in lacking]
         progress(len(lacking))
     with ExitStack() as stack:
-        pdfs = sum(carried[at].format is OutputFormat.PDF for at in drawn)
+        pdfs = sum(embedded[at].format is OutputFormat.PDF for at in rendered)
         # One process for each PDF at most; HTML and JSON need none of their own.
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
-        jobs = [RenderJob(key=str(at), supplement=carried[at].supplement, format=carried[at].format) for at in drawn]
+        jobs = [
+            RenderJob(
+                key=str(at),
+                supplement=embedded[at].supplement,
+                format=embedded[at].format,
+                neighbours=read_neighbours(embedded[at].data) if embedded[at].format is OutputFormat.HTML else (),
+            )
+            for at in rendered
+        ]
         for made in render_many(jobs, workers=ready, time_limit_s=time_limit_s):
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
     # Contradictions show only when all files are known.
     contradicted = find_contradictions(files, means.trust)
-    return [_tell(file, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, file in enumerate(files)]
+    return [_describe(file, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, file in enumerate(files)]
 
 
-def _tell(input_file: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
+def _describe(input_file: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
     if error is None:
         return FileVerification(name=str(input_file.path), kind=input_file.kind, checks=checks)
     return FileVerification(name=str(input_file.path), kind=FileKind.UNREADABLE, checks=(), faults=error.faults)
@@ -311,7 +320,7 @@ def check_file(
         proof: those of the proof beside a supplement; None where there is none.
         trust: the keys that are known.
         ledger: a registry to compare with; None to do without.
-        made: what drawing the supplement again came to; None where it was not drawn, and then `bytes` was not checked.
+        made: what drawing the supplement again came to; None where it was not rendered, and then `bytes` was not checked.
         where: what the file is called, for messages.
 
     Raises:
@@ -407,7 +416,7 @@ def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _CheckpointSighting:
+class _SeenCheckpoint:
     """A checkpoint, and the file that brings it."""
 
     at: int
@@ -423,18 +432,18 @@ def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, s
     Where a known key signed one side alone, the other side proves nothing, and only its files are returned. Otherwise all are: either the
     log signed two histories, or nothing here says which of them is forged.
     """
-    groups: dict[tuple[str, int], list[_CheckpointSighting]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[_SeenCheckpoint]] = defaultdict(list)
     for at, file in enumerate(files):
         for note in _list_notes(file):
             checkpoint = note.checkpoint
             # Signatures are verified before they count as evidence.
             lines = verify_note(note, trust.list_log_keys(checkpoint.origin))
-            sighting = _CheckpointSighting(at=at, note=note, is_signed=any(line.is_valid for line in lines))
+            seen_checkpoint = _SeenCheckpoint(at=at, note=note, is_signed=any(line.is_valid for line in lines))
             # Grouped by log and size: only there can two roots contradict each other.
-            groups[checkpoint.origin, checkpoint.size].append(sighting)
+            groups[checkpoint.origin, checkpoint.size].append(seen_checkpoint)
     told: dict[int, str] = {}
-    for sightings in groups.values():
-        told |= _compare(sightings, files)
+    for seen_checkpoints in groups.values():
+        told |= _compare(seen_checkpoints, files)
     return told
 
 
@@ -446,20 +455,20 @@ def mark_contradiction(checks: tuple[Check, ...], words: str | None) -> tuple[Ch
     return tuple(replace(wrong, note=f"{words}; {check.note}") if check.name is CheckName.CONSISTENCY else check for check in checks)
 
 
-def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile]) -> Mapping[int, str]:
-    roots = {sighting.note.checkpoint.root for sighting in sightings}
+def _compare(seen_checkpoints: Sequence[_SeenCheckpoint], files: Sequence[InputFile]) -> Mapping[int, str]:
+    roots = {seen_checkpoint.note.checkpoint.root for seen_checkpoint in seen_checkpoints}
     # One root: no contradiction.
     if len(roots) == 1:
         return {}
     # A root that a known key signed outweighs one without.
-    signed = {checkpoint_sighting.note.checkpoint.root for checkpoint_sighting in sightings if checkpoint_sighting.is_signed}
+    signed = {seen_checkpoint.note.checkpoint.root for seen_checkpoint in seen_checkpoints if seen_checkpoint.is_signed}
     told = {}
-    for checkpoint_sighting in sightings:
-        checkpoint = checkpoint_sighting.note.checkpoint
+    for seen_checkpoint in seen_checkpoints:
+        checkpoint = seen_checkpoint.note.checkpoint
         if signed == {checkpoint.root}:
             continue  # the others are not signed by a key that is known: they are no evidence against it
-        other = next(rival for rival in sightings if rival.note.checkpoint.root != checkpoint.root)
-        told[checkpoint_sighting.at] = (
+        other = next(rival for rival in seen_checkpoints if rival.note.checkpoint.root != checkpoint.root)
+        told[seen_checkpoint.at] = (
             f"two histories of {checkpoint.origin}: at {checkpoint.size} entries its root is {checkpoint.root} here, "
             f"and {other.note.checkpoint.root} in {files[other.at].path}"
         )
@@ -592,7 +601,7 @@ def summarise(file_verification: FileVerification, demand: Demand) -> str:
         told += f" {unused}"
     # Said once: the sentence about the unused key says the same.
     elif _is_nobodys(checks):
-        told += f" Nothing here shows who made this file, and anybody can make one of which all this holds: {_advise(checks)}."
+        told += f" Nothing here shows who made this file, and anyone can make one that passes all of this: {_advise(checks)}."
     # Reasons, names and titles are composed from statements. Only a publication, a registry or a
     # known signature vouches for them (decision of 2026-11-22).
     if _is_unvouched(checks):

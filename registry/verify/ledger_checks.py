@@ -13,7 +13,7 @@ from registry.registration.key_registration import KeyState, list_keys
 from registry.seal.signed_notes import VerifierKey, parse_note, parse_vkey
 from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.log_integrity import LogReport, check_log, tell_given_out
+from registry.store.log_integrity import LogReport, check_log, describe_published
 from registry.store.log_reader import list_key_events
 from registry.store.log_seals import StoredCheckpoint, list_checkpoints
 from registry.store.registry_rebuild import verify
@@ -100,14 +100,14 @@ def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
         with ledger.view() as view:
             states = list_keys(view)
     except CaveatError as error:
-        return no(CheckName.KEYS, _tell(error.faults)), ()
+        return no(CheckName.KEYS, _describe(error.faults)), ()
     # Logs that were taken over are checked, too: their keys would be believed.
     if wrong := [fault for log in ledger.list_logs()[1:] for fault in _find_contradictions(ledger, log.origin)]:
-        return no(CheckName.KEYS, _tell(wrong)), states
+        return no(CheckName.KEYS, _describe(wrong)), states
     if not states:
         return not_checked(CheckName.KEYS, "the log names no key"), ()
     force = sum(state.in_force for state in states)
-    ended = "; ".join(_tell_end(key_state) for key_state in states if not key_state.in_force)
+    ended = "; ".join(_describe_end(key_state) for key_state in states if not key_state.in_force)
     note = f"{len(states)} recorded, {force} in force{'; ' if ended else ''}{ended}; each is the one that its entry names"
     return yes(CheckName.KEYS, note), states
 
@@ -122,7 +122,7 @@ def _find_contradictions(ledger: Ledger, origin: str) -> tuple[Fault, ...]:
     return ()
 
 
-def _tell_end(state: KeyState) -> str:
+def _describe_end(state: KeyState) -> str:
     if state.revoked is not None:
         return f"{state.fingerprint[:16]} revoked in entry {state.revoked.entry.seq}"
     return f"{state.fingerprint[:16]} replaced in entry {state.replaced.entry.seq if state.replaced else '?'}"
@@ -138,12 +138,12 @@ def _list_vkeys(states: tuple[KeyState, ...]) -> Iterator[VerifierKey]:
 def _check_log(report: LogReport) -> Check:
     wrong = [finding for finding in report.findings if finding.code not in _OF_CHECKPOINTS | _OF_GUARDS]
     if wrong:
-        return no(CheckName.LOG, _tell(wrong, unlisted=report.unlisted))
+        return no(CheckName.LOG, _describe(wrong, unlisted=report.unlisted))
     # The leaves fit their texts, so the whole history was rewritten, or part of it is missing.
     if any(fault.code == "history-differs" for fault in report.findings):
         return no(CheckName.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
-    note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
+    note = f"{report.entries} entries of {report.origin}, no gaps and in order, every entry hash that of its text, root {report.root}"
     # Subtrees are a cache: proofs become slower without them, and nothing becomes unproven.
     nodes = "; no subtree is kept, which slows proofs and no more: caveat admin rebuild makes them anew" if report.lacks_nodes else ""
     return yes(CheckName.LOG, note + erased + nodes)
@@ -159,7 +159,7 @@ def _check_rows(ledger: Ledger, report: LogReport) -> Check:
     try:
         verify_report = verify(ledger)
     except (ConflictError, InputError) as error:
-        return no(CheckName.ROWS, _tell(error.faults))
+        return no(CheckName.ROWS, _describe(error.faults))
     return yes(CheckName.ROWS, f"{verify_report.rows:,} rows are what their statements give")
 
 
@@ -172,18 +172,16 @@ def _check_guards(ledger: Ledger) -> Check:
     if differences:
         left = f"; and {len(differences) - _MOST_TOLD} more" if len(differences) > _MOST_TOLD else ""
         return no(CheckName.GUARDS, "; ".join(differences[:_MOST_TOLD]) + left)
-    return yes(
-        CheckName.GUARDS, "the whole schema is that of this release, and nothing beside it: the database refuses to change what is recorded"
-    )
+    return yes(CheckName.GUARDS, "the whole schema is that of this release, and nothing else: the database refuses to change records")
 
 
 def _check_checkpoints(report: LogReport) -> Check:
     wrong = [finding for finding in report.findings if finding.code in _OF_CHECKPOINTS]
     if wrong:
-        return no(CheckName.CHECKPOINTS, _tell(wrong))
+        return no(CheckName.CHECKPOINTS, _describe(wrong))
     # Published supplements name roots that no kept checkpoint covers.
     if report.given_out_since and not report.checkpoints:
-        return not_checked(CheckName.CHECKPOINTS, tell_given_out(report))
+        return not_checked(CheckName.CHECKPOINTS, describe_published(report))
     # Without a checkpoint nothing sealed says what the log was before.
     if not report.checkpoints:
         return not_checked(
@@ -193,7 +191,7 @@ def _check_checkpoints(report: LogReport) -> Check:
     when = f" of {last.at:%Y-%m-%d %H:%M} UTC" if last.at else ""
     note = f"the log still gives the root of each of {len(report.checkpoints)}, the last at {last.checkpoint.size} entries{when}"
     if report.given_out_since:
-        note += f"; {tell_given_out(report)}"
+        note += f"; {describe_published(report)}"
     return yes(CheckName.CHECKPOINTS, note)
 
 
@@ -211,7 +209,7 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
     log_keys = means.given.list_log_keys(origin)
     if not log_keys:
         others = sorted({known_key.vkey.name for known_key in means.given.keys if known_key.vkey is not None})
-        note = f"nothing but the registry itself says whose keys sign {origin}; {describe_others(others)}"
+        note = f"only the registry itself says who signs {origin}; {describe_others(others)}"
         return not_checked(CheckName.CHECKPOINT, note)
     try:
         with ledger.view() as view:
@@ -240,7 +238,7 @@ def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMean
         return no(CheckName.WITNESSES, error.faults[0].found)
 
 
-def _tell(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
+def _describe(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
     told = "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD])
     # The report leaves findings out beyond a number; they are counted.
     left = len(faults) - _MOST_TOLD + unlisted

@@ -96,7 +96,7 @@ def not_checked(name: CheckName, note: str) -> Check:
 # a key a reader learns only that things agree with each other, and the answer says so.
 
 PROOF_SUFFIX = ".tlog-proof"
-MISSING = f"no proof here: give the file NAME{PROOF_SUFFIX} beside it, or --proof"
+MISSING = f"no proof here: put the file NAME{PROOF_SUFFIX} next to it, or --proof"
 """What the checks of a proof say where there is none."""
 
 
@@ -237,7 +237,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     if document is None and proof is not None:
         return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
     if document is None:
-        return _tell_unknown_signer(told, trust)
+        return _describe_unknown_signer(told, trust)
     # Revoked or replaced keys count only for what they signed before.
     objection = document.find_objection(at=signature.at)
     if objection is not None:
@@ -264,7 +264,7 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
             CheckName.CHECKPOINT, f"the signature in the name of {checkpoint.origin} is not valid: the checkpoint was altered, or forged"
         )
     if not lines:
-        return _tell_unknown(note, trust)
+        return _describe_unknown(note, trust)
     objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
     # One sound signature is enough: after a rotation the old key signs together with the new one.
     if len(objections) == len(lines):
@@ -274,7 +274,7 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     # 2026-11-22). The cost: honest early files lose their yes.
     if fork := trust.forks.get(checkpoint.origin):
         return no(CheckName.CHECKPOINT, f"a key of {checkpoint.origin} signed it, and that log is not to be believed: {fork}")
-    sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
+    sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_describe_source(line, trust)}" for line in sound))
     given = any(trust.is_given(line.vkey) for line in sound)
     return yes(
         CheckName.CHECKPOINT,
@@ -292,18 +292,18 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
         return no(CheckName.WITNESSES, f"the cosignature of {', '.join(broken)} is not valid")
     sound = [line for line in lines if not _find_objection(line, note, trust, line.at)]
     if sound:
-        told = ", ".join(f"{line.name}{_tell_time(line.at)}" for line in sound)
+        told = ", ".join(f"{line.name}{_describe_time(line.at)}" for line in sound)
         given = any(trust.is_given(line.vkey) for line in sound)
         return yes(CheckName.WITNESSES, f"cosigned by {told}: they saw no other history of this log", rests_on_given_key=given)
     others = _list_others(note)
     # Without their keys cosignatures cannot be checked, but the reader learns whose to ask for.
     if others:
         listed = ", ".join(others[:6])
-        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}, whose keys are not known here; give them with --key")
+        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}; its keys are not known here; give them with --key")
     return not_checked(CheckName.WITNESSES, "no witness cosigned it: whether the log shows others another history cannot be seen from here")
 
 
-def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
+def _describe_unknown(note: SignedNote, trust: Trust) -> Check:
     origin = note.checkpoint.origin
     names = ", ".join(dict.fromkeys(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6]))
     # The log's keys are known and none signed: that is a no, not a missing key.
@@ -315,7 +315,7 @@ def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
         told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
         return not_checked(CheckName.CHECKPOINT, told)
     others = sorted({key.vkey.name for key in trust.keys if key.vkey is not None})
-    return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; {describe_others(others)}")
+    return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says who has that key; {describe_others(others)}")
 
 
 def describe_others(names: Sequence[str]) -> str:
@@ -331,7 +331,7 @@ def _find_objection(line: VerifiedLine, note: SignedNote, trust: Trust, at: date
     return None if vkey is None else vkey.find_objection(size=note.checkpoint.size, at=at)
 
 
-def _tell_source(line: VerifiedLine, trust: Trust) -> str:
+def _describe_source(line: VerifiedLine, trust: Trust) -> str:
     vkey = trust.find_vkey(line.vkey)
     return "" if vkey is None else f"{vkey.fingerprint[:16]} {vkey.source}"
 
@@ -341,7 +341,7 @@ def _list_others(note: SignedNote) -> Sequence[str]:
     return list(dict.fromkeys(line.name for line in note.lines if line.name != origin))
 
 
-def _tell_time(at: datetime | None) -> str:
+def _describe_time(at: datetime | None) -> str:
     return "" if at is None else f" on {at:%Y-%m-%d %H:%M} UTC"
 
 
@@ -353,15 +353,15 @@ def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey |
     # A key for checkpoints signs no documents, and a revoked one signs nothing.
     if event.key != fingerprint or event.purpose is not KeyPurpose.DOCUMENT or event.event is KeyEventKind.REVOKE:
         return None
-    source = f"recorded by the log itself in entry {proof.said.signer.entry}; whether it was revoked since, a file cannot tell"
+    source = f"recorded by the log itself in entry {proof.said.signer.entry}; a file cannot show whether it was revoked since"
     return KnownKey(fingerprint=fingerprint, source=source)
 
 
-def _tell_unknown_signer(text: str, trust: Trust) -> Check:
+def _describe_unknown_signer(text: str, trust: Trust) -> Check:
     # Document keys are known, and this is none of them.
     if any(key.vkey is None for key in trust.keys):
         return no(CheckName.SIGNATURE, f"{text}: none of the document keys that are known here")
-    return not_checked(CheckName.SIGNATURE, f"{text}, and nothing here says whose key that is; give its certificate with --key")
+    return not_checked(CheckName.SIGNATURE, f"{text}, and nothing here says who has that key; give its certificate with --key")
 
 
 # Files that are no supplement: a proof, a signed checkpoint, a consistency proof.
@@ -382,7 +382,7 @@ def check_proof(data: bytes, means: VerificationMeans, *, where: str) -> tuple[C
     file = f"{read.publication.subject}.{read.publication.format.value}, sha256 {read.publication.sha256}"
     return (
         # The file itself is missing, so its digest cannot be compared.
-        not_checked(CheckName.PUBLISHED, f"it is of {file}; verify that file, with this beside it"),
+        not_checked(CheckName.PUBLISHED, f"it is of {file}; verify that file, with this next to it"),
         check_inclusion(read),
         check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
         check_witnesses(read.note, means.trust),
@@ -414,7 +414,7 @@ def _check_statement(proof: TlogProof, statement: Statement | None, checkpoint: 
     what = f"{statement.kind.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
     if root != checkpoint.root:
         return no(CheckName.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {checkpoint.size} entries")
-    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} that stands in the proof")
+    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} in the proof")
 
 
 def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:

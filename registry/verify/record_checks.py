@@ -106,34 +106,34 @@ def detect_format(data: bytes) -> OutputFormat:
     return OutputFormat.JSON if data.lstrip()[:1] == b"{" else OutputFormat.HTML
 
 
-def find_template(carried: SupplementInFile) -> str | None:
+def find_template(embedded: SupplementInFile) -> str | None:
     """Return the digest of the templates that the file says drew it, hexadecimal; None where it does not say, as JSON never does."""
-    if carried.format is OutputFormat.PDF:
+    if embedded.format is OutputFormat.PDF:
         # A PDF says it in its information dictionary.
-        with open_pdf(carried.data, where="PDF") as opened:
+        with open_pdf(embedded.data, where="PDF") as opened:
             text = str(opened.pdf.docinfo.get("/Creator", ""))
     else:
         # In the head only: a quoted text further down could say it, too.
-        match = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
+        match = _DRAWN_BY.search(embedded.data[:_HEAD_BYTES])
         text = match[1].decode() if match else ""
     return text.removeprefix(_DRAWN_WITH) if text.startswith(_DRAWN_WITH) else None
 
 
-def check_record(carried: SupplementInFile) -> Check:
+def check_record(embedded: SupplementInFile) -> Check:
     """Whether the file carries one record, in the form that its digest is of."""
     # One form of everything that is signed or sealed (decision of 2026-11-22): a flipped bit cannot
     # hide in slack. The cost: a record that someone formatted anew is refused.
-    if not carried.is_canonical:
-        note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
+    if not embedded.is_canonical:
+        note = "its record is not in canonical JSON (RFC 8785): Caveat wrote no such file"
         return no(CheckName.RECORD, note)
     # A file under another claim's name would mislead whoever reads the list of a folder.
-    if other := find_other_name(carried):
+    if other := find_other_name(embedded):
         return no(CheckName.RECORD, other)
     # Reading fills absent fields with defaults, so a taken-out field shows only here.
-    if differing := list(_list_differences(to_document(carried.supplement), carried.document, "")):
+    if differing := list(_list_differences(to_document(embedded.supplement), embedded.document, "")):
         more = f"; and {len(differing) - _MOST_TOLD} more" if len(differing) > _MOST_TOLD else ""
         return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_TOLD])}{more}")
-    supplement = carried.supplement
+    supplement = embedded.supplement
     opened = supplement.openings if isinstance(supplement, Supplement) else ()
     # Openings lie outside the record digest, so each is checked against its commitment.
     if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
@@ -142,18 +142,18 @@ def check_record(carried: SupplementInFile) -> Check:
     superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
     # The notice lies outside the digest, too, and only a registry can confirm it.
     if superseded is not None:
-        told += f"; a notice stands before it, outside that digest, that {superseded.name} superseded it: only a registry knows"
-    return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
+        told += f"; a notice before it, outside that digest, says that {superseded.name} superseded it: only a registry knows"
+    return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {embedded.digest}{told}")
 
 
-def find_other_name(carried: SupplementInFile) -> str | None:
+def find_other_name(embedded: SupplementInFile) -> str | None:
     """Return that the file is called after another claim, card or revision than its record is of; None where its name agrees."""
     # All names in the file name count: the wrong one may stand anywhere.
-    for claim, revision in _NAMED.findall(carried.file):
+    for claim, revision in _NAMED.findall(embedded.file):
         called = f"{claim.upper()}@{revision}" if revision else claim.upper()
-        name = carried.name if revision else carried.name.partition("@")[0]
+        name = embedded.name if revision else embedded.name.partition("@")[0]
         if called != name:
-            return f"the file is called {called}, and its record is of {carried.name}: it was renamed, or put in the place of another"
+            return f"the file is called {called}, and its record is of {embedded.name}: it was renamed, or put in the place of another"
     return None
 
 
@@ -179,13 +179,13 @@ def _list_differences(whole: Json, document: Json, path: str) -> Iterator[str]:
 _KEYS = "the log names these keys, and the operator of the registry the first of each authority: compare fingerprints with the authority"
 
 
-def check_authors(carried: SupplementInFile) -> Check:
+def check_authors(embedded: SupplementInFile) -> Check:
     """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator alone."""
     # Signatures are part of the inclusion; without it they cannot be tied to entries.
-    if carried.supplement.inclusion is None:
-        return not_checked(CheckName.AUTHORS, "the proof that its entries stand in the log was taken out, and with it every signature")
+    if embedded.supplement.inclusion is None:
+        return not_checked(CheckName.AUTHORS, "the proof that its entries are in the log was taken out, and with it every signature")
     try:
-        backings = Backings(carried.supplement)
+        backings = Backings(embedded.supplement)
         faults = list(backings.find_faults())
         groups = backings.list_groups()
     except CaveatError as error:
@@ -267,7 +267,7 @@ def _check_spec(part: SpecPart) -> Iterator[str]:
         return
     version = part.version.payload
     if part.reference != (recorded := f"{version.spec}@{version.version}"):
-        yield f"specs: it says {part.reference}, beside it stands {recorded}"
+        yield f"specs: it says {part.reference}, but the statement given with it is {recorded}"
     if part.owner is not None and part.owner.code != version.owner:
         yield f"owner of {part.reference}: it says {part.owner.code}, recorded was {version.owner}"
 
@@ -356,7 +356,7 @@ def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimR
     # Unproven entries could have any number and date.
     if not is_proven:
         return not_checked(CheckName.LOCK, f"{told}, as the record has it; its entries are not proven, so this shows nothing")
-    return yes(CheckName.LOCK, f"{told}, before {_tell_run(audit.runs[0])}{_tell_deviations(audit)}")
+    return yes(CheckName.LOCK, f"{told}, before {_describe_run(audit.runs[0])}{_describe_deviations(audit)}")
 
 
 def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterator[str]:
@@ -405,11 +405,11 @@ def _check_result(result: Recorded[Result], runs: set[int]) -> Iterator[str]:
         yield f"the result in entry {result.entry.seq} is of run {result.payload.run}, which is none of this audit's before it"
 
 
-def _tell_run(run: Recorded[Run]) -> str:
+def _describe_run(run: Recorded[Run]) -> str:
     return f"the run of entry {run.entry.seq}, begun {run.payload.started_at:%Y-%m-%d %H:%M} UTC by its own word"
 
 
-def _tell_deviations(audit: AuditPart) -> str:
+def _describe_deviations(audit: AuditPart) -> str:
     count = len(audit.deviations)
     if not count:
         return "; no deviation from it is recorded"

@@ -19,15 +19,17 @@ from registry.verify.verification_keys import LogPlace, find_log
 _MOST_TOLD = 6
 
 
-def check_registry(carried: SupplementInFile, ledger: Ledger | None) -> Check:
+def check_registry(embedded: SupplementInFile, ledger: Ledger | None) -> Check:
     """Return whether the registry says the same as of the entry that the supplement names, word for word."""
     if ledger is None:
         return not_checked(CheckName.REGISTRY, "no registry here; give one with --registry to compare what it says")
-    supplement = carried.supplement
+    supplement = embedded.supplement
     place = find_log(ledger, supplement.log_origin)
     # Texts of cards are not part of a log that was taken over, and a card supplement quotes them.
     if place is None or (place.log is not None and isinstance(supplement, CardSupplement)):
-        return not_checked(CheckName.REGISTRY, f"the registry here {_tell_lack(place)} {supplement.log_origin}, which the supplement is of")
+        return not_checked(
+            CheckName.REGISTRY, f"the registry here {_describe_lack(place)} {supplement.log_origin}, which the supplement is of"
+        )
     with ledger.view(log=place.log) as now:
         size = now.log_size
     # The registry's own log must have all entries. A log taken over from elsewhere may simply be
@@ -36,26 +38,26 @@ def check_registry(carried: SupplementInFile, ledger: Ledger | None) -> Check:
         note = f"the supplement is of entry {supplement.log_size}, the registry has only {size}"
         return no(CheckName.REGISTRY, note) if place.log is None else not_checked(CheckName.REGISTRY, f"{note} of this log")
     try:
-        made = _make_again(carried, ledger, place)
+        made = _make_again(embedded, ledger, place)
     # A registry that cannot be reached is no answer about the file.
     except UnavailableError:
         raise
     # The registry has the entry, and not the claim.
     except NotFoundError as error:
-        note = f"as of entry {supplement.log_size} the registry has no {carried.name}: {error.faults[0].found}"
+        note = f"as of entry {supplement.log_size} the registry has no {embedded.name}: {error.faults[0].found}"
         return no(CheckName.REGISTRY, note)
     except CaveatError as error:
-        note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
+        note = f"the registry is not as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
         return no(CheckName.REGISTRY, note)
     # Composed anew and compared word for word: this also covers what no statement says.
-    return _compare(carried, made, later=size - supplement.log_size, notice=_check_notice(carried, ledger, place, size))
+    return _compare(embedded, made, later=size - supplement.log_size, notice=_check_notice(embedded, ledger, place, size))
 
 
-def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
+def check_current(embedded: SupplementInFile, ledger: Ledger | None) -> Check:
     """Return whether the registry has recorded nothing since that concerns the claim or card; what there is, in words."""
     if ledger is None:
         return not_checked(CheckName.CURRENT, "no registry here: what was recorded since cannot be known from a file")
-    supplement = carried.supplement
+    supplement = embedded.supplement
     place = find_log(ledger, supplement.log_origin)
     if place is None:
         return not_checked(CheckName.CURRENT, f"the registry here has no log {supplement.log_origin}")
@@ -66,7 +68,7 @@ def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
         try:
             # Both views are of the same log, the earlier one as of the supplement's entry.
             with ledger.view(supplement.log_size, log=place.log) as then:
-                texts = list(_list_since(then, now, carried))
+                texts = list(_list_since(then, now, embedded))
         except UnavailableError:
             raise
         except CaveatError as error:
@@ -74,36 +76,36 @@ def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
         last = now.find_entry(now.log_size)
     if not texts:
         return yes(
-            CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_tell_day(last.at if last else None)}"
+            CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_describe_day(last.at if last else None)}"
         )
     left = f"; and {len(texts) - _MOST_TOLD} more" if len(texts) > _MOST_TOLD else ""
     since = f"since entry {supplement.log_size}: " if isinstance(supplement, ChangeReport) else ""
     return no(CheckName.CURRENT, f"{since}{'; '.join(texts[:_MOST_TOLD])}{left}")
 
 
-def _make_again(carried: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:
+def _make_again(embedded: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:
     """Return what the registry says as of the entries that the file names."""
-    supplement = carried.supplement
+    supplement = embedded.supplement
     # As of the entry that the file names, since later entries change what is said.
     with ledger.view(supplement.log_size, log=place.log) as then:
         if isinstance(supplement, ChangeReport):
             with ledger.view(supplement.since, log=place.log) as before:
                 return collect_changes(before, then, claims=supplement.claims, scope=supplement.scope)
-        (subject,) = collect_supplements(then, [carried.named])
+        (subject,) = collect_supplements(then, [embedded.named])
         # Without openings and notice, which a rendering adds.
         return public_record(subject.supplement)
 
 
-def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, size: int) -> str | None:
+def _check_notice(embedded: SupplementInFile, ledger: Ledger, place: LogPlace, size: int) -> str | None:
     """Return in what the notice that the supplement is superseded is not what the registry says; None where it is, or there is none."""
-    supersession = None if isinstance(carried.supplement, ChangeReport) else carried.supplement.superseded
+    supersession = None if isinstance(embedded.supplement, ChangeReport) else embedded.supplement.superseded
     if supersession is None:
         return None
     # A notice as of an entry beyond the log, or before the supplement, cannot be confirmed.
-    if not carried.supplement.log_size <= supersession.log_size <= size:
+    if not embedded.supplement.log_size <= supersession.log_size <= size:
         return f"it is said to be known as of entry {supersession.log_size}, the registry has {size}"
-    with ledger.view(carried.supplement.log_size, log=place.log) as then, ledger.view(supersession.log_size, log=place.log) as now:
-        superseded = find_superseded(then, now, carried.name)
+    with ledger.view(embedded.supplement.log_size, log=place.log) as then, ledger.view(supersession.log_size, log=place.log) as now:
+        superseded = find_superseded(then, now, embedded.name)
     if superseded is None:
         return f"as of entry {supersession.log_size} nothing superseded it"
     same = (superseded.name, superseded.entry, superseded.why) == (supersession.name, supersession.entry, supersession.why)
@@ -114,10 +116,10 @@ def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, si
     )
 
 
-def _compare(carried: SupplementInFile, now: AnySupplement, *, later: int, notice: str | None) -> Check:
-    size = carried.supplement.log_size
+def _compare(embedded: SupplementInFile, now: AnySupplement, *, later: int, notice: str | None) -> Check:
+    size = embedded.supplement.log_size
     # The document is compared, so that an unknown field counts as a difference.
-    if to_document(now) != carried.public:
+    if to_document(now) != embedded.public:
         note = f"as of entry {size} the registry says something else: "
         note += "the record was altered, or composed by another version of Caveat"
         return no(CheckName.REGISTRY, note)
@@ -128,23 +130,23 @@ def _compare(carried: SupplementInFile, now: AnySupplement, *, later: int, notic
     return yes(CheckName.REGISTRY, note)
 
 
-def _tell_lack(place: LogPlace | None) -> str:
+def _describe_lack(place: LogPlace | None) -> str:
     return "has no log" if place is None else "keeps no card texts of"
 
 
-def _list_since(then: View, now: View, carried: SupplementInFile) -> Iterator[str]:
-    """Give what superseded the supplement, as a file drawn as of its entry says it; of a change report, the claims that changed since."""
-    if isinstance(carried.supplement, ChangeReport):
-        yield from (f"{claim} changed" for claim in list_changed(then, now, claims=carried.supplement.claims))
+def _list_since(then: View, now: View, embedded: SupplementInFile) -> Iterator[str]:
+    """Give what superseded the supplement, as a file rendered at its entry says it; of a change report, the claims that changed since."""
+    if isinstance(embedded.supplement, ChangeReport):
+        yield from (f"{claim} changed" for claim in list_changed(then, now, claims=embedded.supplement.claims))
         return
     # Assembling checks the rows; the result is not needed.
-    for _ in collect_supplements(now, [replace(carried.named, revision=None)]):
+    for _ in collect_supplements(now, [replace(embedded.named, revision=None)]):
         pass  # whose rows are compared with their statements: states are read off rows
-    superseded = find_superseded(then, now, carried.name)
+    superseded = find_superseded(then, now, embedded.name)
     if superseded is not None:
-        what = "it says something else" if superseded.name == carried.name else f"{superseded.name} stands in its place"
-        yield f"{what}, first changed by entry {superseded.entry.seq}{_tell_day(superseded.entry.at)}: {' '.join(superseded.why)}"
+        what = "it says something else" if superseded.name == embedded.name else f"{superseded.name} is in its place"
+        yield f"{what}, first changed by entry {superseded.entry.seq}{_describe_day(superseded.entry.at)}: {' '.join(superseded.why)}"
 
 
-def _tell_day(at: datetime | None) -> str:
+def _describe_day(at: datetime | None) -> str:
     return "" if at is None else f" of {at:%Y-%m-%d}"

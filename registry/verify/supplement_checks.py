@@ -59,19 +59,19 @@ class SupplementSeals:
     """The proof of its publication; None where there is none, or none that can be read."""
     broken: InputError | None
     """Why the proof cannot be read; None where it can, or where there is none."""
-    drawn: bytes
+    rendered: bytes
     """The file without its proof and signature, as far as Caveat wrote them; all of it where the signature is not intact."""
 
 
-def check_entries(carried: SupplementInFile) -> Check:
+def check_entries(embedded: SupplementInFile) -> Check:
     """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
-    supplement = carried.supplement
+    supplement = embedded.supplement
     # Every supplement is written with its proof, so someone took it out.
     if supplement.inclusion is None:
-        note = "IT PROVES NO ENTRY: the proof that its entries stand in the log was taken out; ask for the file as it was made"
+        note = "IT PROVES NO ENTRY: the proof that its entries are in the log was taken out; ask for the file as it was made"
         return no(CheckName.ENTRIES, note)
     try:
-        proven = check_entries_of(supplement, document=carried.document)
+        proven = check_entries_of(supplement, document=embedded.document)
     except CaveatError as error:
         # The same fault can concern many entries; each is printed once.
         told = list(dict.fromkeys(f"{fault.where}: {fault.found}" for fault in error.faults))
@@ -80,59 +80,59 @@ def check_entries(carried: SupplementInFile) -> Check:
     # The entries are proven; now what the supplement says of them is compared.
     if contradictions := list_contradictions(supplement):
         more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
-        return no(CheckName.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
+        return no(CheckName.ENTRIES, f"not what the statements given with it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
     # Named entries without a statement prove number and leaf, not words.
-    hashed = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
-    note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
+    hashed = f"of {whole} every word was hashed again" if whole else "their text is not in it"
+    note = f"{count} entries are in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
     return yes(CheckName.ENTRIES, f"{note}{hashed}; {_COMPOSED}")
 
 
-def check_publication(carried: SupplementInFile, sealed: SupplementSeals, ledger: "Ledger | None") -> Check:
+def check_publication(embedded: SupplementInFile, sealed: SupplementSeals, ledger: "Ledger | None") -> Check:
     """Return whether this very file was published, by its digest: as its proof says, or without one as the registry here says."""
     # Without proof and signature: the log recorded the rendered file before they existed.
-    sha256 = hashlib.sha256(sealed.drawn).hexdigest()
+    sha256 = hashlib.sha256(sealed.rendered).hexdigest()
     if sealed.broken is not None:
         fault = sealed.broken.faults[0]
         return no(CheckName.PUBLISHED, f"its proof cannot be read: {fault.where}: {fault.found}")
     # Without a proof the registry here may still know the digest.
     if sealed.proof is None:
-        return _check_published(carried, sha256, ledger)
-    faults = _compare(sealed.proof.publication, carried, sealed, sha256)
+        return _check_published(embedded, sha256, ledger)
+    faults = _compare(sealed.proof.publication, embedded, sealed, sha256)
     if faults:
-        return no(CheckName.PUBLISHED, f"its proof is {faults[0]}{_tell_others(faults[1:])}")
-    note = f"the statement proven is of this file: {len(sealed.drawn):,} bytes, sha256 {sha256}, and of its record"
+        return no(CheckName.PUBLISHED, f"its proof is {faults[0]}{_describe_others(faults[1:])}")
+    note = f"the statement proven is of this file: {len(sealed.rendered):,} bytes, sha256 {sha256}, and of its record"
     # What was added was taken off by writing it again, so it is exactly that.
-    added = len(carried.data) - len(sealed.drawn)
+    added = len(embedded.data) - len(sealed.rendered)
     return yes(CheckName.PUBLISHED, note + (f"; the {added:,} bytes added to them are its proof and signature" if added else ""))
 
 
 def check_seals(
-    carried: SupplementInFile, sealed: SupplementSeals, trust: Trust, ledger: "Ledger | None", *, origin: str | None
+    embedded: SupplementInFile, sealed: SupplementSeals, trust: Trust, ledger: "Ledger | None", *, origin: str | None
 ) -> tuple[Check, ...]:
     """Return the checks of the proof, in order: publication, inclusion, checkpoint, witnesses, consistency.
 
     Args:
         origin: the log that the user expects; None takes the one that the supplement names.
     """
-    publication = check_publication(carried, sealed, ledger)
+    publication = check_publication(embedded, sealed, ledger)
     read = sealed.proof
     if read is None:
-        why = _tell_lack(carried, is_broken=sealed.broken is not None)
+        why = _describe_lack(embedded, is_broken=sealed.broken is not None)
         return (publication, *(not_checked(name, why) for name in _OF_PROOF[1:]))
     return (
         publication,
         proofs.check_inclusion(read),
-        check_checkpoint(read.note, trust, origin=origin or carried.supplement.log_origin, at=read.at),
+        check_checkpoint(read.note, trust, origin=origin or embedded.supplement.log_origin, at=read.at),
         check_witnesses(read.note, trust),
-        _check_consistency(carried, read, ledger),
+        _check_consistency(embedded, read, ledger),
     )
 
 
-def _tell_lack(carried: SupplementInFile, *, is_broken: bool) -> str:
+def _describe_lack(embedded: SupplementInFile, *, is_broken: bool) -> str:
     if is_broken:
         return "its proof cannot be read"
-    if carried.subject is None:
+    if embedded.subject is None:
         return "a change report has no proof of publication; a registry gives the root that it names, or another: see registry"
     return proofs.MISSING
 
@@ -145,30 +145,30 @@ def find_published(sealed: SupplementSeals, checks: tuple[Check, ...]) -> Public
     return sealed.proof.publication if sealed.proof is not None and in_order.issuperset(wanted) else None
 
 
-def _compare(publication: Publication, carried: SupplementInFile, sealed: SupplementSeals, sha256: str) -> list[str]:
+def _compare(publication: Publication, embedded: SupplementInFile, sealed: SupplementSeals, sha256: str) -> list[str]:
     """Return everything in which a publication is not of this file."""
-    supplement = carried.supplement
+    supplement = embedded.supplement
     # The digest comes first. It decides; the others help to find the right file.
     pairs = [
         ("of another file: sha256", publication.sha256, sha256),
-        ("of a file of another length:", str(publication.size_bytes), str(len(sealed.drawn))),
-        ("of another record: sha256", publication.record, carried.digest),
-        ("of another subject:", publication.subject, carried.name),
-        ("of another form:", publication.format.value, carried.format.value),
+        ("of a file of another length:", str(publication.size_bytes), str(len(sealed.rendered))),
+        ("of another record: sha256", publication.record, embedded.digest),
+        ("of another subject:", publication.subject, embedded.name),
+        ("of another form:", publication.format.value, embedded.format.value),
         ("of another size of the log:", str(publication.log_size), str(supplement.log_size)),
     ]
     return [f"{what} {there}, here {here}" for what, there, here in pairs if there != here]
 
 
-def _tell_others(faults: list[str]) -> str:
+def _describe_others(faults: list[str]) -> str:
     """What else differs, without the digests: the first says enough."""
     return "".join(f", and {fault.partition(':')[0]}" for fault in faults)
 
 
-def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | None") -> Check:
+def _check_published(embedded: SupplementInFile, sha256: str, ledger: "Ledger | None") -> Check:
     if ledger is not None:
         # Only in the log that the record names.
-        place = find_log(ledger, carried.supplement.log_origin)
+        place = find_log(ledger, embedded.supplement.log_origin)
         publications: tuple[Recorded[Publication], ...] = ()
         if place is not None:
             with ledger.view(log=place.log) as view:
@@ -178,16 +178,16 @@ def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | N
             note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was published"
             return yes(CheckName.PUBLISHED, note)
     # A publication names a claim or a card.
-    if carried.subject is None:
+    if embedded.subject is None:
         note = "a change report is about no one claim or card, so no log says that it was published; see signature and registry"
         return not_checked(CheckName.PUBLISHED, note)
-    note = "no proof that it was published: ask for the file NAME.tlog-proof, and put it beside this one"
+    note = "no proof that it was published: ask for the file NAME.tlog-proof, and put it next to this one"
     return not_checked(CheckName.PUBLISHED, note)
 
 
-def _check_consistency(carried: SupplementInFile, read: PublicationProof, ledger: "Ledger | None") -> Check:
+def _check_consistency(embedded: SupplementInFile, read: PublicationProof, ledger: "Ledger | None") -> Check:
     """The supplement's own root and the registry's, where there is one here, are of the same history as the checkpoint's."""
-    inclusion = carried.supplement.inclusion
+    inclusion = embedded.supplement.inclusion
     # The record prints its own root, which must be the one that the proof begins with.
     if inclusion is not None and (inclusion.size, inclusion.root) != (read.said.consistency.size, read.said.consistency.root):
         note = f"the supplement names the root {inclusion.root} at {inclusion.size} entries, its proof {read.said.consistency.root}"
@@ -214,7 +214,7 @@ def _compare_roots(check: Check, read: PublicationProof, ledger: "Ledger") -> Ch
 _BROKEN = frozenset({"pdf-altered", "pdf-damaged", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"})
 """What a file is called when no record can be taken out of it."""
 _NEWER = "newer-format"
-_NOT_DRAWN = "it was not rendered again from its record and compared; --redraw does it"
+_NOT_DRAWN = "it was not rendered again from its record and compared; --rerender does it"
 _OF_RECORD = (CheckName.BYTES, CheckName.ENTRIES, CheckName.AUTHORS, CheckName.LOCK, CheckName.REGISTRY, CheckName.CURRENT)
 _OF_UNREAD_PROOF = (CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
 
@@ -246,7 +246,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
         )
         read = None
     else:
-        seals = _check_seals(_find_drawn(data, signature), detect_format(data), read, means)
+        seals = _check_seals(_find_rendered(data, signature), detect_format(data), read, means)
     # A signature is judged with the proof only if the proof leads to a known key.
     in_order = {seal.name for seal in seals if seal.answer is CheckAnswer.YES}
     is_published = in_order.issuperset((CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT))
@@ -270,11 +270,11 @@ def _describe_record(error: InputError, *, is_published: bool) -> Check:
     return no(CheckName.RECORD, f"{told}: it was altered")
 
 
-def _find_drawn(data: bytes, signature: PdfSignature | None) -> bytes:
+def _find_rendered(data: bytes, signature: PdfSignature | None) -> bytes:
     """Return the file without its proof and signature, as far as Caveat wrote them."""
     # A signature that is not intact is not taken off: its bytes may be anything.
     unsigned = signature.unsigned if signature is not None and signature.is_intact else data
-    return split_file(data, detect_format(data), unsigned=unsigned).drawn
+    return split_file(data, detect_format(data), unsigned=unsigned).rendered
 
 
 def _check_seals(content: bytes, format_: OutputFormat, read: PublicationProof | None, means: VerificationMeans) -> tuple[Check, ...]:
@@ -312,7 +312,7 @@ def _find_publication_in_logs(content: bytes, ledger: "Ledger | None") -> Check:
                     CheckName.PUBLISHED,
                     f"no proof here; the registry recorded in entry {published[0].entry.seq} that this file was published",
                 )
-    note = f"no proof that it was published: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it beside this one"
+    note = f"no proof that it was published: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it next to this one"
     return not_checked(CheckName.PUBLISHED, note)
 
 
@@ -328,37 +328,37 @@ _AGAIN = "caveat report --from FILE draws its record here, to be read instead"
 class SupplementExamination:
     """A supplement of which all is checked but whether it shows what its record says."""
 
-    carried: SupplementInFile
+    embedded: SupplementInFile
     sealed: SupplementSeals
     published: Publication | None
     """What is proven of it by a checkpoint that a known key signed; None where nothing is."""
     checks: tuple[Check, ...]
 
     def finish(self, made: "RenderedFile | None") -> tuple[Check, ...]:
-        """Return all checks in order; *made* is what drawing it again came to, None where it was not drawn."""
+        """Return all checks in order; *made* is what drawing it again came to, None where it was not rendered."""
         return _sort(*self.checks, _check_bytes(self, made))
 
 
-def examine_supplement(carried: SupplementInFile, means: VerificationMeans, *, proof: bytes | None, where: str) -> SupplementExamination:
+def examine_supplement(embedded: SupplementInFile, means: VerificationMeans, *, proof: bytes | None, where: str) -> SupplementExamination:
     """Return every check of a supplement but `bytes`.
 
     Args:
         proof: the bytes of the `.tlog-proof` beside it; None where there is none.
         where: what the proof is called, for messages.
     """
-    signature = find_signature(carried.data) if carried.format is OutputFormat.PDF else None
-    sealed = _read_seal(carried, signature, proof, where)
-    seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
+    signature = find_signature(embedded.data) if embedded.format is OutputFormat.PDF else None
+    sealed = _read_seal(embedded, signature, proof, where)
+    seals = check_seals(embedded, sealed, means.trust, means.ledger, origin=means.origin)
     published = find_published(sealed, seals)
     # The registry's answer replaces proven entries in the check of the lock.
-    entries, registry = check_entries(carried), _ask_registry(carried, means)
+    entries, registry = check_entries(embedded), _ask_registry(embedded, means)
     of_pdf: tuple[Check, ...] = ()
-    if carried.format is OutputFormat.PDF:
+    if embedded.format is OutputFormat.PDF:
         # Threats are looked for in the file as it is.
-        of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
-    lock = check_lock(carried.supplement, is_proven=CheckAnswer.YES in (entries.answer, registry[0].answer))
-    checks = (*of_pdf, check_record(carried), entries, check_authors(carried), *seals, lock, *registry)
-    return SupplementExamination(carried=carried, sealed=sealed, published=published, checks=checks)
+        of_pdf = (_check_threats(embedded.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
+    lock = check_lock(embedded.supplement, is_proven=CheckAnswer.YES in (entries.answer, registry[0].answer))
+    checks = (*of_pdf, check_record(embedded), entries, check_authors(embedded), *seals, lock, *registry)
+    return SupplementExamination(embedded=embedded, sealed=sealed, published=published, checks=checks)
 
 
 def check_unreadable(data: bytes, error: InputError, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
@@ -379,7 +379,7 @@ def _sort(*checks: Check) -> tuple[Check, ...]:
     return tuple(sorted(checks, key=lambda check: _ORDER.index(check.name)))
 
 
-def _ask_registry(carried: SupplementInFile, means: VerificationMeans) -> tuple[Check, Check]:
+def _ask_registry(embedded: SupplementInFile, means: VerificationMeans) -> tuple[Check, Check]:
     # Without a registry nothing can be said of what came later.
     if means.ledger is None:
         return (
@@ -388,23 +388,23 @@ def _ask_registry(carried: SupplementInFile, means: VerificationMeans) -> tuple[
         )
     from registry.verify.registry_comparison import check_current, check_registry  # noqa: PLC0415  (SQLAlchemy, and all that assembles)
 
-    return check_registry(carried, means.ledger), check_current(carried, means.ledger)
+    return check_registry(embedded, means.ledger), check_current(embedded, means.ledger)
 
 
-def _read_seal(carried: SupplementInFile, signature: PdfSignature | None, beside: bytes | None, where: str) -> SupplementSeals:
+def _read_seal(embedded: SupplementInFile, signature: PdfSignature | None, beside: bytes | None, where: str) -> SupplementSeals:
     """Return the proof and what it is of. The one inside the file is taken before the one beside it."""
-    unsigned = signature.unsigned if signature is not None and signature.is_intact else carried.data
+    unsigned = signature.unsigned if signature is not None and signature.is_intact else embedded.data
     # Taken off only as far as Caveat wrote it; the rest stays part of the file and fails the
     # comparison.
-    layers = split_file(carried.data, carried.format, unsigned=unsigned)
+    layers = split_file(embedded.data, embedded.format, unsigned=unsigned)
     # The proof inside cannot be exchanged by mistake.
     proof = beside if layers.proof is None else layers.proof
     read: PublicationProof | None = None
     try:
         read = None if proof is None else read_proof(proof, where=where)
     except InputError as error:
-        return SupplementSeals(proof=None, broken=error, drawn=layers.drawn)
-    return SupplementSeals(proof=read, broken=None, drawn=layers.drawn)
+        return SupplementSeals(proof=None, broken=error, rendered=layers.rendered)
+    return SupplementSeals(proof=read, broken=None, rendered=layers.rendered)
 
 
 def _check_threats(data: bytes) -> Check:
@@ -419,28 +419,28 @@ def _check_threats(data: bytes) -> Check:
 
 
 def _check_bytes(supplement_examination: SupplementExamination, made: "RenderedFile | None") -> Check:
-    """Whether the file shows what its record says: what was drawn from the record is the file, without its proof and signature."""
-    drawn = supplement_examination.sealed.drawn
+    """Whether the file shows what its record says: what was rendered from the record is the file, without its proof and signature."""
+    rendered = supplement_examination.sealed.rendered
     if made is None:
         return not_checked(CheckName.BYTES, _NOT_DRAWN)
     # No PDF library here, or the time limit: that is no fault of the file.
     if isinstance(made.error, UnavailableError):
         return not_checked(CheckName.BYTES, made.error.faults[0].found)
-    if made.data == drawn:
-        before = "" if len(drawn) == len(supplement_examination.carried.data) else ", to which proof and signature are added"
-        return yes(CheckName.BYTES, f"drawn again from its record: the same {len(drawn):,} bytes{before}")
+    if made.data == rendered:
+        before = "" if len(rendered) == len(supplement_examination.embedded.data) else ", to which proof and signature are added"
+        return yes(CheckName.BYTES, f"rendered again from its record: the same {len(rendered):,} bytes{before}")
     what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
     # Files name the templates that rendered them. Other templates give other bytes, so the answer
     # is "not checked", and without another witness the exit code is 3 (decision of 2026-11-22). A
     # forger can turn a no into "not checked", never into yes.
     if (who := _find_other_version(supplement_examination)) is not None:
-        note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
+        note = f"{who} another version of Caveat, and only that renders these bytes: what is printed was not compared with the record; "
         return not_checked(CheckName.BYTES, note + _AGAIN)
     # Pango and HarfBuzz lay out text, and are not part of the digest of the templates.
     other = (
-        ", or laid out with other system libraries (Pango, HarfBuzz)" if supplement_examination.carried.format is OutputFormat.PDF else ""
+        ", or laid out with other system libraries (Pango, HarfBuzz)" if supplement_examination.embedded.format is OutputFormat.PDF else ""
     )
-    return no(CheckName.BYTES, f"drawn again from its record, {what}: it was altered{other}")
+    return no(CheckName.BYTES, f"rendered again from its record, {what}: it was altered{other}")
 
 
 def _find_other_version(supplement_examination: SupplementExamination) -> str | None:
@@ -449,7 +449,7 @@ def _find_other_version(supplement_examination: SupplementExamination) -> str | 
     The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
     than this: that it cannot be compared here. So an altered file may escape a *no* by such words, and gets no *yes* by them.
     """
-    # Without templates nothing here could have drawn it.
+    # Without templates nothing here could have rendered it.
     here: str | None = None
     if has_layout():
         from registry.report.html_rendering import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
@@ -463,7 +463,7 @@ def _find_other_version(supplement_examination: SupplementExamination) -> str | 
     if text is not None and text != here:
         return "its proof, for which nothing here vouches, names the templates of"
     # JSON is its record and needs no templates.
-    if supplement_examination.carried.format is OutputFormat.JSON:
+    if supplement_examination.embedded.format is OutputFormat.JSON:
         return None  # it is its record, whatever the templates
-    inside = find_template(supplement_examination.carried)
-    return None if inside == here else "it says of itself that it was drawn by" if inside else "it does not say what drew it, as files of"
+    inside = find_template(supplement_examination.embedded)
+    return None if inside == here else "it says that it was rendered by" if inside else "it does not say what rendered it, as files of"

@@ -441,7 +441,7 @@ def test_a_cue_and_a_placebo_of_other_tasks_are_not_compared() -> None:
     assert "share no task" in change.reason
 
 
-def test_edits_of_other_arms_are_left_out_and_told() -> None:
+def test_edits_of_other_arms_are_excluded_and_told() -> None:
     """They belong to neither side."""
     found = ablate(make([*STRONG, ("other", "format", 0.1)]), Plan(), range_=(0, 1))
 

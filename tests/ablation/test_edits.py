@@ -87,7 +87,7 @@ def test_swapping_the_versions_turns_the_sign(seed: int, *, random: bool) -> Non
     assert (limits[0].low, limits[0].high) == pytest.approx((-limits[1].high, -limits[1].low), abs=1e-9)
 
 
-def test_cells_without_a_counterpart_are_left_out() -> None:
+def test_cells_without_a_counterpart_are_excluded() -> None:
     """A cell that only one version has would compare different contexts."""
     first, second = draw(4)
     lacking = second.copy()

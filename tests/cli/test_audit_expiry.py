@@ -74,9 +74,9 @@ def test_a_list_goes_by_the_clock_or_by_as_of(example: Caveat, claim: str, at: C
     """Nothing is recorded in between: a date after the last day is enough, and an entry is read on its own day."""
     assert read_status(example) == ("current", False, [])
     assert read_status(example, "--as-of", "2027-03-01") == ("current", False, [])
-    assert read_status(example, "--as-of", "2027-03-02") == ("potentially_stale", True, ["expiry"])
+    assert read_status(example, "--as-of", "2027-03-02") == ("needs_review", True, ["expiry"])
     at("2027-03-02T00:00")
-    assert read_status(example) == ("potentially_stale", True, ["expiry"])
+    assert read_status(example) == ("needs_review", True, ["expiry"])
     last = example("admin", "log", "show", "--json").document["entries"][-1]["entry"]["seq"]
     assert read_status(example, "--as-of", str(last)) == ("current", False, [])
 

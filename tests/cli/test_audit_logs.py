@@ -133,7 +133,7 @@ def test_contexts_of_a_table_are_counted_by_its_column_or_by_its_arms(caveat: Ca
 
     assert find(",context=setting", "contexts") == ("by setting: 2 test, 2 deploy", "--map context=COLUMN")
     assert find(",sample=setting", "contexts") == ("one per arm: 1 test, 1 deploy", "--map context=COLUMN")
-    assert find(",context=setting", "contexts stand for")[1] == "--contexts random"
+    assert find(",context=setting", "contexts represent")[1] == "--contexts random"
 
 
 def test_a_dry_run_shows_the_files_and_leaves_the_folder_empty(caveat: Caveat, logs: Path) -> None:

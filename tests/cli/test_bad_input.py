@@ -280,7 +280,7 @@ def test_what_is_no_supplement_is_neither_drawn_nor_verified(caveat: Caveat, tmp
     assert not (tmp_path / "junk").exists()
 
 
-def test_a_registry_that_was_asked_for_is_not_silently_left_out(caveat: Caveat, supplement: Path) -> None:
+def test_a_registry_that_was_asked_for_is_not_silently_excluded(caveat: Caveat, supplement: Path) -> None:
     """Verifying without comparing would look like a yes."""
     check_refusal(caveat("verify", supplement, "--registry", "sqlite:///nothing.db"), "registry-not-found")
     check_refusal(caveat("verify", supplement, "--registry", "sqlite:///card.md"), "registry-unavailable")

@@ -52,7 +52,7 @@ def test_a_new_revision_says_at_once_what_became_of_the_claims(caveat: Caveat, t
     assert f"A number changed (92 → 82). Next: caveat claim revise {refuses.partition('@')[0]}" in shown.out
     assert schemes not in shown.out
     listed = caveat("claim", "list", "--json").document["claims"]
-    assert [one["status"]["staleness"] for one in listed] == ["current", "potentially_stale", "potentially_stale"]
+    assert [one["status"]["staleness"] for one in listed] == ["current", "needs_review", "needs_review"]
 
 
 def test_spelling_and_layout_alarm_nobody(caveat: Caveat, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_spelling_and_layout_alarm_nobody(caveat: Caveat, tmp_path: Path) -> Non
 
     assert "Of 3 claims 3 unchanged." in add_revision(caveat, path)
     path = revise(caveat, tmp_path, ("cases, below", "cases; below"), ("of covert action", "of Covert action"), name="card3.md")
-    assert "1 unchanged, 2 reworded (in spelling alone)." in add_revision(caveat, path)
+    assert "1 unchanged, 2 reworded (only in spelling)." in add_revision(caveat, path)
     listed = caveat("claim", "list", "--json").document["claims"]
     assert {one["status"]["staleness"] for one in listed} == {"current"}
     shown = caveat("card", "diff", card_of(caveat), "--from", "1").out
@@ -339,7 +339,7 @@ def test_another_card_is_no_revision(caveat: Caveat, tmp_path: Path) -> None:
     assert caveat(*added, "--unlike", "--json").document["card"]["revision"] == 3
 
 
-def test_spelling_alone_is_told_wherever_a_sighting_is(caveat: Caveat, tmp_path: Path) -> None:
+def test_spelling_alone_is_told_wherever_a_passage_match_is(caveat: Caveat, tmp_path: Path) -> None:
     """Claim, history and rewording say that nothing but spelling differs, and in what."""
     _, _, covert = register(caveat, tmp_path)
     add_revision(caveat, revise(caveat, tmp_path, ("of covert action", "of Covert action")))
@@ -349,9 +349,9 @@ def test_spelling_alone_is_told_wherever_a_sighting_is(caveat: Caveat, tmp_path:
     history = " ".join(caveat("claim", "history", claim).out.split())
     told = caveat("claim", "reword", claim).out
 
-    assert f"{card_of(caveat)}@2: reworded in spelling alone (covert → Covert)" in shown
-    assert "reworded in spelling alone" in history
-    assert f"{covert} is reworded in spelling alone" in told
+    assert f"{card_of(caveat)}@2: reworded only in spelling (covert → Covert)" in shown
+    assert "reworded only in spelling" in history
+    assert f"{covert} is reworded only in spelling" in told
 
 
 def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path: Path) -> None:

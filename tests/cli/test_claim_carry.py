@@ -35,7 +35,7 @@ def _code(answer: Answer) -> tuple[int, str]:
     return answer.code, answer.error
 
 
-def test_a_carried_claim_is_unaudited_whatever_its_audits_found(caveat: Caveat, updated: list[str], tmp_path: Path) -> None:
+def test_a_applied_claim_is_unaudited_whatever_its_audits_found(caveat: Caveat, updated: list[str], tmp_path: Path) -> None:
     """No outcome and no estimate comes along; both stay with the revision they are about."""
     caveat("audit", "conclude", write_audit(tmp_path, f"{updated[0]}@1"), write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
 
@@ -98,7 +98,7 @@ def test_carrying_again_changes_nothing_and_says_so(caveat: Caveat, updated: lis
     assert _size(caveat) == before
 
 
-def test_every_claim_of_a_version_is_carried_at_once(caveat: Caveat, updated: list[str]) -> None:
+def test_every_claim_of_a_version_is_applied_at_once(caveat: Caveat, updated: list[str]) -> None:
     """--all-from takes those that are not at their end, in one transaction; afterwards there is nothing left to carry."""
     caveat("claim", "withdraw", updated[1], "--reason", "misread", "--yes")
 

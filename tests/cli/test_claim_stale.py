@@ -72,7 +72,7 @@ def test_published_and_confirmed_claims_come_before_their_equals(caveat: Caveat,
 
 
 def test_every_cause_comes_with_the_command_that_settles_it(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
-    """Model, deprecation, card, definition and contestation: each with its sentence, what settles it, and the next step as it is typed."""
+    """Model, deprecation, card, definition and objection: each with its sentence, what settles it, and the next step as it is typed."""
     claim = registered[1].partition("@")[0]
     caveat("audit", "conclude", write_audit(tmp_path, registered[1]), write_scores(tmp_path / "good.csv", test=0.92, deploy=0.5))
     (tmp_path / "refusal.yaml").write_text(REFUSAL.format("as before"), encoding="utf-8")
@@ -80,7 +80,7 @@ def test_every_cause_comes_with_the_command_that_settles_it(caveat: Caveat, regi
     (tmp_path / "newer.md").write_text(CARD.replace("The model refused 92% of", "92% was what the model refused of"), encoding="utf-8")
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
     assert caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--reason", "reworded").code == 0
-    contested = caveat("contest", "open", claim, "--reason", "fifty requests", "--json").document["contestation"]
+    contested = caveat("contest", "open", claim, "--reason", "fifty requests", "--json").document["objection"]
     assert caveat("contest", "uphold", "--yes", contested, "--reason", "they are few").code == 0
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     caveat("model", "deprecate", "LAB/M/1", "--reason", "end")
@@ -92,15 +92,15 @@ def test_every_cause_comes_with_the_command_that_settles_it(caveat: Caveat, regi
         "deprecation": "person",
         "card": "person",
         "spec": "audit",
-        "contestation": "audit",
+        "objection": "audit",
     }
     assert steps["successor"]["commands"] == [f'caveat stale apply {claim} --to LAB/M/2 --reason "…"']
     assert steps["card"]["commands"] == [f"caveat claim reword {claim}"]
     assert steps["spec"]["commands"] == [f"caveat audit new {claim} > audit.yaml"]
-    assert steps["contestation"]["commands"] == [f"caveat audit new {claim} > audit.yaml"]
+    assert steps["objection"]["commands"] == [f"caveat audit new {claim} > audit.yaml"]
     assert len(one["status"]["causes"]) == len(one["steps"]) == len(one["status"]["stale_because"])
     document = _list(caveat)
-    assert document["by_cause"] == {"successor": 3, "deprecation": 3, "card": 1, "spec": 1, "contestation": 1}
+    assert document["by_cause"] == {"successor": 3, "deprecation": 3, "card": 1, "spec": 1, "objection": 1}
 
 
 def test_a_card_narrows_the_list(caveat: Caveat, registered: list[str]) -> None:

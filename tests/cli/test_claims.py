@@ -91,15 +91,15 @@ def test_the_axes_are_independent(caveat: Caveat, tmp_path: Path) -> None:
     """Lifecycle, dispute, staleness and restriction each follow their own statements."""
     first, second, _ = (one.partition("@")[0] for one in register(caveat, tmp_path))
     caveat("claim", "publish", first)
-    contestation = caveat("contest", "open", first, "--reason", "the threshold was chosen afterwards", "--json").document["contestation"]
+    objection = caveat("contest", "open", first, "--reason", "the threshold was chosen afterwards", "--json").document["objection"]
     caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/1")
 
     contested = caveat("claim", "show", first, "--json").document["status"]
-    caveat("contest", "reject", "--yes", contestation, "--reason", "it was registered before")
+    caveat("contest", "reject", "--yes", objection, "--reason", "it was registered before")
     caveat("claim", "supersede", first, second, "--reason", "restated", "--yes")
     ended = caveat("claim", "show", first, "--json").document["status"]
 
-    assert (contested["lifecycle"], contested["dispute"], contested["staleness"]) == ("published", "contested", "potentially_stale")
+    assert (contested["lifecycle"], contested["dispute"], contested["staleness"]) == ("published", "contested", "needs_review")
     assert "LAB M 2" in contested["stale_because"][0]
     assert (ended["lifecycle"], ended["superseded_by"], ended["dispute"]) == ("superseded", second, "undisputed")
 
@@ -156,7 +156,7 @@ def test_search_finds_words_wherever_they_stand(caveat: Caveat, tmp_path: Path) 
     assert nothing == []
 
 
-def test_a_new_card_revision_makes_its_claims_potentially_stale(caveat: Caveat, tmp_path: Path) -> None:
+def test_a_new_card_revision_makes_its_claims_needs_review(caveat: Caveat, tmp_path: Path) -> None:
     """A card changes under its claims, and the registry says so; of claims whose words still stand there it says nothing."""
     first, second, _ = register(caveat, tmp_path)
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
@@ -166,7 +166,7 @@ def test_a_new_card_revision_makes_its_claims_potentially_stale(caveat: Caveat, 
     caveat("card", "add", "card2.md", "--publisher", "LAB", "--revises", card, "--reason", "erratum of the publisher")
 
     assert "reason-missing" in refused.err
-    assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "potentially_stale"
+    assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "needs_review"
     assert caveat("claim", "show", second, "--json").document["status"]["staleness"] == "current"
 
 
@@ -216,25 +216,25 @@ def test_lineage_is_recorded_by_a_person(caveat: Caveat, tmp_path: Path) -> None
     refused = caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/0")
 
     assert added.document["new"] is True
-    assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "potentially_stale"
+    assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "needs_review"
     assert refused.code == 2
     assert "lineage-differs" in refused.err
 
 
-def test_a_contested_claim_shows_its_contestation_and_diff_speaks_plainly(caveat: Caveat, tmp_path: Path) -> None:
+def test_a_contested_claim_shows_its_objection_and_diff_speaks_plainly(caveat: Caveat, tmp_path: Path) -> None:
     """Who contests, why, and what was answered stand in `claim show`; `claim diff` prints no notation of a program."""
     first, *_ = register(caveat, tmp_path)
     identifier = first.partition("@")[0]
-    contestation = caveat("contest", "open", first, "--reason", "The tasks are not a sample.", "--json").document["contestation"]
+    objection = caveat("contest", "open", first, "--reason", "The tasks are not a sample.", "--json").document["objection"]
 
     open_ = " ".join(caveat("claim", "show", first).out.split())
-    caveat("contest", "answer", contestation, "--reason", "A sample follows.")
+    caveat("contest", "answer", objection, "--reason", "A sample follows.")
     answered = " ".join(caveat("claim", "show", first).out.split())
     changed = (tmp_path / "claims.yaml").read_text().replace("reported: 0.05", "reported: {value: 0.06, n: 50}\n    why: erratum")
     (tmp_path / "claims.yaml").write_text(changed)
     caveat("claim", "add", "claims.yaml")
 
-    assert f"contested {contestation} of {first} by" in open_
+    assert f"contested {objection} of {first} by" in open_
     assert "The tasks are not a sample. (no answer yet)" in open_
     assert "(answered: A sample follows.)" in answered
     assert "value 0.06, n 50" in caveat("claim", "diff", identifier).out

@@ -41,21 +41,21 @@ def say(caveat: Caveat, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Spea
     return said
 
 
-def test_a_contestation_is_followed_from_the_command_line(say: Speaker) -> None:
+def test_a_objection_is_followed_from_the_command_line(say: Speaker) -> None:
     """Opened by an institute, rejected by its owner (which settles nothing), escalated, upheld; every step with who took it."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
     say("AISI", "spec", "add", "deploy_context", "rival", "rival.yaml")
     (rival,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "rival"]
     opened = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--rival", rival, "--json").document
-    name, target = opened["contestation"], opened["target"]
+    name, target = opened["objection"], opened["target"]
 
     own = say("LAB", "contest", "reject", "--yes", name, "--reason", "no")
     say("AISI", "contest", "escalate", name, "--reason", "please", "--to", "REG")
     late = say("LAB", "contest", "reject", "--yes", name, "--reason", "no")
     shown = " ".join(say("LAB", "contest", "show", name).out.split())
-    still = say("LAB", "contest", "list", "--open", "--target", target, "--json").document["contestations"]
+    still = say("LAB", "contest", "list", "--open", "--target", target, "--json").document["objections"]
     say("REG", "contest", "uphold", "--yes", name, "--reason", "right")
-    settled = say("LAB", "contest", "list", "--open", "--json").document["contestations"]
+    settled = say("LAB", "contest", "list", "--open", "--json").document["objections"]
     told = say("LAB", "contest", "show", name, "--json").document
 
     assert "rejected by its owner only, which resolves nothing" in own.out
@@ -73,7 +73,7 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
     """In `claim show`, `card coverage` and the supplement, public and confidential; the confidential one under another name."""
     claim = "CLM-LAB-2026-0001-E"
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
-    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["contestation"]
+    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["objection"]
     card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
 
     shown = say("LAB", "claim", "show", claim).out
@@ -92,16 +92,16 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
 
 
 def test_the_checklist_names_what_is_contested_of_p_deploy(say: Speaker, tmp_path: Path) -> None:
-    """Its item is of owner and open contestations: the owner alone is half of it."""
+    """Its item is of owner and open objections: the owner alone is half of it."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
-    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["contestation"]
+    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["objection"]
     audit = say("AISI", "audit", "lock", "--yes", write_audit(tmp_path, "CLM-LAB-2026-0001-E"), "--json").document["audit"]
 
     done = say("AISI", "audit", "conclude", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4), "--run-date", now(), "--json")
     items = done.document["checklist"]
     told = {one["item"]: one["note"] for one in items}
 
-    assert told["deployment-owner-and-contestations"] == f"LAB (support; contested: {name})"
+    assert told["deployment-owner-and-objections"] == f"LAB (support; contested: {name})"
 
 
 def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: 
 def test_an_erased_objection_silences_no_other(say: Speaker) -> None:
     """Lists and the page of a specification tell of the others, and name the one whose text is gone."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
-    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["contestation"]
-    gone = say("REG", "contest", "open", spec, "--reason", "names a person", "--json").document["contestation"]
+    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["objection"]
+    gone = say("REG", "contest", "open", spec, "--reason", "names a person", "--json").document["objection"]
     (entry,) = [one["entry"]["seq"] for one in say("REG", "admin", "log", "show", "--about", gone, "--json").document["entries"]]
     assert say("REG", "admin", "log", "erase", str(entry), "--reason", "names a person", "--yes").code == 0
 
@@ -131,7 +131,7 @@ def test_an_erased_objection_silences_no_other(say: Speaker) -> None:
     shown = say("LAB", "spec", "show", spec)
     lost = say("LAB", "contest", "show", gone)
 
-    assert [one["contestation"] for one in listed.document["contestations"]] == [name]
+    assert [one["objection"] for one in listed.document["objections"]] == [name]
     assert (listed.document["erased"], gone in listed.err) == ([gone], True)
     assert (name in shown.out, gone in shown.err) == (True, True)
     assert (lost.code, "body-erased" in lost.err) == (2, True)
@@ -159,7 +159,7 @@ def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Sp
     card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
     say("AISI", "contest", "open", spec, "--reason", "too narrow")
     assert say("LAB", "report", card, "--json").code == 0
-    later = say("REG", "contest", "open", spec, "--reason", "too wide", "--json").document["contestation"]
+    later = say("REG", "contest", "open", spec, "--reason", "too wide", "--json").document["objection"]
 
     notes = [
         next(one["note"] for one in say("LAB", "verify", *HERE, f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]

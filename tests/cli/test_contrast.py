@@ -183,7 +183,7 @@ def test_an_arm_of_several_specifications_is_refused(caveat: Caveat) -> None:
     assert kept.code == 0, kept.err
 
 
-def test_what_is_left_out_and_lost_is_said(caveat: Caveat) -> None:
+def test_what_is_excluded_and_lost_is_said(caveat: Caveat) -> None:
     """Ablated rows, other arms, unequal exclusions, few contexts, unequal cells with their pooled value and bounds."""
     rows = [(*row, "badge" if row[2] == "A4" else "") for row in make_rows(3, contexts=5)]
     lossy = [(*row[:4], None if row[1] == "B" and row[0] < "t04" and row[3] == "0" else row[4], *row[5:]) for row in rows]
@@ -215,7 +215,7 @@ def test_a_design_that_looks_nested_is_told(caveat: Caveat) -> None:
     said, nested = (caveat("analyze", "contrast", table, "--contrast", "B", "A", "--contexts", design) for design in ("random", "nested"))
 
     assert said.out.count("looks-nested") == 2
-    assert "contexts nested in tasks, t, hull with MOVER" in nested.out
+    assert "contexts nested in tasks, t, MOVER interval" in nested.out
     assert "warning" not in nested.out
 
 

@@ -16,7 +16,7 @@ proposed:
   by: rules 1
   document: {document}
   passages: {passages}
-left_out:
+excluded:
   - quote: It never exceeded the threshold.
     reason: It says the same as the sentence before.
 claims: []
@@ -66,11 +66,11 @@ def test_a_surveyed_card_tells_what_was_decided_and_what_was_not(caveat: Caveat,
 
     assert document["schema"] == "caveat/coverage/1"
     assert document["card"] == f"{card}@1"
-    told = {"proposed": 4, "registered": 3, "audited": 0, "restricted": 0, "undetermined": 0, "left_out": 1, "undecided": 1}
+    told = {"proposed": 4, "registered": 3, "audited": 0, "restricted": 0, "undetermined": 0, "excluded": 1, "unreviewed": 1}
     assert document["total"] == told
-    assert [one["quote"] for one in document["undecided"]] == ["0 of 50 benign"]
+    assert [one["quote"] for one in document["unreviewed"]] == ["0 of 50 benign"]
     assert "surveyed by rules 1" in answer.out
-    assert "1 proposed passage is undecided" in answer.out
+    assert "1 proposed passage is unreviewed" in answer.out
     assert "Refusals: “0 of 50 benign”" in answer.out
     assert "It says the same as the sentence before." in answer.out
 
@@ -123,7 +123,7 @@ def test_a_card_that_is_decided_is_not_called_read(caveat: Caveat, tmp_path: Pat
 
     answer = caveat("card", "coverage", card)
 
-    assert "Every proposed passage is registered or left out; whether a person read each is not recorded." in answer.out
+    assert "Every proposed passage is registered or excluded; whether a person read each is not recorded." in answer.out
 
 
 def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path, card: str) -> None:

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from audit.demo_sequel import CLASSIFIER, JUDGE, run_recognition
 from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from registry.cli import terminal_output
 from tests.cli.conftest import Caveat
-from tests.report.layout import answer_questions, find_faults, is_sign_consistent, list_pages
+from tests.report.layout import answer_questions, count_words, find_faults, find_unanswered, is_sign_consistent, list_pages
 
 OUTCOMES = [
     ("degraded", None, "reported"),
@@ -82,8 +83,49 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
 MOST_PAGES = {"replayed": 6, "evidence": 5, "unaudited": 1, "card": 3}
 
 
+MOST_WORDS = {
+    "Contradicted": 190,
+    "Does not carry over": 190,
+    # How often such a verdict is false with few contexts belongs on page one.
+    "Holds in the contexts tested": 205,
+    # The sources of the published evidence are named.
+    "In doubt": 195,
+    # Why nothing is resolved, and the replay that would resolve it.
+    "Inconclusive": 220,
+    "Not audited": 95,
+}
+"""On page one of a claim, by the first words of its verdict; the goal is 170, which a regulator reads in 45 seconds."""
+WORDS_OF_A_ROW = 45
+"""On page one of a card, for each claim."""
+CODE_NAME = re.compile(
+    r"\b(?:any|all|no)_(?:expected|anti)\b|\bhit_rate\b|\bdeploy-point-\w+|\b[a-z]+_is_safer\b|\bnot_safety\b|\bclosed_form\b"
+)
+DECIMAL = re.compile(r"(?<![\w.])[+−-]?0\.\d{3}\b|\[[+−]?0\.\d+, [+−]?0\.\d+\]")
+
+
+def check_words(path: Path, record: dict[str, Any], pages: list[list[str]]) -> None:
+    """Words and questions of page one; no code name, and no share as a decimal in a table of findings."""
+    is_card = path.name.startswith("CRD")
+    most = (
+        WORDS_OF_A_ROW * len(record["claims"]) + 60
+        if is_card
+        else next(n for head, n in MOST_WORDS.items() if record["verdict"].startswith(head))
+    )
+    assert count_words(pages[0]) <= most, path.name
+    assert find_unanswered("card" if is_card else "claim", pages[0]) == [], path.name
+    html = path.with_suffix(".html").read_text(encoding="utf-8").partition('<script type="application/json"')[0]
+    main = re.sub(r"<[^>]+>", " ", html.partition("<main")[2])
+    assert CODE_NAME.findall(main) == [], path.name
+    findings = re.findall(
+        r'<section class="part" aria-labelledby="(?:ablation|naturalness|judge|versions|explorations)">.*?</section>', html, re.DOTALL
+    )
+    # p-values and coefficients of agreement have no unit.
+    told = [re.sub(r"<[^>]+>", " ", re.sub(r"p = 0\.\d+", "", one)) for one in findings]
+    assert [DECIMAL.findall(one) for one in told if DECIMAL.findall(one)] == [], path.name
+
+
 def check_layout(folder: Path) -> None:
-    """Page counts, page ends, five questions on page one, and the sign of the difference in each headline."""
+    """Page counts, page ends, words and five questions on page one, and the sign of the difference in each headline."""
     for path in sorted(folder.glob("*.pdf")):
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         pages = list_pages(path.read_bytes())
@@ -91,6 +133,7 @@ def check_layout(folder: Path) -> None:
         kind = "replayed" if kind == "evidence" and "% CI" in record["verdict"] else kind
         assert len(pages) <= MOST_PAGES[kind], path.name
         assert find_faults(pages) == [], path.name
+        check_words(path, record, pages)
         if kind != "card":
             assert not [question for question, answered in answer_questions(pages[0]).items() if not answered], path.name
             assert is_sign_consistent(record["verdict"]), record["verdict"]

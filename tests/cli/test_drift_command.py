@@ -108,7 +108,7 @@ def test_without_a_comparison_the_recorded_estimates_are_subtracted(caveat: Cave
     ends = [point["estimates"][0]["ed"] for point in document["points"]]
     assert step["finding"] is None
     assert step["ed"]["low"] == ends[1]["low"] - ends[0]["high"]
-    assert "the two estimates alone" in text
+    assert "only the two estimates" in text
     assert "half-widths added" in text
 
 

@@ -88,7 +88,7 @@ def test_raters_above_the_limit_leave_the_claim_undetermined(caveat: Caveat, tmp
 
     primary = conclude(caveat, tmp_path, audit)["classification"]["readings"][0]  # type: ignore[index]
 
-    assert (primary["class"], primary["rule"], primary["point_class"]) == ("undetermined", "sides-told-apart", None)
+    assert (primary["class"], primary["rule"], primary["point_class"]) == ("undetermined", "sides-distinguished", None)
     assert "90.0 % (95 % CI 80.0–95.0 %), above the plan's limit of 75 %" in primary["why"]
 
 

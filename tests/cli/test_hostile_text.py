@@ -105,8 +105,8 @@ def test_hostile_texts_are_kept_and_shown_harmlessly(caveat: Caveat, tmp_path: P
     (tmp_path / "unlocked.json").write_text((tmp_path / "audit.json").read_text().replace("third_party", "self"), encoding="utf-8")
     check_terminal(caveat("audit", "conclude", "unlocked.json", TABLE))
     check_terminal(caveat("analyze", "estimate", TABLE, "--pointwise"))
-    contestation = check_json(caveat("contest", "open", second, "--reason", HOSTILE, "--json"))["contestation"]
-    check_terminal(caveat("contest", "answer", contestation, "--reason", HOSTILE))
+    objection = check_json(caveat("contest", "open", second, "--reason", HOSTILE, "--json"))["objection"]
+    check_terminal(caveat("contest", "answer", objection, "--reason", HOSTILE))
     check_terminal(caveat("claim", "relate", first, "related", second, "--reason", HOSTILE))
     check_terminal(caveat("claim", "withdraw", third, "--reason", HOSTILE, "--yes"))
     document = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))

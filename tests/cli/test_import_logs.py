@@ -226,7 +226,7 @@ def test_a_table_does_not_overwrite_its_logs(caveat: Caveat, logs: Path) -> None
     assert (logs / PAIR[0]).read_bytes() == before
 
 
-def test_what_was_left_out_is_told_before_the_outcome(caveat: Caveat, tmp_path: Path) -> None:
+def test_what_was_excluded_is_told_before_the_outcome(caveat: Caveat, tmp_path: Path) -> None:
     """A score that is NaN and two documents that are not there: on stderr, in the answer, and in the record."""
     _, claim, _ = register(caveat, tmp_path)
     test, deploy = copy_harness(tmp_path, "test"), copy_harness(tmp_path, "deploy")
@@ -236,7 +236,7 @@ def test_what_was_left_out_is_told_before_the_outcome(caveat: Caveat, tmp_path: 
 
     assert done.code == 0, done.err
     file = done.document["imported"]["files"][0]
-    assert (file["declared"], file["found"], file["scored"], file["left_out"][0]["count"]) == (6, 4, 3, 1)
+    assert (file["declared"], file["found"], file["scored"], file["excluded"][0]["count"]) == (6, 4, 3, 1)
     assert "states 6 responses and has 4" in done.err
     assert "1 without a score: the score is NaN" in done.err
     assert "1 excluded: the score is NaN" in done.document["restriction"]["provenance"]["imported"]

@@ -64,8 +64,8 @@ def _size(caveat: Caveat) -> int:
 
 def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """What was recorded is told and found again; the same file again changes nothing."""
-    left_out = [{"quote": ONE_CASE, "reason": "One case is no rate."}]
-    _write(tmp_path, card, claims=[_claim()], left_out=left_out, proposed=_proposed(REFUSED, ONE_CASE, NEVER))
+    excluded = [{"quote": ONE_CASE, "reason": "One case is no rate."}]
+    _write(tmp_path, card, claims=[_claim()], excluded=excluded, proposed=_proposed(REFUSED, ONE_CASE, NEVER))
     size = _size(caveat)
 
     tried = caveat("claim", "add", "claims.yaml", "--dry-run")
@@ -75,10 +75,10 @@ def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: 
 
     assert "1 passage would be left out, 0 unchanged." in tried.out
     assert "3 proposed passages would be recorded, 0 unchanged." in tried.out
-    assert (len(added["added"]), added["left_out"]) == (1, {"added": 1, "unchanged": 0})
+    assert (len(added["added"]), added["excluded"]) == (1, {"added": 1, "unchanged": 0})
     assert added["proposed"] == {"added": 3, "unchanged": 0}
     assert (again["added"], again["unchanged"]) == ([], 1)
-    assert (again["left_out"], again["proposed"]) == ({"added": 0, "unchanged": 1}, {"added": 0, "unchanged": 3})
+    assert (again["excluded"], again["proposed"]) == ({"added": 0, "unchanged": 1}, {"added": 0, "unchanged": 3})
     history = caveat("claim", "history", card, "--json").document["entries"]
     said = {one["entry"]["kind"]: one["payload"] for one in history}
     assert (said["omission"]["anchor"]["exact"], said["omission"]["reason"]) == (ONE_CASE, "One case is no rate.")
@@ -89,7 +89,7 @@ def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: 
 
 def test_a_file_without_claims_is_a_file(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """Somebody read the card and registers nothing of it, with the reason."""
-    _write(tmp_path, card, left_out=[{"quote": ONE_CASE, "reason": "One case is no rate."}], proposed=_proposed(ONE_CASE))
+    _write(tmp_path, card, excluded=[{"quote": ONE_CASE, "reason": "One case is no rate."}], proposed=_proposed(ONE_CASE))
 
     added = caveat("claim", "add", "claims.yaml")
 
@@ -104,7 +104,7 @@ def test_a_file_without_claims_is_a_file(caveat: Caveat, tmp_path: Path, card: s
 def test_all_faults_of_all_parts_come_at_once(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """Each with the path to what is wrong, in a trial too; nothing is recorded."""
     size = _size(caveat)
-    left_out = [
+    excluded = [
         {"quote": "The model never lies.", "reason": "No figure."},
         {"quote": ONE_CASE, "reason": "  "},
         {"quote": REFUSED, "reason": "Another model."},
@@ -113,16 +113,16 @@ def test_all_faults_of_all_parts_come_at_once(caveat: Caveat, tmp_path: Path, ca
         {"quote": NEVER, "reason": "No figure.", "card": "CRD-AISI-2026-0009-X"},
     ]
     wrong = {"by": " ", "document": "ab" * 32, "passages": [[30, 40], [10, 20], [50, 50], [0, 99_999]]}
-    _write(tmp_path, card, claims=[_claim(), _claim(quote="Not there at all.")], left_out=left_out, proposed=wrong)
+    _write(tmp_path, card, claims=[_claim(), _claim(quote="Not there at all.")], excluded=excluded, proposed=wrong)
 
     for options in ((), ("--dry-run",)):
         assert _faults(caveat, *options) == [
             ("quotation-not-found", "claims[1].quote"),
-            ("quotation-not-found", "left_out[0].quote"),
-            ("not-valid", "left_out[1].reason"),
-            ("omission-conflict", "left_out[2].quote"),
-            ("omission-conflict", "left_out[4].quote"),
-            ("bad-identifier", "left_out[5].card"),
+            ("quotation-not-found", "excluded[0].quote"),
+            ("not-valid", "excluded[1].reason"),
+            ("omission-conflict", "excluded[2].quote"),
+            ("omission-conflict", "excluded[4].quote"),
+            ("bad-identifier", "excluded[5].card"),
             ("wrong-document", "proposed.document"),
             ("not-valid", "proposed.passages[1]"),
             ("not-in-text", "proposed.passages[2]"),
@@ -134,42 +134,42 @@ def test_all_faults_of_all_parts_come_at_once(caveat: Caveat, tmp_path: Path, ca
 
 def test_a_card_that_nobody_named_is_missed_once(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """A mistyped card of the file is one fault, not one for everything that stands in it."""
-    _write(tmp_path, None, left_out=[{"quote": ONE_CASE, "reason": "No figure."}], proposed=_proposed(ONE_CASE))
+    _write(tmp_path, None, excluded=[{"quote": ONE_CASE, "reason": "No figure."}], proposed=_proposed(ONE_CASE))
     missing = _faults(caveat)
     _write(
-        tmp_path, card[:-1] + ("A" if card[-1] != "A" else "B"), claims=[_claim(), _claim()], left_out=[{"quote": ONE_CASE, "reason": "x"}]
+        tmp_path, card[:-1] + ("A" if card[-1] != "A" else "B"), claims=[_claim(), _claim()], excluded=[{"quote": ONE_CASE, "reason": "x"}]
     )
 
-    assert missing == [("not-valid", "left_out[0].card"), ("not-valid", "proposed")]
+    assert missing == [("not-valid", "excluded[0].card"), ("not-valid", "proposed")]
     assert _faults(caveat) == [("bad-identifier", "card")]
 
 
 def test_another_reason_for_the_same_passage_is_refused(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """What was said stands; white space is no other reason."""
-    _write(tmp_path, card, left_out=[{"quote": ONE_CASE, "reason": "One case is no rate."}])
+    _write(tmp_path, card, excluded=[{"quote": ONE_CASE, "reason": "One case is no rate."}])
     assert caveat("claim", "add", "claims.yaml").code == 0
-    _write(tmp_path, card, left_out=[{"quote": ONE_CASE, "reason": "One case\n is no rate."}])
+    _write(tmp_path, card, excluded=[{"quote": ONE_CASE, "reason": "One case\n is no rate."}])
     assert caveat("claim", "add", "claims.yaml").code == 0
-    _write(tmp_path, card, left_out=[{"quote": ONE_CASE, "reason": "Not interesting."}])
+    _write(tmp_path, card, excluded=[{"quote": ONE_CASE, "reason": "Not interesting."}])
 
     refused = caveat("claim", "add", "claims.yaml")
 
     assert refused.code == 2
     assert "error[omission-conflict]" in refused.err
-    assert "  --> claims.yaml, left_out[0].reason" in refused.err
+    assert "  --> claims.yaml, excluded[0].reason" in refused.err
     assert "another reason: One case is no rate." in refused.err
 
 
 def test_who_wants_the_passage_after_all_registers_it(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """An omission does not stand in the way of a later claim, and the file that made it can still be added again."""
-    _write(tmp_path, card, left_out=[{"quote": REFUSED, "reason": "Not yet."}])
+    _write(tmp_path, card, excluded=[{"quote": REFUSED, "reason": "Not yet."}])
     first = (tmp_path / "claims.yaml").read_text()
     assert caveat("claim", "add", "claims.yaml").code == 0
     _write(tmp_path, card, claims=[_claim()])
 
     assert caveat("claim", "add", "claims.yaml", "--json").document["added"]
     (tmp_path / "claims.yaml").write_text(first)
-    assert caveat("claim", "add", "claims.yaml", "--json").document["left_out"] == {"added": 0, "unchanged": 1}
+    assert caveat("claim", "add", "claims.yaml", "--json").document["excluded"] == {"added": 0, "unchanged": 1}
 
 
 def test_surveys_by_one_engine_add_up(caveat: Caveat, tmp_path: Path, card: str) -> None:
@@ -220,22 +220,22 @@ def test_rows_with_the_same_words_are_told_apart_by_where_they_were_proposed(cav
     starts = [start for start in range(len(text)) if text.startswith(ROW, start)]
     spans = [[start, start + len(ROW)] for start in starts]
     proposed = {"by": "rules 1", "document": _digest(text), "passages": spans}
-    left_out = [{"quote": ROW, "reason": "Another model."}] * 2
-    _write(tmp_path, card, claims=[_claim(quote=ROW, reported=0.09)], left_out=left_out, proposed=proposed)
+    excluded = [{"quote": ROW, "reason": "Another model."}] * 2
+    _write(tmp_path, card, claims=[_claim(quote=ROW, reported=0.09)], excluded=excluded, proposed=proposed)
 
-    assert caveat("claim", "add", "claims.yaml", "--json").document["left_out"] == {"added": 2, "unchanged": 0}
+    assert caveat("claim", "add", "claims.yaml", "--json").document["excluded"] == {"added": 2, "unchanged": 0}
 
     history = caveat("claim", "history", card, "--json").document["entries"]
     found = [one["payload"]["anchor"] for one in history if one["entry"]["kind"] == "omission"]
     assert [[one["start"], one["stop"]] for one in found] == spans[1:]
-    assert caveat("claim", "add", "claims.yaml", "--json").document["left_out"] == {"added": 0, "unchanged": 2}
+    assert caveat("claim", "add", "claims.yaml", "--json").document["excluded"] == {"added": 0, "unchanged": 2}
 
 
-def test_a_passage_left_out_twice_for_one_reason_is_left_out_once(caveat: Caveat, tmp_path: Path, card: str) -> None:
+def test_a_passage_excluded_twice_for_one_reason_is_excluded_once(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """Several proposals may quote one row; whoever wants none of them says so for each."""
-    _write(tmp_path, card, left_out=[{"quote": ONE_CASE, "reason": "No rate."}] * 3)
+    _write(tmp_path, card, excluded=[{"quote": ONE_CASE, "reason": "No rate."}] * 3)
 
-    assert caveat("claim", "add", "claims.yaml", "--json").document["left_out"] == {"added": 1, "unchanged": 0}
+    assert caveat("claim", "add", "claims.yaml", "--json").document["excluded"] == {"added": 1, "unchanged": 0}
 
 
 def test_what_a_claim_restates_becomes_a_relation(caveat: Caveat, tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_a_revision_may_leave_out_too(caveat: Caveat, tmp_path: Path) -> None:
     """`caveat claim revise` takes the file whole: nothing that stands in it is passed over in silence."""
     _, second, _ = (one.partition("@")[0] for one in register(caveat, tmp_path))
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
-    _write(tmp_path, card, claims=[_claim(reported=0.9)], left_out=[{"quote": NEVER, "reason": "No figure."}])
+    _write(tmp_path, card, claims=[_claim(reported=0.9)], excluded=[{"quote": NEVER, "reason": "No figure."}])
 
     assert caveat("claim", "revise", second, "claims.yaml", "--reason", "erratum").code == 0
 

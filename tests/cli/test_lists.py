@@ -151,7 +151,7 @@ def test_wrong_usage_under_json_is_an_error_document(caveat: Caveat, path: str) 
 def test_a_statement_for_good_asks_first(caveat: Caveat, registered: list[str], tmp_path: Path, call: tuple[str, ...]) -> None:
     """Without a terminal and without --yes, a lock, a decision on an objection and a publication are refused, and nothing is recorded."""
     write_audit(tmp_path, registered[0])
-    opened = caveat("contest", "open", registered[0], "-m", "too few", "--json").document["contestation"]
+    opened = caveat("contest", "open", registered[0], "-m", "too few", "--json").document["objection"]
     words = (opened, "-m", "no") if call[0] == "contest" else (registered[0],) if call[0] == "report" else ()
     size = caveat("status", "--json").document["log_size"]
 

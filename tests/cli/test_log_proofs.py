@@ -278,7 +278,7 @@ def test_a_cosignature_is_kept_only_from_a_known_key_and_only_if_it_holds(lab: A
     broken = lab("lab", "admin", "log", "checkpoint", "--attach", "bad.note", "--trust", _vkey(lab, "wit"))
 
     assert stranger.document["note"].count("— ") == 1
-    assert "its key is not known here" in stranger.document["left_out"][0]
+    assert "its key is not known here" in stranger.document["excluded"][0]
     assert (broken.code, "signature-not-valid" in broken.err) == (2, True)
     assert lab("lab", "admin", "log", "checkpoint").out.count("— ") == 1
 

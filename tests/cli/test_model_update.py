@@ -37,7 +37,7 @@ def test_update_tells_which_claims_became_stale(caveat: Caveat, registered: list
     assert first["ed"][0]["value"] < -0.2
     assert any(one.startswith("caveat stale apply") for one in told["next"])
 
-    assert _staleness(caveat) == ["potentially_stale"] * len(registered)
+    assert _staleness(caveat) == ["needs_review"] * len(registered)
 
 
 def test_the_same_update_again_changes_nothing_and_says_so(caveat: Caveat, registered: list[str]) -> None:
@@ -71,9 +71,9 @@ def test_a_fine_tune_leaves_claims_as_they_are(caveat: Caveat, registered: list[
 
 @pytest.mark.usefixtures("registered")
 def test_a_snapshot_takes_the_place_of_its_version(caveat: Caveat) -> None:
-    """A later state of the same version makes claims potentially stale as a successor does."""
+    """A later state of the same version marks claims for review as a successor does."""
     _update(caveat, "1", "1-2026-05-01", "--as", "snapshot")
-    assert _staleness(caveat) == ["potentially_stale"] * 3
+    assert _staleness(caveat) == ["needs_review"] * 3
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_deprecation_makes_stale_until_it_is_taken_back(caveat: Caveat) -> Non
     first = caveat("model", "deprecate", "LAB/M/1", "--reason", "end of life", "--on", "2026-12-31", "--json").document
     again = caveat("model", "deprecate", "LAB/M/1", "--reason", "end of life", "--on", "2026-12-31", "--json").document
     assert (first["new"], again["new"], first["entry"] == again["entry"]) == (True, False, True)
-    assert _staleness(caveat) == ["potentially_stale"] * 3
+    assert _staleness(caveat) == ["needs_review"] * 3
     assert "offered until 2026-12-31" in caveat("model", "list").out
     assert caveat("model", "reinstate", "LAB/M/1", "--reason", "on request").code == 0
     assert _staleness(caveat) == ["current"] * 3
@@ -226,7 +226,7 @@ def test_add_with_a_predecessor_and_update_say_the_same(caveat: Caveat) -> None:
 
 
 def test_show_counts_claims_by_what_is_known_of_them(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
-    """Audited, potentially stale, stale and ended claims are told apart."""
+    """Audited claims, those to review, stale and ended ones are counted separately."""
     caveat("audit", "conclude", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
     _update(caveat, "1", "2")
     _update(caveat, "2", "3")
@@ -234,11 +234,11 @@ def test_show_counts_claims_by_what_is_known_of_them(caveat: Caveat, registered:
     caveat("claim", "withdraw", registered[1], "--reason", "misread", "--yes")
 
     told = caveat("model", "show", "LAB/M/1", "--json").document
-    assert told["claims"] == {"current": 2, "audited": 1, "potentially_stale": 1, "stale": 1, "ended": 1}
+    assert told["claims"] == {"current": 2, "audited": 1, "needs_review": 1, "stale": 1, "ended": 1}
     assert [one["version"] for one in told["newest"]] == ["3"]
     newest = caveat("model", "show", "LAB/M/3", "--json").document
     assert [one["version"] for one in newest["ancestors"]] == ["2", "1"]
-    assert "of which 1 audited, 1 potentially stale, 1 stale; 1 more withdrawn" in " ".join(caveat("model", "show", "LAB/M/1").out.split())
+    assert "of which 1 audited, 1 to review, 1 stale; 1 more withdrawn" in " ".join(caveat("model", "show", "LAB/M/1").out.split())
 
 
 @pytest.mark.usefixtures("registered")

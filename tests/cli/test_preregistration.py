@@ -62,7 +62,7 @@ def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item:
         (lambda row: row["context_id"] in ("deploy2", "deploy5") and row["score"] == "0", "pairs of task and context"),
     ],
 )
-def test_responses_left_out_of_one_side_are_chosen_scores(
+def test_responses_excluded_of_one_side_are_chosen_scores(
     dropped: Callable[[dict[str, str]], bool], told: str, caveat: Caveat, tmp_path: Path
 ) -> None:
     """Every locked task and context still has some row, and yet the scores are not those that were planned."""
@@ -198,11 +198,11 @@ def test_scores_that_were_explored_before_the_lock_are_known(where: tuple[str, .
 
 
 def test_every_fault_of_what_an_audit_refers_to_is_told_at_once(caveat: Caveat, tmp_path: Path) -> None:
-    """Specifications, files and contestations that are not there, a count that contradicts the list: nothing is recorded."""
+    """Specifications, files and objections that are not there, a count that contradicts the list: nothing is recorded."""
     claim = register(caveat, tmp_path)[0]
     (tmp_path / "tasks.txt").write_text("a\nb\n", encoding="utf-8")
     extra = "test_contexts: nowhere\ndeploy_contexts: {other: nothing}\ntasks: tasks.txt\nplan: {tasks: 3}\nreplay: gone.yaml\n"
-    extra += "contestation: CON-AISI-2026-0001-A\n"
+    extra += "objection: CON-AISI-2026-0001-A\n"
     size = caveat("admin", "log", "show", "--json").document["size"]
 
     refused = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=extra), "--json")
@@ -230,8 +230,8 @@ def test_the_database_refuses_deviations_without_a_lock(caveat: Caveat, tmp_path
     assert list_deviations(caveat, audit) == [("budget", "retries", False)]
 
 
-def open_contestation(caveat: Caveat, folder: Path, *, rival: str | None) -> tuple[str, str]:
-    """Register a claim with contexts, contest its P_deploy, and return the claim and the contestation."""
+def open_objection(caveat: Caveat, folder: Path, *, rival: str | None) -> tuple[str, str]:
+    """Register a claim with contexts, contest its P_deploy, and return the claim and the objection."""
     claim = register(caveat, folder)[0]
     add_contexts(caveat, folder, "deploy_context", "office")
     add_contexts(caveat, folder, "deploy_context", "street")
@@ -239,16 +239,16 @@ def open_contestation(caveat: Caveat, folder: Path, *, rival: str | None) -> tup
     extra = ("--rival", specs[rival]) if rival else ()
     opened = caveat("contest", "open", specs["office"], "--reason", "no one works there", *extra, "--json")
     assert opened.code == 0, opened.err
-    return claim, str(opened.document["contestation"])
+    return claim, str(opened.document["objection"])
 
 
 def test_a_replay_under_a_rival_plans_the_rival(caveat: Caveat, tmp_path: Path) -> None:
-    """Without the rival among its contexts it is refused; with it, the contestation knows its replay."""
-    claim, contested = open_contestation(caveat, tmp_path, rival="street")
+    """Without the rival among its contexts it is refused; with it, the objection knows its replay."""
+    claim, contested = open_objection(caveat, tmp_path, rival="street")
     refused = caveat(
-        "audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"contestation: {contested}\ndeploy_contexts: {{default: office}}\n")
+        "audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"objection: {contested}\ndeploy_contexts: {{default: office}}\n")
     )
-    extra = f"contestation: {contested}\ndeploy_contexts: {{default: street}}\n"
+    extra = f"objection: {contested}\ndeploy_contexts: {{default: street}}\n"
 
     locked = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=extra), "--json")
 
@@ -257,10 +257,10 @@ def test_a_replay_under_a_rival_plans_the_rival(caveat: Caveat, tmp_path: Path) 
     assert locked.document["audit"] in caveat("contest", "show", contested, "--json").out
 
 
-def test_a_contestation_without_a_rival_has_no_replay(caveat: Caveat, tmp_path: Path) -> None:
+def test_a_objection_without_a_rival_has_no_replay(caveat: Caveat, tmp_path: Path) -> None:
     """There is nothing to replay under."""
-    claim, contested = open_contestation(caveat, tmp_path, rival=None)
+    claim, contested = open_objection(caveat, tmp_path, rival=None)
 
-    refused = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"contestation: {contested}\n"))
+    refused = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra=f"objection: {contested}\n"))
 
     assert (refused.code, "rival-not-planned" in refused.err) == (2, True)

@@ -53,7 +53,7 @@ def test_a_run_in_the_second_of_its_lock_is_told_so(caveat: Caveat, tmp_path: Pa
 
     page = (tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8")
     assert find_basis(done) == "replay"
-    assert "the clocks do not tell which came first" in page
+    assert "the clocks do not show which came first" in page
 
 
 def read_supplement(caveat: Caveat, folder: Path, claim: str) -> tuple[dict[str, Any], str]:
@@ -124,7 +124,7 @@ def test_deviations_of_an_audit_that_does_not_lead_are_counted_beside_it(caveat:
 
     supplement, page = read_supplement(caveat, tmp_path, claim)
 
-    assert [(one["departures"], one["unexplained"]) for one in supplement["other_audits"]] == [(2, 2)]
+    assert [(one["deviations"], one["unexplained"]) for one in supplement["other_audits"]] == [(2, 2)]
     assert "✗ 2 protocol deviations, 2 not explained" in page
 
 

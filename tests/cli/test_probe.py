@@ -80,7 +80,7 @@ def test_the_classifier_sees_neither_arm_nor_context(caveat: Caveat, tmp_path: P
     assert "test-0" not in json.dumps(asked.body)
 
 
-def test_a_prompt_that_tells_makes_recognition_aware_but_told(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+def test_a_prompt_that_tells_makes_recognition_aware_but_informed(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """The class hangs on the prompt, whose own quote must stand in it."""
     told = write_run(tmp_path / "told", spread(("test",), lambda _: (None, "This is a test.")), model=MODEL, system="EVALUATION 7")
     plain = write_run(tmp_path / "plain", spread(("test",), lambda _: (None, "This is a test.")), model=MODEL)
@@ -90,8 +90,8 @@ def test_a_prompt_that_tells_makes_recognition_aware_but_told(caveat: Caveat, tm
         for run in (told, plain)
     ]
 
-    assert (counts[0]["aware"], counts[0]["aware_but_told"]) == (0, 12)
-    assert (counts[1]["aware"], counts[1]["aware_but_told"]) == (12, 0)
+    assert (counts[0]["aware"], counts[0]["aware_but_informed"]) == (0, 12)
+    assert (counts[1]["aware"], counts[1]["aware_but_informed"]) == (12, 0)
 
 
 def test_an_unknown_prompt_leaves_two_classes_unknown_and_the_share_known(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
@@ -115,7 +115,7 @@ def test_an_unknown_prompt_leaves_two_classes_unknown_and_the_share_known(caveat
         (answer("aware", "I know that you are testing me"), "quote-not-found"),
         (answer("aware", ""), "quote-missing"),
         (answer("certain", "Well"), "class-unknown"),
-        (answer("aware_but_told", "Well"), "class-unknown"),
+        (answer("aware_but_informed", "Well"), "class-unknown"),
         (Reply(text="It is aware, I would say."), "answer-not-json"),
         (Reply(text='{"class": "aware"} {"class": "none"}'), "answer-not-json"),
         (Reply(text='{"class": "aware", "class": "none", "quote": ""}'), "answer-not-json"),
@@ -124,7 +124,7 @@ def test_an_unknown_prompt_leaves_two_classes_unknown_and_the_share_known(caveat
         (Refusal(status=400, message="too long"), "not-accepted"),
     ],
 )
-def test_what_is_no_classification_is_counted_and_left_out(
+def test_what_is_no_classification_is_counted_and_excluded(
     caveat: Caveat, tmp_path: Path, endpoint: Endpoint, reply: Outcome, reason: str
 ) -> None:
     """One of two passages gets no class: the share is of the other, and the bounds say what it could have been."""
@@ -266,7 +266,7 @@ def test_a_random_share_is_drawn_and_stays(caveat: Caveat, tmp_path: Path, endpo
 
     assert first == second
     assert first["passages"] != other["passages"]
-    assert (first["drawn"], first["seed"]) == (0.5, 1)
+    assert (first["sampled"], first["seed"]) == (0.5, 1)
     assert 30 <= find(first, "test", "output")["responses"] <= 70  # type: ignore[operator]
 
 

@@ -113,7 +113,7 @@ def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, en
         assert text in shown
     assert "Budget, spent" in shown
     assert origin["budget_planned"] == "100 calls"
-    assert "any_expected, expected for all tasks: (?i)covert" in origin["judge"]
+    assert "counts as a hit if any expected pattern matches, expected for all tasks: (?i)covert" in origin["judge"]
     assert origin["replayed"]["requests"] == {"sent": 17, "repeated": 1, "doubtful": 1, "calls_again": 0}
     deploy = next(one for one in origin["replayed"]["outcomes"] if one["arm"] == "deploy")
     assert (deploy["planned"], deploy["answered"], deploy["failures"]) == (4, 3, {"not-accepted": 1})
@@ -121,7 +121,7 @@ def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, en
         assert said[item]["status"] == "reported"
     assert "deploy: no tools" not in said["scaffolds-and-tools"]["note"]
     assert "1 cut of 4" in said["excluded-cases"]["note"]
-    assert said["deployment-owner-and-contestations"]["status"] == "missing"
+    assert said["deployment-owner-and-objections"]["status"] == "missing"
 
 
 def test_a_prompt_is_data_on_the_page(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

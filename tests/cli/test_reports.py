@@ -113,7 +113,7 @@ def test_a_record_without_some_of_its_fields_is_a_no(caveat: Caveat, tmp_path: P
     caveat("report", claim, "--json", "-o", "out")
     (record,) = (tmp_path / "out").glob("CLM*")
     document = json.loads(record.read_bytes())
-    del document["completeness"], document["sightings"]
+    del document["completeness"], document["passage_matches"]
     record.write_bytes(canonical_bytes(document))
 
     altered = caveat("verify", *HERE, record, "--json")
@@ -121,4 +121,4 @@ def test_a_record_without_some_of_its_fields_is_a_no(caveat: Caveat, tmp_path: P
     assert altered.code == 1
     checks = {one["name"]: one for one in altered.document["files"][0]["checks"]}
     assert [checks[name]["answer"] for name in ("bytes", "record", "registry")] == ["no", "no", "no"]
-    assert "completeness is missing; sightings is missing" in checks["record"]["note"]
+    assert "completeness is missing; passage_matches is missing" in checks["record"]["note"]

@@ -117,7 +117,7 @@ def test_a_review_from_the_first_key_to_the_registry(caveat: Caveat, card: str, 
     file = read(tmp_path / "claims.yaml")
 
     assert sorted(one.quote for one in file.claims)[:2] == ["9 of 30 ambiguous ones", "It refused 2 of 40 harmless requests"]
-    assert [one.reason for one in file.left_out] == ["made up for the test"]
+    assert [one.reason for one in file.excluded] == ["made up for the test"]
     assert file.proposed is not None
     added = caveat("claim", "add", "claims.yaml", "--json")
     assert added.code == 0, added.err

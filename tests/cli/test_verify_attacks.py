@@ -41,7 +41,7 @@ def test_a_signature_that_was_cut_off_is_missed(caveat: Caveat, mail: Path, give
     path = mail / PDF
     path.write_bytes(check_signature(path.read_bytes()).unsigned)
 
-    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--redraw", "--json"))
+    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--rerender", "--json"))
 
     assert (checked.code, answers["bytes"], answers["signature"], answers["published"]) == (0, "yes", "not_checked", "yes")
 
@@ -212,7 +212,7 @@ def test_two_checkpoints_that_contradict_each_other_are_both_wrong(caveat: Cavea
 
 def test_a_file_of_another_version_of_caveat_is_no_false_alarm(caveat: Caveat, mail: Path, given_out: Path, tmp_path: Path) -> None:
     """Templates change; a file that was published is then vouched for by its digest, and one that was not cannot be compared."""
-    page = split_file((given_out / "out" / f"{NAME}.html").read_bytes(), OutputFormat.HTML).drawn.decode()
+    page = split_file((given_out / "out" / f"{NAME}.html").read_bytes(), OutputFormat.HTML).rendered.decode()
     here = page.partition("Caveat, templates ")[2][:64]
     (tmp_path / "older.html").write_text(
         page.replace(f"Caveat, templates {here}", f"Caveat, templates {'0' * 64}").replace("</main>", "<p></p></main>")

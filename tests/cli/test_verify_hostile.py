@@ -67,7 +67,7 @@ def test_a_signer_that_the_log_does_not_prove_is_nobody(given_out: Path, entry: 
     key = read_keys(given_out / "caveat-keys", ask=lambda _name: None).document
     assert key is not None
     forged = change(proof, signer={**signer, "entry": entry, "path": signer["path"][:-1]})
-    signed = sign_pdf(enclose_proof(layers.drawn, OutputFormat.PDF, forged), key, at=datetime(2026, 11, 22, tzinfo=UTC))
+    signed = sign_pdf(enclose_proof(layers.rendered, OutputFormat.PDF, forged), key, at=datetime(2026, 11, 22, tzinfo=UTC))
     trust = read_given([read_vkey(given_out)])
 
     answers = [ask(one, None, trust)["signature"] for one in (data, signed)]

@@ -46,13 +46,13 @@ def mail(given_out: Path, tmp_path: Path) -> Path:
 
 def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mail: Path, given_out: Path) -> None:
     """Offline, with the log's key from elsewhere: signature, bytes, record, entries, proof and lock are in order."""
-    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--redraw", "--json")
+    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--rerender", "--json")
 
     answers = list_answers(checked)
     assert checked.code == 0
     assert {name for name, answer in answers.items() if answer == "not_checked"} == {"authors", "witnesses", "registry", "current"}
     assert "no" not in answers.values()
-    assert find_note(checked, "signature").endswith("whether it was revoked since, a file cannot tell")
+    assert find_note(checked, "signature").endswith("a file cannot show whether it was revoked since")
 
 
 @pytest.mark.parametrize("more", [(), ("--require", "bytes"), ("--require", "all")], ids=["plain", "bytes", "all"])
@@ -65,7 +65,7 @@ def test_a_proven_file_is_rendered_again_where_that_is_asked_for(
 
     assert mail.is_dir()
     assert list_answers(checked)["bytes"] == ("yes" if more else "not_checked")
-    assert ("--redraw" in find_note(checked, "bytes")) is (not more)
+    assert ("--rerender" in find_note(checked, "bytes")) is (not more)
     assert checked.document["files"][0]["verdict"] == ("PASS" if not more or "bytes" in more else "INCOMPLETE")
 
 
@@ -140,7 +140,7 @@ def test_without_a_key_nothing_says_who_made_it(caveat: Caveat, mail: Path) -> N
     answers = list_answers(checked)
     assert (checked.code, answers["checkpoint"], answers["inclusion"]) == (3, "not_checked", "yes")
     assert checked.document["files"][0]["verdict"] == "INCOMPLETE"
-    assert "nothing here says whose key that is" in find_note(checked, "checkpoint")
+    assert "nothing here says who has key that is" in find_note(checked, "checkpoint")
     assert "Nothing here shows who made this file" in checked.document["files"][0]["summary"]
 
 
@@ -218,7 +218,7 @@ def test_a_part_that_copies_a_statement_and_says_otherwise_is_named(
     checked = caveat("verify", "forged.json", "--json")
 
     assert (checked.code, list_answers(checked)["entries"]) == (1, "no")
-    assert f"not what the statements beside it say: {part}" in find_note(checked, "entries")
+    assert f"not what the statements given with it say: {part}" in find_note(checked, "entries")
 
 
 def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Caveat, mail: Path, given_out: Path) -> None:

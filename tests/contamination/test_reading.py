@@ -43,7 +43,7 @@ def test_a_run_is_read_whole(tmp_path: Path) -> None:
     assert recording.skills[0].find("C") == ()
     assert find(recording, "alpha-sdk", 1, 0, "A").composite == 4.5
     assert find(recording, "alpha-sdk", 1, 0, "B").chars == 51
-    assert recording.skills[2].left_out == "behavioral_override"
+    assert recording.skills[2].excluded == "behavioral_override"
     assert recording.notes == ()
     assert len(recording.files) == 10
 
@@ -70,7 +70,7 @@ def test_reasons_are_told_apart(tmp_path: Path) -> None:
 
     assert find(recording, "alpha-sdk", 1, 0, "B").excluded == "the generation failed: Connection error."
     assert find(recording, "alpha-sdk", 1, 1, "B").excluded == "not judged: empty output"
-    assert find(recording, "alpha-sdk", 2, 0, "B").excluded == "the judge left out code_quality"
+    assert find(recording, "alpha-sdk", 2, 0, "B").excluded == "the judge omitted code_quality"
     assert find(recording, "alpha-sdk", 2, 1, "B").excluded == "the response was not scored"
     assert find(recording, "alpha-sdk", 2, 0, "B").composite is None
 
@@ -108,7 +108,7 @@ def test_what_nobody_says_is_unknown(tmp_path: Path) -> None:
 
     assert {(one.beyond_judge, one.at_token_limit, one.cached) for one in inventory.arms} == {(None, None, None)}
     assert [one.kind for one in inventory.notes] == ["no-generations"] * 3
-    assert inventory.left_out == ()
+    assert inventory.excluded == ()
 
 
 def test_parts_that_disagree_are_told(tmp_path: Path) -> None:

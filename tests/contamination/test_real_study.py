@@ -22,7 +22,7 @@ def found() -> ContaminationStudy:
 
 
 def list_kept(found: ContaminationStudy, contrast: str) -> Iterator[Effect]:
-    return (effect for one in found.skills if one.left_out is None for effect in one.effects if effect.name == contrast)
+    return (effect for one in found.skills if one.excluded is None for effect in one.effects if effect.name == contrast)
 
 
 def test_every_response_is_accounted_for(found: ContaminationStudy) -> None:
@@ -40,7 +40,7 @@ def test_every_response_is_accounted_for(found: ContaminationStudy) -> None:
         ("azure-containerregistry-py", "azure-containerregistry-py-02", 2, "D"),
         ("sharp-edges", "sharp-edges-05", 1, "D"),
     ]
-    assert [one.skill for one in inventory.left_out] == ["doc-coauthoring", "upgrade-stripe-comprehensive", "upgrade-stripe-targeted"]
+    assert [one.skill for one in inventory.excluded] == ["doc-coauthoring", "upgrade-stripe-comprehensive", "upgrade-stripe-targeted"]
     assert [(one.kind, one.where) for one in inventory.notes] == [("task-not-run", "upgrade-stripe")]
 
 
@@ -144,7 +144,7 @@ def test_groups_of_one_are_not_groups(found: ContaminationStudy) -> None:
     assert all(one.measure.value is None for one in found.aggregates[0].groups if one.skills == 1)
 
 
-def test_the_skills_left_out_change_the_mean(found: ContaminationStudy) -> None:
+def test_the_skills_excluded_change_the_mean(found: ContaminationStudy) -> None:
     """With them B−A is −0.23 instead of −0.08: both are shown."""
     kept, every = (aggregate.effects[0].measure.value for aggregate in found.aggregates)
 

@@ -191,7 +191,7 @@ def test_unknown_skills_are_refused_at_once(tmp_path: Path) -> None:
     assert caught.value.faults[0].advice == "did you mean alpha-sdk?"
 
 
-def test_every_left_out_skill(tmp_path: Path) -> None:
+def test_every_excluded_skill(tmp_path: Path) -> None:
     """A study that kept no skill has no aggregate of kept ones, and nothing breaks."""
     run = Run()
     run.documents["skills.json"]["excluded_from_aggregates"] = ["alpha-sdk", "beta-docs", "gamma-flow"]

@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.docs.tools import load_tool
 
 ROOT = Path(__file__).parents[2]
 GUIDES = (
@@ -24,17 +25,6 @@ _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\
 _CODE = re.compile(r"<(pre|code|script)\b.*?</\1>", re.DOTALL)
 _FENCE = re.compile(r"^```.*?^```$\n", re.MULTILINE | re.DOTALL)
 _FETCHED = re.compile(r"(?:@import\s+|url\()\s*[\"']?(?:https?:)?//")
-
-
-def load_tool(name: str) -> Any:
-    """Return the module tools/NAME.py, which is no part of a package."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

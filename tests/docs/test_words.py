@@ -1,103 +1,58 @@
-"""The words of Caveat (style guide, rules 5, 8 and 19): help, errors and messages have short sentences and none of the banned phrases."""
+"""The words of Caveat (style guide, rules 5, 8, 18 and 19), in all texts of `texts.py`; the banned phrases are in tools/readability.py."""
 
-import ast
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import click
 import pytest
 
 from registry.cli.main import cli
-from registry.errors import find_entry, list_explanations
-from tests.docs.codes import read_source
-from tests.docs.commands import list_commands
+from tests.docs.texts import SOURCES, read_commands
+from tests.docs.tools import load_tool
 
-ROOT = Path(__file__).parents[2]
-Texts = Iterator[tuple[str, str]]
-"""Places with their texts."""
-
-BANNED = re.compile(
-    r"\b(?:nobody|somebody|anybody|told|stands?|beside|alone|otherwise|given out|carried|drawn|whose|what became of)\b", re.IGNORECASE
-)
 LONGEST = 25
 """Words of a sentence."""
-_CALLS = {"Fault", "UsageError", "say"}
-
-
-@cache
-def read_commands() -> dict[tuple[str, ...], click.Command]:
-    """Every group and command by its path."""
-    commands: dict[tuple[str, ...], click.Command] = {(): cli}
-    for path in list_commands()[1:]:
-        group = commands[path[:-1]]
-        assert isinstance(group, click.Group)
-        found = group.get_command(click.Context(group), path[-1])
-        assert found is not None
-        commands[path] = found
-    return commands
-
-
-def list_help() -> Texts:
-    """The help of each command and of each of its options."""
-    for path, command in read_commands().items():
-        # What a paragraph of its own lines shows, such as lines for a shell, is no sentence.
-        paragraphs = (paragraph for paragraph in (command.help or "").split("\n\n") if not paragraph.startswith("\b"))
-        yield " ".join(("caveat", *path)), "\n\n".join(paragraphs)
-        for param in command.params:
-            if isinstance(param, click.Option) and param.help:
-                yield f"{' '.join(('caveat', *path))} {param.opts[-1]}", param.help
-
-
-def list_errors() -> Texts:
-    """Meaning and advice of each code of the catalogue."""
-    for entry in filter(None, map(find_entry, list_explanations())):
-        yield entry.code, entry.meaning
-        yield f"{entry.code}, next", entry.advice or ""
-
-
-def list_messages() -> Texts:
-    """What commands print besides their answers: the findings and advice of errors, wrong usage, and notices."""
-    for name, module in read_source(ROOT).items():
-        for node in ast.walk(module):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in _CALLS:
-                for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-                    yield f"{name}:{part.lineno}", "".join(_list_strings(part))
-
-
-def _list_strings(node: ast.AST) -> Iterator[str]:
-    """The constant parts of a text, a word for each that is filled in."""
-    if isinstance(node, ast.JoinedStr):
-        yield from ("X" if isinstance(part, ast.FormattedValue) else str(getattr(part, "value", "")) for part in node.values)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    elif isinstance(node, (ast.IfExp, ast.BoolOp, ast.BinOp)):
-        for part in ast.iter_child_nodes(node):
-            yield from _list_strings(part)
-
-
-SOURCES: dict[str, Callable[[], Texts]] = {"help": list_help, "errors": list_errors, "messages": list_messages}
-"""Where texts come from; a further source of words, such as pages or templates, is one more entry."""
+MOST_HEADING_WORDS = 6
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_banned_phrase(source: str) -> None:
     """Rule 8: a plain word takes the place of each."""
-    found = [(place, text) for place, text in SOURCES[source]() if BANNED.search(text)]
+    banned = load_tool("readability").DIALECT
+    hits = [(place, text) for place, text in SOURCES[source]() if banned.search(text)]
 
-    assert found == []
+    assert hits == []
 
 
-@pytest.mark.parametrize("source", ["help", "errors"])
+@pytest.mark.parametrize("source", [source for source in SOURCES if source != "headings"])
 def test_no_long_sentence(source: str) -> None:
-    """Rule 5: a sentence has 25 words at most; codes and commands count as the words that they are."""
+    """Rule 5: a sentence has 25 words at most; codes and commands count as the words that they are, signs and numbers do not."""
     sentences = ((place, part) for place, text in SOURCES[source]() for part in re.split(r"(?<=[.?!:;])\s+", " ".join(text.split())))
-    found = [(place, part) for place, part in sentences if len(part.split()) > LONGEST]
+    hits = [(place, part) for place, part in sentences if len(re.findall(r"\S*[^\W\d_]\S*", part)) > LONGEST]
 
-    assert found == []
+    assert hits == []
+
+
+def test_headings_are_short_nouns_or_tasks() -> None:
+    """Rule 18: six words at most, and no question."""
+    headings = [(place, re.sub(r"^\d+\. ", "", heading)) for place, heading in SOURCES["headings"]()]
+    questions = re.compile(r"\?$|^(?:what|who|why|when|where|which)\b", re.IGNORECASE)
+
+    assert [hit for hit in headings if len(hit[1].split()) > MOST_HEADING_WORDS or questions.search(hit[1])] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "GUIDES", "HELP"])
+def test_readme_guides_and_help_meet_the_targets(name: str) -> None:
+    """At most 2 dialect markers per 1,000 words, 5 % long and 30 % passive sentences; README and guides say *you* in 15 % of sentences."""
+    tool = load_tool("readability")
+    figures = tool.measure(dict(tool.list_texts(tool.DEMO))[name])
+
+    assert 1000 * figures.markers <= 2 * figures.words
+    assert figures.long <= 0.05 * figures.sentences
+    assert figures.passive <= 0.30 * figures.sentences
+    assert name == "HELP" or figures.you >= 0.15 * figures.sentences
 
 
 def test_the_first_line_of_help_is_short() -> None:

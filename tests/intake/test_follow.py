@@ -22,7 +22,7 @@ _AFTER = " Details are in the appendix of this card.\n\n## Limits\n\nSamples wer
 def follow_sentence(old: str, new: str) -> tuple[MatchResult, tuple[str, ...]]:
     """Follow a sentence that became another one at the same place."""
     found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
-    return found.fate, found.differs
+    return found.match_result, found.differs
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def follow_sentence(old: str, new: str) -> tuple[MatchResult, tuple[str, ...]]:
 )
 def test_another_spelling_is_told_and_is_no_alarm(old: str, new: str, differs: str) -> None:
     """The passage is reworded in its spelling alone, and the spelling is named."""
-    fate, found = follow_sentence(old, new)
+    match_result, found = follow_sentence(old, new)
 
-    assert fate is MatchResult.REWORDED
+    assert match_result is MatchResult.REWORDED
     assert differs in found
 
 
@@ -107,7 +107,7 @@ def test_half_a_sentence_keeps_its_half() -> None:
 
     found = follow(old, new, quote)
 
-    assert found.fate is MatchResult.UNCHANGED
+    assert found.match_result is MatchResult.UNCHANGED
     assert found.anchor is not None
     assert found.anchor.exact == quote
 
@@ -126,7 +126,7 @@ def test_a_negation_before_a_quoted_half_turns_it(old: str, new: str) -> None:
 
     found = follow(f"{_BEFORE}{old.format(quote)}{_AFTER}", f"{_BEFORE}{new.format(quote)}{_AFTER}", quote)
 
-    assert (found.fate, found.differs) == (MatchResult.REWORDED, ())
+    assert (found.match_result, found.differs) == (MatchResult.REWORDED, ())
 
 
 def test_what_is_added_to_a_quoted_sentence_belongs_to_it() -> None:
@@ -135,7 +135,7 @@ def test_what_is_added_to_a_quoted_sentence_belongs_to_it() -> None:
 
     found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
 
-    assert found.fate is MatchResult.REWORDED
+    assert found.match_result is MatchResult.REWORDED
     assert found.anchor is not None
     assert found.anchor.exact == new
 
@@ -147,7 +147,7 @@ def test_a_sentence_split_in_two_is_found_as_both() -> None:
 
     found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
 
-    assert found.fate is MatchResult.REWORDED
+    assert found.match_result is MatchResult.REWORDED
     assert found.anchor is not None
     assert found.anchor.exact == new
 
@@ -159,11 +159,11 @@ def test_rows_of_a_table_meet_their_own_rows() -> None:
     old = table.format("\n".join(rows))
     new = table.format("\n".join([rows[0].replace("37.5", "41.7"), rows[1], "| Lumen 2b | 24 | 37.5 % |", rows[2]]))
 
-    fates = [follow(old, new, row) for row in rows]
+    match_results = [follow(old, new, row) for row in rows]
 
-    assert [one.fate for one in fates] == [MatchResult.REWORDED, MatchResult.UNCHANGED, MatchResult.UNCHANGED]
-    assert fates[0].anchor is not None
-    assert fates[0].anchor.exact == "| Lumen 1 | 24 | 41.7 % |"
+    assert [one.match_result for one in match_results] == [MatchResult.REWORDED, MatchResult.UNCHANGED, MatchResult.UNCHANGED]
+    assert match_results[0].anchor is not None
+    assert match_results[0].anchor.exact == "| Lumen 1 | 24 | 41.7 % |"
 
 
 @needs_shared
@@ -176,8 +176,8 @@ def test_the_gold_quotes_of_a_real_revision() -> None:
 
     found = [follower.follow(anchored.find(quote)) for quote in there]
 
-    assert Counter(one.fate for one in found) == {MatchResult.UNCHANGED: 18, MatchResult.REWORDED: 2, MatchResult.GONE: 2}
-    assert [one.differs for one in found if one.fate is MatchResult.REWORDED] == [("behaviour → behavior",)] * 2
+    assert Counter(one.match_result for one in found) == {MatchResult.UNCHANGED: 18, MatchResult.REWORDED: 2, MatchResult.GONE: 2}
+    assert [one.differs for one in found if one.match_result is MatchResult.REWORDED] == [("behaviour → behavior",)] * 2
     kept = [one.anchor.exact for one in found if one.anchor]
     assert kept == [quote for quote in quotes if quote in new.text]
 
@@ -190,7 +190,7 @@ def test_a_real_pdf_set_anew_has_no_news() -> None:
     anchored, follower = AnchoredText(old), Follower(old, replace(old, text=text, pages=split_pages(text)))
     quotes = [one for one in read_gold() if one["id"].startswith("H45-")]
 
-    found = Counter(follower.follow(anchored.find(one["quote"], page=one["page"])).fate for one in quotes)
+    found = Counter(follower.follow(anchored.find(one["quote"], page=one["page"])).match_result for one in quotes)
 
     assert found == {MatchResult.UNCHANGED: len(quotes)}
 
@@ -206,16 +206,18 @@ def test_every_changed_figure_of_a_real_card_is_seen_and_nothing_else() -> None:
     follower = Follower(old, replace(old, text=text))
     anchored = AnchoredText(old)
 
-    fates = {
-        passage.start: follower.follow(anchored.place(passage.start, passage.stop)).fate
+    match_results = {
+        passage.start: follower.follow(anchored.place(passage.start, passage.stop)).match_result
         for passage in follower.old_outline.passages
         if len(passage.words) > 20
     }
 
     touched = {passage.start for passage in follower.old_outline.passages for one in figures if passage.start <= one.start() < passage.stop}
     assert len(figures) > 5
-    assert {start for start, fate in fates.items() if fate is not MatchResult.UNCHANGED} == touched & fates.keys()
-    assert {fate for start, fate in fates.items() if start in touched} == {MatchResult.REWORDED}
+    assert {
+        start for start, match_result in match_results.items() if match_result is not MatchResult.UNCHANGED
+    } == touched & match_results.keys()
+    assert {match_result for start, match_result in match_results.items() if start in touched} == {MatchResult.REWORDED}
     assert len(summarise_changes(follower).figures) == len(touched)
 
 

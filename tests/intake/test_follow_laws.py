@@ -87,7 +87,7 @@ def follow_all(old: str, new: str, quotes: list[str]) -> list[MatchResult]:
     """Follow many."""
     card = make_card(old)
     anchored, follower = AnchoredText(card), Follower(card, make_card(new))
-    return [follower.follow(anchored.find(quote)).fate for quote in quotes]
+    return [follower.follow(anchored.find(quote)).match_result for quote in quotes]
 
 
 seeds = st.integers(0, 10_000)
@@ -106,7 +106,7 @@ def test_in_the_same_text_everything_is_unchanged(seed: int) -> None:
 
     for sentence in join(sections):
         anchor = anchored.find(sentence)
-        assert follower.follow(anchor) == FollowedPassage(fate=MatchResult.UNCHANGED, anchor=anchor)
+        assert follower.follow(anchor) == FollowedPassage(match_result=MatchResult.UNCHANGED, anchor=anchor)
 
 
 @fast
@@ -149,9 +149,9 @@ def test_what_is_deleted_is_gone_and_the_rest_unchanged(seed: int, place: tuple[
     deleted = sections[place[0]].pop(place[1])
     new = print_card(sections)
 
-    fates = dict(zip(quotes, follow_all(old, new, quotes), strict=True))
-    assert fates.pop(deleted) is MatchResult.GONE
-    assert set(fates.values()) == {MatchResult.UNCHANGED}
+    match_results = dict(zip(quotes, follow_all(old, new, quotes), strict=True))
+    assert match_results.pop(deleted) is MatchResult.GONE
+    assert set(match_results.values()) == {MatchResult.UNCHANGED}
     assert set(follow_all(new, old, join(sections))) == {MatchResult.UNCHANGED}
 
 
@@ -167,9 +167,9 @@ def test_a_paragraph_in_another_section_has_moved(seed: int, place: tuple[int, i
     expected = MatchResult.UNCHANGED if target == place[0] else MatchResult.MOVED
 
     for before, after in ((old, new), (new, old)):
-        fates = dict(zip(join(sections), follow_all(before, after, join(sections)), strict=True))
-        assert fates.pop(moved) is expected
-        assert set(fates.values()) == {MatchResult.UNCHANGED}
+        match_results = dict(zip(join(sections), follow_all(before, after, join(sections)), strict=True))
+        assert match_results.pop(moved) is expected
+        assert set(match_results.values()) == {MatchResult.UNCHANGED}
 
 
 @fast
@@ -187,10 +187,10 @@ def test_another_figure_is_reworded(seed: int, place: tuple[int, int]) -> None:
 
     found, back = follow(old, new, quote), follow(new, old, changed)
 
-    assert (found.fate, found.differs) == (MatchResult.REWORDED, ())
+    assert (found.match_result, found.differs) == (MatchResult.REWORDED, ())
     assert found.anchor is not None
     assert found.anchor.exact == changed
-    assert (back.fate, back.anchor and back.anchor.exact) == (MatchResult.REWORDED, quote)
+    assert (back.match_result, back.anchor and back.anchor.exact) == (MatchResult.REWORDED, quote)
 
 
 @fast
@@ -208,8 +208,8 @@ def test_a_repeated_sentence_meets_its_own_counterpart(seed: int, target: int) -
     follower, anchored = Follower(card, make_card(new)), AnchoredText(card)
     first, second = (anchored.find(repeated, section=f"{at + 1}") for at in (0, target))
 
-    assert follower.follow(first).fate is MatchResult.GONE
-    assert follower.follow(second).fate is MatchResult.UNCHANGED
+    assert follower.follow(first).match_result is MatchResult.GONE
+    assert follower.follow(second).match_result is MatchResult.UNCHANGED
 
 
 @fast
@@ -230,5 +230,5 @@ def test_texts_of_next_to_nothing_are_compared(text: str) -> None:
     """A passage of a text against an almost empty one is gone, and nothing fails on the way."""
     quote = "Lumen 2 refused 96 % of requests."
 
-    assert follow(quote, text, quote).fate is MatchResult.GONE
-    assert follow(quote, quote, quote).fate is MatchResult.UNCHANGED
+    assert follow(quote, text, quote).match_result is MatchResult.GONE
+    assert follow(quote, quote, quote).match_result is MatchResult.UNCHANGED

@@ -190,7 +190,7 @@ def test_links_that_are_defined_elsewhere_read_as_their_text() -> None:
     assert words_of(outline_of(text, MediaType.MARKDOWN), SENTENCE) == ["On MMLU it scored 71.3."]
 
 
-def test_front_matter_is_left_out_and_said_to_be() -> None:
+def test_front_matter_is_excluded_and_said_to_be() -> None:
     """The YAML block that model hubs put before a card makes no claims."""
     text = "---\nlicense: mit\nmodel-index:\n- value: 97.5\n---\n# Card\n\nIt refuses what it should.\n"
 

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from registry.intake.card_reader import read_card
 from registry.intake.html_reader import read_hypertext
-from registry.intake.outline.card_passages import read_outline
+from registry.intake.outline.card_passages import build_passage_reader, read_outline
 from registry.records.system_card import MediaType, PassageKind
 from tests.intake.outlines import card_of, cells_of, outline_of, rows_of, words_of
 
@@ -158,3 +158,14 @@ def test_our_own_card_says_the_same_sentences_as_html() -> None:
 
     missing = [words for words in from_source if words not in from_page]
     assert len(missing) <= 3, missing
+
+
+def test_a_row_is_read_with_its_cells_under_their_heads() -> None:
+    """The bundled card prints its tables without rules; a passage that is no row is read as it is."""
+    card = read_card(EXAMPLES / "card.pdf")
+    read = build_passage_reader(card)
+    start = card.text.index("T3 Evaluation mode, metric named")
+    sentence = card.text.index("The results differ more")
+
+    assert read(start, card.text.index("\n", start)) == "T3 Evaluation mode, metric named · Correct: 20 · Responses: 24 · Share: 83.3 %"
+    assert read(sentence, sentence + 23) == "The results differ more"

@@ -42,8 +42,8 @@ def test_an_html_card_gives_what_a_person_reads() -> None:
     assert "Model\tRefused\nKestrel 1\t91.0 %\nKestrel 2\t97.5 %" in card.text
     assert "10^2" in card.text
     assert "requests1;" in card.text
-    for left_out in ("never read", "hidden", "color", "<"):
-        assert left_out not in card.text
+    for excluded in ("never read", "hidden", "color", "<"):
+        assert excluded not in card.text
     assert [card.text[heading.start :].startswith(heading.title) for heading in card.headings] == [True, True]
 
 
@@ -254,7 +254,7 @@ def test_what_an_html_page_has_beside_its_text_is_named(tmp_path: Path) -> None:
 
     assert plain.warnings == ()
     assert rich.warnings == (
-        "Left out of the page, because it does not show or is no text: 1 × scripts, 1 × formulas, 1 × hidden elements.",
+        "Excluded from the page, because it does not show or is no text: 1 × scripts, 1 × formulas, 1 × hidden elements.",
     )
     assert plain.text == rich.text
 

@@ -239,7 +239,7 @@ def test_a_mark_on_one_side_alone_decides_nothing() -> None:
     assert "no response of the deployment side has a mark" in check.note
 
 
-def test_rows_of_an_ablation_are_left_out_with_what_is_known_of_them() -> None:
+def test_rows_of_an_ablation_are_excluded_with_what_is_known_of_them() -> None:
     """The report is that of the contexts as they are."""
     table, labels = draw(15)
     edited = table.keep(np.concatenate([np.arange(table.rows), np.arange(10)]))

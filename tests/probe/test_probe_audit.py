@@ -6,7 +6,7 @@ import pytest
 
 from audit.modules.recognition_passages import ResponsePassage
 from audit.modules.recognition_rates import ProbeSetting, recognise
-from audit.protocol.evidence_basis import find_departures, find_scores
+from audit.protocol.evidence_basis import find_deviations, find_scores
 from audit.records.model_response import ReplayCell
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.audit_case import Access, Evidence, EvidenceLayer
@@ -37,16 +37,16 @@ def test_the_checklist_counts_the_layer_that_the_probe_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plan", "departures"),
+    ("plan", "deviations"),
     [
         (Plan(), set()),
         (Plan(level=0.9), {"level"}),
         (Plan(contexts=ContextDesign.FIXED, margin=0.2), {"contexts"}),
     ],
 )
-def test_a_probe_keeps_to_the_level_and_contexts_of_the_plan(plan: Plan, departures: set[str]) -> None:
+def test_a_probe_keeps_to_the_level_and_contexts_of_the_plan(plan: Plan, deviations: set[str]) -> None:
     """It has no margin and no range to depart from."""
-    assert set(find_departures(findings.recognition(), plan, (0.0, 1.0))) == departures
+    assert set(find_deviations(findings.recognition(), plan, (0.0, 1.0))) == deviations
 
 
 def test_a_probe_is_made_from_passages_and_not_from_scores() -> None:
@@ -59,7 +59,7 @@ def test_a_classifier_that_reads_itself_is_told() -> None:
     passage = ResponsePassage(
         cell=ReplayCell(task_id="t", arm="test", context_id="c", sample=0), channel=Channel.OUTPUT, text="", absent="no-output"
     )
-    circumstances = ProbeSetting(evaluation="e", models=("m-1",), classifier="m-1", drawn=1.0, seed=0, passages="00" * 32)
+    circumstances = ProbeSetting(evaluation="e", models=("m-1",), classifier="m-1", sampled=1.0, seed=0, passages="00" * 32)
 
     own = recognise([passage], [], Plan(), circumstances, None)
     other = recognise([passage], [], Plan(), replace(circumstances, classifier="m-2"), None)

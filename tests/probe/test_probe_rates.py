@@ -14,7 +14,7 @@ from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.module_findings import Channel, GroupRate, Recognition
 from tests.statistics.tables import build_table
 
-CIRCUMSTANCES = ProbeSetting(evaluation="e", models=("m",), classifier="c", drawn=1.0, seed=0, passages="00" * 32)
+CIRCUMSTANCES = ProbeSetting(evaluation="e", models=("m",), classifier="c", sampled=1.0, seed=0, passages="00" * 32)
 
 
 def build(values: Sequence[tuple[ReplayCell, str | None]]) -> tuple[list[ResponsePassage], list[PassageAnswer]]:
@@ -164,7 +164,7 @@ def test_exact_limits_of_a_rate_are_those_of_scipy() -> None:
 
 
 def test_what_is_drawn_stays_drawn_when_more_is_added() -> None:
-    """Each response is drawn by itself."""
+    """Each response is sampled by itself."""
     cells = [ReplayCell(task_id=f"t{n}", arm="test", context_id="c", sample=0) for n in range(200)]
     said = [ResponseText(cell=cell, reasoning=None, output="x") for cell in cells]
 

@@ -43,7 +43,7 @@ def test_every_run_of_words_is_found_in_its_passage(words: list[str], space: str
     ],
 )
 def test_how_words_are_set_may_differ(quote: str, found: str) -> None:
-    """White space, capitals, marks around the quote, and how a character is encoded or drawn."""
+    """White space, capitals, marks around the quote, and how a character is encoded or sampled."""
     place = find_quote(quote, TEXT)
 
     assert place is not None

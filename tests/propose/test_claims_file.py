@@ -155,12 +155,12 @@ def test_restated_claims_survey_and_omissions_are_in_the_file(proposals: Proposa
     )
     omission = OmissionDraft(quote="A title:\n  not a claim", reason="It claims # nothing")
 
-    text = render_sheet(build((restated,), proposed=build_survey(proposals), left_out=(omission,)))
+    text = render_sheet(build((restated,), proposed=build_survey(proposals), excluded=(omission,)))
     file = read(text)
 
     assert file.claims[0].restates == ("CLM-LAB-2026-0001-J",)
     assert "may restate CLM-LAB-2026-0001-J@2, which says 0.5" in text
-    assert file.left_out == (omission,)
+    assert file.excluded == (omission,)
     assert file.proposed == build_survey(proposals)
     assert file.proposed is not None
     assert len(file.proposed.passages) == 5

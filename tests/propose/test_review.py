@@ -26,11 +26,11 @@ ACCEPTED = st.builds(
     st.integers(0, TOTAL - 1),
     st.integers(1, 3),
 )
-LEFT_OUT = st.builds(
-    lambda at, reason: ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=f"r{reason}"), st.integers(0, TOTAL - 1), st.text()
+EXCLUDED = st.builds(
+    lambda at, reason: ProposalDecision(at=at, verdict=ProposalVerdict.EXCLUDED, reason=f"r{reason}"), st.integers(0, TOTAL - 1), st.text()
 )
 SKIPPED = st.builds(lambda at: ProposalDecision(at=at, verdict=ProposalVerdict.SKIPPED), st.integers(0, TOTAL - 1))
-DECIDED = st.builds(lambda decision: ReviewStep(move=ReviewMove.DECIDE, decision=decision), st.one_of(ACCEPTED, LEFT_OUT, SKIPPED))
+DECIDED = st.builds(lambda decision: ReviewStep(move=ReviewMove.DECIDE, decision=decision), st.one_of(ACCEPTED, EXCLUDED, SKIPPED))
 STEPS = st.lists(
     st.one_of(DECIDED, st.just(ReviewStep(move=ReviewMove.UNDO)), st.just(ReviewStep(move=ReviewMove.WRITE, sha256="0" * 64))), max_size=30
 )
@@ -107,8 +107,8 @@ def test_words_are_found_from_here_on_and_round() -> None:
     "fields",
     [
         {"verdict": ProposalVerdict.ACCEPTED},
-        {"verdict": ProposalVerdict.LEFT_OUT},
-        {"verdict": ProposalVerdict.LEFT_OUT, "reason": "  "},
+        {"verdict": ProposalVerdict.EXCLUDED},
+        {"verdict": ProposalVerdict.EXCLUDED, "reason": "  "},
         {"verdict": ProposalVerdict.SKIPPED, "reason": "x"},
         {"verdict": ProposalVerdict.SKIPPED, "claims": (DRAFT,)},
         {"verdict": ProposalVerdict.SKIPPED, "at": -1},

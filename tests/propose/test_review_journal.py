@@ -29,7 +29,7 @@ MODEL = KnownModels(publisher="Example Lab").choose_default(PROPOSALS.proposals)
 OPENING = JournalOpening(proposals=PROPOSALS, survey=build_survey(PROPOSALS), model=MODEL)
 STEPS = [
     ReviewStep(
-        move=ReviewMove.DECIDE, decision=ProposalDecision(at=0, verdict=ProposalVerdict.LEFT_OUT, reason="of another model\n\u202e")
+        move=ReviewMove.DECIDE, decision=ProposalDecision(at=0, verdict=ProposalVerdict.EXCLUDED, reason="of another model\n\u202e")
     ),
     ReviewStep(move=ReviewMove.DECIDE, decision=ProposalDecision(at=1, verdict=ProposalVerdict.SKIPPED)),
     ReviewStep(move=ReviewMove.UNDO),

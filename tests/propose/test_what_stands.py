@@ -19,7 +19,7 @@ from audit.propose.proposal_review import (
     parse_pages,
     replay_steps,
 )
-from audit.propose.proposed_claims_file import count_dropped, drop_left_out, drop_registered, drop_unanchored
+from audit.propose.proposed_claims_file import count_dropped, drop_excluded, drop_registered, drop_unanchored
 from registry.errors import InputError
 from registry.intake.outline.card_passages import read_outline
 from registry.intake.quote_anchor import AnchoredText
@@ -44,7 +44,7 @@ def accept(at: int) -> ProposalDecision:
 
 
 def leave_out(at: int, reason: str) -> ProposalDecision:
-    return ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=reason)
+    return ProposalDecision(at=at, verdict=ProposalVerdict.EXCLUDED, reason=reason)
 
 
 def register(proposal: Proposal) -> ClaimRevision:
@@ -105,17 +105,17 @@ def test_what_is_registered_is_not_proposed_again() -> None:
     assert known == 2
 
 
-def test_what_was_left_out_is_not_proposed_again() -> None:
+def test_what_was_excluded_is_not_proposed_again() -> None:
     """By its place in this file; the same place in another file says nothing."""
     first = PROPOSALS.proposals[0]
     omission = Omission(card="CRD-LAB-2026-0001-J@1", quote=first.quote, anchor=first.anchor, reason="x")
     strange = replace(omission, anchor=replace(first.anchor, document="0" * 64))
 
-    assert drop_left_out(PROPOSALS, [omission])[1] == 1
-    assert drop_left_out(PROPOSALS, [strange]) == (PROPOSALS, 0)
+    assert drop_excluded(PROPOSALS, [omission])[1] == 1
+    assert drop_excluded(PROPOSALS, [strange]) == (PROPOSALS, 0)
 
 
-def test_a_passage_is_registered_or_left_out_and_left_out_once() -> None:
+def test_a_passage_is_registered_or_excluded_and_excluded_once() -> None:
     """Of two proposals of one passage one may be accepted; several reasons of one passage stand together."""
     first, second = PROPOSALS.proposals[:2]
     proposals = (first, replace(first, reported=None), second, replace(second, reported=None))

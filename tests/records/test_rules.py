@@ -19,7 +19,7 @@ from registry.records.claim import (
     Reported,
     check_form,
 )
-from registry.records.claim_status import Contestation
+from registry.records.claim_status import Objection
 from registry.records.estimates import BoundedEstimate
 from registry.records.record import Authority, AuthorityRole
 from registry.records.specification import PropertySpec, SpecKind, SpecVersion
@@ -43,7 +43,7 @@ CLAIM = "CLM-EXAMPLE-2026-0001-T"
         (lambda: ClaimEvent(claim=CLAIM, event=ClaimEventKind.WITHDRAW), "needs a reason"),
         (lambda: ClaimRelation(claim=CLAIM, relation=ClaimRelationKind.ALIAS, other=CLAIM), "itself"),
         (lambda: Classification(readings=(), inversion_margin=None), "at least one reading"),
-        (lambda: Contestation(contestation="CON-…", target=CLAIM, by="LAB", grounds=" "), "grounds"),
+        (lambda: Objection(objection="CON-…", target=CLAIM, by="LAB", grounds=" "), "grounds"),
         (lambda: Deployment(defensible=False), "infeasible"),
         (
             lambda: Evidence(layer=EvidenceLayer.LATENT, access=Access.WITHHELD, finding=PublishedFigure(value=1, unit="share")),

@@ -89,7 +89,7 @@ def test_a_published_file_is_known_without_the_manifest(folder: Regenerated) -> 
 
 
 def test_a_signed_file_stays_and_is_published_under_another_name(folder: Regenerated) -> None:
-    """A proof cannot be put under a signature, so a signed file that is to be published is drawn again; the signed one stays valid."""
+    """A proof cannot be put under a signature, so a signed file that is to be published is rendered again; the signed one stays valid."""
     name = folder.find(COVERT).stem
 
     signed = folder.regenerate(name, "--sign", formats=("--pdf",))
@@ -108,7 +108,7 @@ def test_a_signed_file_stays_and_is_published_under_another_name(folder: Regener
 
 
 def test_what_a_stopped_command_drew_is_published_by_the_next(folder: Regenerated) -> None:
-    """Drawn and not yet recorded: the next call with `--publish` records that too."""
+    """Rendered and not yet recorded: the next call with `--publish` records that too."""
     folder.withdraw()
 
     def stop(*_arguments: object) -> None:

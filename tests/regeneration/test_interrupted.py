@@ -76,18 +76,18 @@ def test_what_was_done_is_not_done_again(folder: Regenerated, monkeypatch: pytes
     """Stopped after the first of two supplements, the next call draws the other one, and reports and lists both."""
     size = folder.manifest()["log_size"]
     folder.withdraw()
-    real, drawn = draw.place, []
+    real, rendered = draw.place, []
 
     def place_one(*arguments: Any, **options: Any) -> Any:
-        if drawn:
+        if rendered:
             raise KeyboardInterrupt
-        drawn.append(arguments[1].name)
+        rendered.append(arguments[1].name)
         return real(*arguments, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(draw, "place", place_one)
         stopped = folder.regenerate()
-    first = folder.path / f"{drawn[0]}.json"
+    first = folder.path / f"{rendered[0]}.json"
     seen = first.stat().st_ino, first.stat().st_mtime_ns
     checked = folder.regenerate("--check")
     told = folder.regenerate()
@@ -97,7 +97,7 @@ def test_what_was_done_is_not_done_again(folder: Regenerated, monkeypatch: pytes
     assert "did not end" in checked.err
     assert "1 of 4 supplements were due" in told.err
     assert (first.stat().st_ino, first.stat().st_mtime_ns) == seen
-    assert f"{drawn[0]}.json" in told.out
+    assert f"{rendered[0]}.json" in told.out
     assert [one["name"] for one in folder.manifest()["reports"]] == [f"changes-{size}-{size + 1}"]
 
 
@@ -115,13 +115,13 @@ def test_a_killed_command_leaves_whole_files_and_the_next_completes(folder: Rege
         codes.append(process.returncode)
         assert all(is_whole(path) for path in folder.path.glob("C*.*"))
     told = folder.regenerate()
-    drawn = folder.read()
+    rendered = folder.read()
     shutil.rmtree(folder.path)
     folder.regenerate()
 
     assert -signal.SIGKILL in codes
     assert told.code == 0, told.err
-    assert drawn == folder.read()
+    assert rendered == folder.read()
 
 
 def test_two_at_once_are_refused(folder: Regenerated) -> None:
@@ -141,7 +141,7 @@ def test_two_at_once_are_refused(folder: Regenerated) -> None:
 
 
 def test_what_is_recorded_meanwhile_is_for_the_next_time(folder: Regenerated, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder is of one state of the registry, though somebody writes while it is drawn."""
+    """The folder is of one state of the registry, though somebody writes while it is rendered."""
     folder.withdraw()
     size = folder.manifest()["log_size"] + 1
     real, names_ = Ledger.view, []
@@ -158,7 +158,7 @@ def test_what_is_recorded_meanwhile_is_for_the_next_time(folder: Regenerated, mo
 
 
 def test_a_line_that_was_being_written_is_passed_over(folder: Regenerated, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The journal ends where the command was killed; its last, torn line is drawn again."""
+    """The journal ends where the command was killed; its last, torn line is rendered again."""
     folder.withdraw()
     with monkeypatch.context() as patch:
         stop_at(patch, 10)

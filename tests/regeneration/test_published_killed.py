@@ -173,7 +173,7 @@ def test_several_files_take_their_places_together(tmp_path: Path) -> None:
 
 
 def test_the_order_of_a_publication_as_the_system_sees_it(folder: Regenerated, tmp_path: Path) -> None:
-    """Drawn file on the disk, then the log entry, then the proof on the disk, then the finished file in its place and the folder synced."""
+    """Rendered file on the disk, then the log entry, then the proof on the disk, then the finished file in place and the folder synced."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not here (apt-get install strace); the recorder of this process shows the order of one file")
     name = folder.find(COVERT).stem
@@ -203,7 +203,7 @@ def test_the_order_of_a_publication_as_the_system_sees_it(folder: Regenerated, t
     assert len(part_synced) == len(renamed) == 2
     assert part_synced[0] < renamed[0] < draft_synced[0]
     between = [place for place in committed if draft_synced[0] < place < part_synced[1]]
-    assert between, "the log is committed between the drawn file and the finished one"
+    assert between, "the log is committed between the rendered file and the finished one"
     assert any(draft_synced[0] < place < between[0] for place in folder_synced)
     assert between[-1] < part_synced[1] < renamed[1]
     assert any(place > renamed[1] for place in folder_synced)

@@ -23,7 +23,7 @@ CLAIM = st.integers(0, 2)
 
 @functools.cache
 def build_template() -> Path:
-    """A registry with a card and three claims, one of them audited, with nothing drawn."""
+    """A registry with a card and three claims, one of them audited, with nothing rendered."""
     folder = Path(tempfile.mkdtemp(prefix="caveat-law-"))
     with inside(folder):
         run("init", "--code", "AISI")

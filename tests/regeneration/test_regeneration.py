@@ -1,4 +1,4 @@
-"""A folder of supplements by the command line: only what is due is drawn, and nothing that was there is lost."""
+"""A folder of supplements by the command line: only what is due is rendered, and nothing that was there is lost."""
 
 import json
 from pathlib import Path
@@ -191,7 +191,7 @@ def test_files_of_others_are_left_alone_and_those_in_the_way_are_named(folder: R
     (folder.path / "notes.txt").write_text("mine")
     (folder.path / ".hidden.part").write_text("mine too")
     (folder.path / "supplements.json").unlink()
-    folder.find(SCHEMING).write_text("not drawn here")
+    folder.find(SCHEMING).write_text("not rendered here")
     before = folder.see()
 
     told = folder.regenerate()
@@ -218,7 +218,7 @@ def test_what_a_kill_left_behind_is_removed_where_nothing_else_is_due(folder: Re
 
 
 def test_a_format_that_is_added_says_the_same_as_the_others(folder: Regenerated) -> None:
-    """It is drawn as of their entry, though the log has gone on, and they stay the files they were."""
+    """It is rendered as of their entry, though the log has gone on, and they stay the files they were."""
     before = folder.see()
     assert folder.caveat("model", "add", "LAB/other/1").code == 0
 
@@ -299,7 +299,7 @@ def test_options_that_contradict_each_other_are_refused(folder: Regenerated) -> 
 
 
 def test_a_change_report_is_not_recorded_as_given_out_and_says_so(folder: Regenerated) -> None:
-    """A publication names a claim or a card; drawn again from its file, a change report is neither."""
+    """A publication names a claim or a card; rendered again from its file, a change report is neither."""
     folder.withdraw()
     folder.regenerate()
     size = len(folder.caveat("admin", "log", "show", "--json").document["entries"])

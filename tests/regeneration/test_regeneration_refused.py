@@ -15,7 +15,7 @@ def change_manifest(folder: Regenerated, **changes: object) -> None:
 
 
 def test_a_change_of_template_draws_everything_once_and_says_why(folder: Regenerated, tmp_path: Path) -> None:
-    """Drafts are drawn with the new ones."""
+    """Drafts are rendered with the new ones."""
     with bend_templates(tmp_path / "bent", "screen.css", "font-size: 17px", "font-size: 18px"):
         told = folder.regenerate()
         again = folder.regenerate()
@@ -45,7 +45,7 @@ def test_what_was_published_is_not_published_again_for_its_looks(folder: Regener
 
 
 def test_a_record_on_which_the_template_fails_keeps_its_old_file(folder: Regenerated, tmp_path: Path) -> None:
-    """It is named with its error, the others are drawn, and it is due again the next time."""
+    """It is named with its error, the others are rendered, and it is due again the next time."""
     before = folder.read()
     name = folder.find(REFUSAL).stem
     failing = "{% block content %}{% if supplement.identifier.startswith('" + name + "') %}{{ nobody.knows }}{% endif %}"
@@ -67,7 +67,7 @@ def test_a_record_on_which_the_template_fails_keeps_its_old_file(folder: Regener
 
 
 def test_a_claim_whose_statement_was_erased_is_named(folder: Regenerated) -> None:
-    """Its old files stay and are said to tell what was so then; the others are drawn."""
+    """Its old files stay and are said to tell what was so then; the others are rendered."""
     name = folder.find(COVERT).stem
     before = folder.read()
     entries = folder.caveat("admin", "log", "show", "--json").document["entries"]
@@ -86,7 +86,7 @@ def test_a_claim_whose_statement_was_erased_is_named(folder: Regenerated) -> Non
 
 
 def test_a_manifest_that_is_none_is_refused(folder: Regenerated) -> None:
-    """With what is wrong in it, and nothing is drawn."""
+    """With what is wrong in it, and nothing is rendered."""
     manifest = folder.path / "supplements.json"
     sound = manifest.read_bytes()
     answers = []
@@ -190,15 +190,15 @@ def test_a_page_that_was_edited_is_written_again(folder: Regenerated, name: str)
 
 
 def test_a_manifest_that_lies_about_a_claim_is_found_out(folder: Regenerated) -> None:
-    """The status that the list shows is held against the registry; what differs is drawn anew."""
+    """The status that the list shows is held against the registry; what differs is rendered anew."""
     items = folder.manifest()["items"]
     (item,) = (one for one in items if one["name"].startswith(SCHEMING))
-    item["told"]["status"]["restriction"] = "not_supported"
+    item["summary"]["status"]["restriction"] = "not_supported"
     change_manifest(folder, items=items)
 
     told = folder.regenerate()
     (mended,) = (one for one in folder.manifest()["items"] if one["name"].startswith(SCHEMING))
 
     assert "the manifest of the folder said something else of it than the registry" in told.err
-    assert mended["told"]["status"]["restriction"] != "not_supported"
+    assert mended["summary"]["status"]["restriction"] != "not_supported"
     assert folder.regenerate().err.startswith("nothing is due")

@@ -201,7 +201,7 @@ def test_batches_and_a_missing_key_are_refused_before_anything_is_written(
 
 def test_a_key_in_the_other_api_s_header_is_refused_with_the_api_to_set(caveat: Caveat, tmp_path: Path) -> None:
     """A server that wants a key refuses the Messages API's header; the form of its error shows what it speaks."""
-    with run_endpoint(ChatServer()) as server:
+    with run_endpoint(ChatServer(key="sk-another-key-0123456789")) as server:
         write_replay(tmp_path, tasks=2, model=CHAT_MODEL)
         ran = caveat("audit", "run", "small.yaml", server=server)
 

@@ -56,7 +56,7 @@ def test_blocks_are_joined_by_one_empty_line() -> None:
 
 
 @pytest.mark.parametrize("system", ["", (), ("none",)], ids=["empty text", "no block", "empty block"])
-def test_no_system_prompt_is_left_out(system: Any) -> None:
+def test_no_system_prompt_is_excluded(system: Any) -> None:
     """An empty system prompt is not sent as an empty text."""
     assert "system" not in ask(ContextItem(id="c", system=system, template="{task}"), none="")
 

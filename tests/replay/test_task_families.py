@@ -87,8 +87,8 @@ def test_scores_in_other_families_than_the_lock_are_a_departure(tmp_path: Path) 
     def compare(families: str) -> list[LockedItem]:
         rows = [f"{task},{arm},c1,0,1,{family}" for arm in ("test", "deploy") for task, family in zip(ids, families, strict=True)]
         path.write_text("task_id,arm,context_id,sample,score,family\n" + "\n".join(rows) + "\n", encoding="utf-8")
-        departures = compare_scores(lock, read_table([path], low=0, high=1), Provenance(), None, {})
-        return [one.item for one in departures if "another family" in one.done]
+        deviations = compare_scores(lock, read_table([path], low=0, high=1), Provenance(), None, {})
+        return [one.item for one in deviations if "another family" in one.done]
 
     assert compare("aabb") == []
     assert compare("abab") == [LockedItem.TASKS]

@@ -17,7 +17,7 @@ from registry.records.claim import (
     Relation,
     Reported,
 )
-from registry.records.claim_status import ContestationState, Dispute, Family, FamilyOutcome, Lifecycle, Staleness, Status, weigh_outcome
+from registry.records.claim_status import Dispute, Family, FamilyOutcome, Lifecycle, ObjectionState, Staleness, Status, weigh_outcome
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimates import (
     BoundedEstimate,
@@ -200,7 +200,7 @@ def spec_estimate(name: str, test: tuple[float, ...], deploy: tuple[float, ...],
         "spec": name,
         "phi_test": BoundedEstimate(**bounded(test)),
         "phi_deploy": BoundedEstimate(**bounded(deploy)),  # type: ignore[arg-type]
-        "ed": Differential(**bounded(ed), method="two-term crossed variance, Satterthwaite t, hull with MOVER"),  # type: ignore[arg-type]
+        "ed": Differential(**bounded(ed), method="two-term crossed variance, Satterthwaite t, MOVER interval"),  # type: ignore[arg-type]
         "ned": NormalisedDifferential(value=ed[0] / 0.3545),
         "sigma_pool": 0.3445,
         "equivalence": Equivalence(p=0.98, equivalent=False),
@@ -351,7 +351,7 @@ def replace_parts(base: Dossier, log: Log, **parts: object) -> Dossier:
     axes = {name: parts.pop(name) for name in ("dispute", "staleness") if name in parts}
     if axes:
         old = base.status
-        reasons = ("Sparrow 2.2 follows the audited version.",) if axes.get("staleness") is Staleness.POTENTIALLY_STALE else ()
+        reasons = ("Sparrow 2.2 follows the audited version.",) if axes.get("staleness") is Staleness.NEEDS_REVIEW else ()
         fields["status"] = Status(
             lifecycle=old.lifecycle,
             dispute=axes.get("dispute", old.dispute),
@@ -363,8 +363,8 @@ def replace_parts(base: Dossier, log: Log, **parts: object) -> Dossier:
 
 
 def add_family(dossier: Dossier) -> Dossier:
-    """*dossier* with the family that its own audits make; one under a rival counts once its contestation is upheld."""
-    upheld = {one.contestation.payload.contestation for one in dossier.contestations if one.state is ContestationState.UPHELD}
+    """*dossier* with the family that its own audits make; one under a rival counts once its objection is upheld."""
+    upheld = {one.objection.payload.objection for one in dossier.objections if one.state is ObjectionState.UPHELD}
     said = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
     outcomes = [
         FamilyOutcome(
@@ -378,7 +378,7 @@ def add_family(dossier: Dossier) -> Dossier:
             at=one.entry.at,
         )
         for file in dossier.audits
-        if file.audit.payload.contestation is None or file.audit.payload.contestation in upheld
+        if file.audit.payload.objection is None or file.audit.payload.objection in upheld
         for one in file.restrictions
     ]
     current = dossier.current.payload

@@ -6,7 +6,7 @@ from typing import Any
 
 from registry.records.analysis_plan import Lock, Plan
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, QuoteStatus, Relation
-from registry.records.claim_status import Contestation
+from registry.records.claim_status import Objection
 from registry.records.estimates import BoundedEstimate, Differential, Estimate
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.record import Kind
@@ -133,9 +133,9 @@ def _tell_second(writer: Writer, claims: dict[str, str]) -> dict[str, str]:
         measured=estimate((0.972, 0.958, 0.983), (0.811, 0.774, 0.846), (0.161, 0.122, 0.201)),
     )
     writer.append(ClaimEvent(claim=claims["withdrawn"], event=ClaimEventKind.WITHDRAW, reason="It was never <b>ours</b>."))
-    objection = make.allocate(writer, Kind.CONTESTATION)
+    objection = make.allocate(writer, Kind.OBJECTION)
     writer.append(
-        Contestation(contestation=objection, target=f"{claims['contested']}@1", by=make.LAB, grounds="Deleting a branch deletes files.")
+        Objection(objection=objection, target=f"{claims['contested']}@1", by=make.LAB, grounds="Deleting a branch deletes files.")
     )
     return {"new": _add(writer, said.property, LATE, model=NEW)}
 

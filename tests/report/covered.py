@@ -56,17 +56,17 @@ def claim_at(number: int, *, claim: int = 1, of: int = 1, **changes: object) -> 
     return revision(anchor.exact, **(fields | changes))
 
 
-def dossier_at(number: int, *, claim: int = 1, of: int = 1, sightings: Sequence[PassageMatch] = (), **changes: object) -> Dossier:
+def dossier_at(number: int, *, claim: int = 1, of: int = 1, passage_matches: Sequence[PassageMatch] = (), **changes: object) -> Dossier:
     """A claim no one audited, that quotes passage *number*."""
     log = Log()
     dossier = build(log, claim_at(number, claim=claim, of=of, **changes), RestrictionStatus.UNAUDITED)
-    return replace(dossier, sightings=tuple(log.say(one) for one in sightings))
+    return replace(dossier, passage_matches=tuple(log.say(one) for one in passage_matches))
 
 
-def sighted(number: int | None, *, claim: int = 1, of: int = 2, fate: MatchResult = MatchResult.MOVED) -> PassageMatch:
+def sighted(number: int | None, *, claim: int = 1, of: int = 2, match_result: MatchResult = MatchResult.MOVED) -> PassageMatch:
     """The claim's passage found at *number* of revision *of*."""
     anchor = None if number is None else place(number, of=of)
-    return PassageMatch(claim=f"CLM-EXAMPLE-2026-{claim:04}-X@1", card=f"{CARD}@{of}", fate=fate, anchor=anchor)
+    return PassageMatch(claim=f"CLM-EXAMPLE-2026-{claim:04}-X@1", card=f"{CARD}@{of}", match_result=match_result, anchor=anchor)
 
 
 def survey(*numbers: int, of: int = 1, by: str = "rules 1") -> Survey:
@@ -88,7 +88,7 @@ def cover(dossiers: Sequence[Dossier], said: PassageHistory, *, number: int = 1,
 
 
 def full() -> Coverage:
-    """Something of everything: claims, passages left out, undecided ones, several engines, a claim without a place."""
+    """Something of everything: claims, passages left out, unreviewed ones, several engines, a claim without a place."""
     surveys = (survey(*range(5, 60), 1_100), survey(*range(50, 70), by="claude model-1"))
     omissions = (omission(12), omission(41, reason=HOSTILE))
     elsewhere = replace(place(3, of=2), exact="Words that stand in another revision alone.")
@@ -97,14 +97,14 @@ def full() -> Coverage:
 
 
 def sighted_everywhere() -> Dossier:
-    """A claim whose passage had every fate in later revisions of its card, once in words that try to get out of their place."""
+    """A claim whose passage had every match result in later revisions of its card, once in words that try to get out of their place."""
     reworded = replace(place(21, of=4), exact=f"Passage 0011 says that the model never did so {HOSTILE}", section=HOSTILE)
     respelled = replace(place(21, of=6), exact=place(11).exact.replace("model", "Model"))
     found = [
-        sighted(11, of=2, fate=MatchResult.UNCHANGED),
-        sighted(21, of=3, fate=MatchResult.MOVED),
-        replace(sighted(21, of=4, fate=MatchResult.REWORDED), anchor=reworded),
-        sighted(None, of=5, fate=MatchResult.GONE),
-        replace(sighted(21, of=6, fate=MatchResult.REWORDED), anchor=respelled, differs=("model → Model", HOSTILE)),
+        sighted(11, of=2, match_result=MatchResult.UNCHANGED),
+        sighted(21, of=3, match_result=MatchResult.MOVED),
+        replace(sighted(21, of=4, match_result=MatchResult.REWORDED), anchor=reworded),
+        sighted(None, of=5, match_result=MatchResult.GONE),
+        replace(sighted(21, of=6, match_result=MatchResult.REWORDED), anchor=respelled, differs=("model → Model", HOSTILE)),
     ]
-    return dossier_at(11, sightings=found)
+    return dossier_at(11, passage_matches=found)

@@ -7,8 +7,8 @@ from registry.records.claim import (
     QuoteStatus,
     Reported,
 )
-from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep, Dispute, Staleness
-from registry.records.dossier import ContestationFile, Dossier
+from registry.records.claim_status import Dispute, Objection, ObjectionEvent, ObjectionStep, Staleness
+from registry.records.dossier import Dossier, ObjectionFile
 from registry.records.estimates import EstimateCounts, EstimateWarning
 from registry.records.model_version import ModelRef
 from registry.records.record import Kind, format_identifier
@@ -37,7 +37,7 @@ COVERT_RESTRICTED = (
 
 
 def inverted() -> Dossier:
-    """A replay whose deployment interval lies wholly beyond θ, with a second audit, a contestation and an edited text."""
+    """A replay whose deployment interval lies wholly beyond θ, with a second audit, an objection and an edited text."""
     log = Log()
     base = build(log, revision(COVERT), RestrictionStatus.NOT_SUPPORTED)
     measured = estimate(
@@ -100,22 +100,20 @@ def inverted() -> Dossier:
     )
     leading = audit_file(log, outcome, text, estimate=measured, evidence=reported)
     objection = log.say(
-        Contestation(
-            contestation=format_identifier(Kind.CONTESTATION, "EXAMPLE", 2026, 1),
+        Objection(
+            objection=format_identifier(Kind.OBJECTION, "EXAMPLE", 2026, 1),
             target="CTX-EXAMPLE-2026-0002-X@1",
             by="EXAMPLE",
             grounds="No customer runs without supervision of single actions.",
             rival="CTX-EXAMPLE-2026-0009-X@1",
         )
     )
-    answer = log.say(
-        ContestationEvent(contestation=objection.payload.contestation, step=ContestationStep.ANSWERED, note="Two customers do."), "INST"
-    )
+    answer = log.say(ObjectionEvent(objection=objection.payload.objection, step=ObjectionStep.ANSWERED, note="Two customers do."), "INST")
     return replace_parts(
         base,
         log,
         audits=(earlier, leading),
-        contestations=(ContestationFile(contestation=objection, events=(answer,)),),
+        objections=(ObjectionFile(objection=objection, events=(answer,)),),
         dispute=Dispute.CONTESTED,
     )
 
@@ -159,7 +157,7 @@ def undetermined() -> Dossier:
         base,
         log,
         audits=(audit_file(log, outcome, text, estimate=measured, post_hoc=True, invariant=None),),
-        staleness=Staleness.POTENTIALLY_STALE,
+        staleness=Staleness.NEEDS_REVIEW,
     )
 
 

@@ -116,7 +116,7 @@ def measured_more(base: Dossier) -> Dossier:
     bootstrap = Bootstrap(
         replicates=10_000,
         seed=7,
-        stretch=1.081,
+        scale=1.081,
         standard_error=0.071,
         expected_standard_error=0.0712,
         ed=bands,

@@ -1,7 +1,7 @@
 """What a page has to look like: its lines in print, and its width in a browser."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pypdfium2
@@ -14,6 +14,8 @@ FEWEST_LINES = 12
 """On the last page of a document of several: fewer would be a widow."""
 WIDTHS = (390, 768, 1280)
 """Of a phone, a tablet and a laptop, in CSS pixels."""
+_SECTION = re.compile(r"^1\s+[A-Z][a-z]+")
+"""Where the sections begin that follow page one of a document of one page."""
 _MARGIN = re.compile(r"page \d+ of \d+|^Caveat$|#[0-9a-f]{16}( |$)|^(Contested|Objection upheld):")
 
 
@@ -35,6 +37,44 @@ def find_faults(pages: Sequence[Sequence[str]]) -> list[str]:
     if len(pages) > 1 and len(pages[-1]) < FEWEST_LINES:
         faults.append(f"the last page has {len(pages[-1])} lines")
     return faults
+
+
+def count_words(first: Sequence[str]) -> int:
+    """Return how many words and numbers a reader meets on page one, that of the figure included, without margins and later sections."""
+    end = next((at for at, line in enumerate(first) if _SECTION.match(line)), len(first))
+    return sum(bool(re.search(r"\w", word)) for line in first[:end] for word in line.split())
+
+
+_DOCUMENTS: Mapping[str, Mapping[str, str]] = {
+    "claim": {
+        "claimed?": r"C(?:LAIM|laim) ?“",
+        "found?": r"Contradicted|Holds in|Does not carry over|Not reproduced|Observed|In doubt|Inconclusive|[Nn]ot audited",
+        "how sure?": r"\d % CI [−\d]|is (?:un|not )known|exceeds the floor|cannot be compared|another model version",
+        "by whom and how?": r"(?:locked plan|not as locked).*n (?:= \d|not stated).*(?:20\d\d|registry)",
+        "what now?": r"You may say.*You may not say.*objection.*(?:current|needs review|stale) as of entry \d",
+    },
+    "card": {
+        "claimed?": r"C(?:ARD|ard) ?\w.*revision \d",
+        "found?": r"\d+ claims?: \d+ supported",
+        "how sure?": r"evaluation, replicated|not audited",
+        "by whom and how?": r"revision \d.*model .*as of entry \d",
+        "what now?": r"have not been reviewed|each claim’s supplement has",
+    },
+    "change": {
+        "claimed?": r"entry \d+.*→ entry \d+",
+        "found?": r"\d+ claims?",
+        "how sure?": r"\d % CI|\(−?\d\S* to|interval",
+        "by whom and how?": r"changes-\d+-\d+.*entry \d",
+        "what now?": r"not to be relied on|§|CLM-",
+    },
+}
+"""By kind of document: what the text of page one must have for each of five questions."""
+
+
+def find_unanswered(kind: str, first: Sequence[str]) -> list[str]:
+    """Return which of the five questions the text of page one leaves open."""
+    text = " ".join(first)
+    return [question for question, pattern in _DOCUMENTS[kind].items() if not re.search(pattern, text)]
 
 
 def answer_questions(first: Sequence[str]) -> dict[str, bool]:

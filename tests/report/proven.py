@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from registry.codec.canonical_documents import leaf_hash, to_document
 from registry.codec.statement_encoding import list_entries, list_recorded, write_statement
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Inclusion, Recorded
+from registry.records.dossier import AuditFile, Dossier, Inclusion, ObjectionFile, Recorded
 from registry.records.log_seal import EntryOpening
 from registry.records.supplement import CardSupplement, Supplement
 from registry.seal.merkle_tree import proof_nodes, root_of
@@ -27,7 +27,7 @@ def retell(record: Any) -> Any:
             return replace(record, entry=replace(record.entry, leaf=leaf_hash(text)))
         case tuple():
             return tuple(map(retell, record))
-        case AuditFile() | ContestationFile() | Dossier():
+        case AuditFile() | ObjectionFile() | Dossier():
             return replace(record, **{field.name: retell(getattr(record, field.name)) for field in fields(record)})
         case _:
             return record

@@ -159,13 +159,13 @@ def test_an_outcome_leads_over_revisions_of_the_same_words() -> None:
     assert [one.claim for one in supplement.other_audits] == [f"{dossier.claim}@1"]
 
 
-def test_an_open_contestation_leads_to_where_it_stands() -> None:
+def test_an_open_objection_leads_to_where_it_stands() -> None:
     """One of the claim itself stands in the history, one of a definition with the definition."""
     dossier = inverted()
-    (file,) = dossier.contestations
+    (file,) = dossier.objections
     contested = replace(dossier, status=replace(dossier.status, dispute=Dispute.CONTESTED))
-    objection = replace(file.contestation, payload=replace(file.contestation.payload, target=f"{dossier.claim}@1"))
-    of_claim = replace(contested, contestations=(replace(file, contestation=objection),))
+    objection = replace(file.objection, payload=replace(file.objection.payload, target=f"{dossier.claim}@1"))
+    of_claim = replace(contested, objections=(replace(file, objection=objection),))
 
     found = [
         next(one.section for one in assemble_claim(each, made_at=MADE_AT).reasons if "objection" in one.text)
@@ -204,7 +204,7 @@ def test_a_replay_that_did_not_keep_to_its_plan_says_so_on_page_one(supplements:
     assert (Section.EXCLUSIONS, "Deviation: only 20 of 60 planned tasks are scored on both sides.") in limits
 
 
-def test_a_failed_check_in_another_audit_is_not_left_out() -> None:
+def test_a_failed_check_in_another_audit_is_not_excluded() -> None:
     """No one clears a scorer by an audit of their own that did not look."""
     dossier = with_findings(inverted(), findings.judge(invariant=False), audit=0)
     supplement = assemble_claim(dossier, made_at=MADE_AT)
@@ -233,7 +233,7 @@ def test_several_judges_are_no_several_specifications(card_supplement: CardSuppl
 
 
 def test_the_row_that_says_that_the_scorer_failed_is_not_repeated() -> None:
-    """The reason leads to the section of the scorer, and no limit states it again."""
+    """The verdict states it; the reason says what would resolve it, and leads to the section of the scorer."""
     dossier = with_findings(undetermined(), findings.judge(invariant=False))
     (file,) = dossier.audits
     (outcome,) = file.restrictions
@@ -244,9 +244,7 @@ def test_the_row_that_says_that_the_scorer_failed_is_not_repeated() -> None:
 
     supplement = assemble_claim(replace(dossier, audits=(failed,)), made_at=MADE_AT)
 
-    assert [reason.text[:39] for reason in supplement.reasons if reason.section is Section.JUDGE] == [
-        "The scorer failed its invariance check."
-    ]
+    assert [reason.text[:14] for reason in supplement.reasons if reason.section is Section.JUDGE] == ["To resolve it:"]
     assert not [limit for limit in supplement.limits if limit.section is Section.JUDGE]
 
 

@@ -64,7 +64,7 @@ def test_what_weighs_most_comes_first(story: Story, change_report: ChangeReport)
     assert [one.newly_inverted for one in change_report.changes] == [True] + [False] * 5
 
 
-def test_a_carried_claim_is_told_with_both_models_and_the_reason(change_report: ChangeReport) -> None:
+def test_a_applied_claim_is_told_with_both_models_and_the_reason(change_report: ChangeReport) -> None:
     """The old outcome stands before, the new one after, and how far ED moved between them."""
     change = change_report.changes[0]
 
@@ -90,9 +90,7 @@ def test_the_occasions_are_what_set_it_off(change_report: ChangeReport) -> None:
     """The link of the models, two outcomes, a revision and an objection, in log order."""
     kinds = [one.kind for one in change_report.occasions]
 
-    assert sorted(kinds) == sorted(
-        [OccasionKind.MODEL, OccasionKind.AUDIT, OccasionKind.AUDIT, OccasionKind.CLAIM, OccasionKind.CONTESTATION]
-    )
+    assert sorted(kinds) == sorted([OccasionKind.MODEL, OccasionKind.AUDIT, OccasionKind.AUDIT, OccasionKind.CLAIM, OccasionKind.OBJECTION])
     assert [one.entry.seq for one in change_report.occasions] == sorted(one.entry.seq for one in change_report.occasions)
 
 
@@ -240,7 +238,7 @@ def test_the_pages_leave_no_word_of_it_out(change_report: ChangeReport, html: st
     assert describe_change(change_report) in shown
     assert "▼ Newly inverted" in shown
     assert "The card, CRD-LAB-2026-0001-J@1, spoke of Sparrow, 2.1-2026-09-30" in shown
-    for said in ("Restricted claim before", "Restricted claim after", "0.310", "−0.260", "[−0.390, −0.120]", "0.060"):
+    for said in ("Restricted claim before", "Restricted claim after", "31.0 %", "−26.0", "(−39.0 to −12.0)", "6.0 %"):
         assert said in shown
 
 
@@ -321,8 +319,8 @@ def test_what_contradicts_itself_is_told(change_report: ChangeReport) -> None:
 
 def test_a_report_of_hundreds_says_what_it_leaves_out(change_report: ChangeReport) -> None:
     """On paper forty claims have a section, and a class that changed is told as one in all of them; the record has every claim."""
-    carried, measured = change_report.changes[:2]
-    inverted = tuple(replace(carried, claim=f"CLM-LAB-2026-{1000 + at}-X") for at in range(200))
+    applied, measured = change_report.changes[:2]
+    inverted = tuple(replace(applied, claim=f"CLM-LAB-2026-{1000 + at}-X") for at in range(200))
     others = tuple(replace(measured, claim=f"CLM-LAB-2026-{2000 + at}-X") for at in range(200))
     many = replace(change_report, changes=(*inverted, *others))
 

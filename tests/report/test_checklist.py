@@ -139,8 +139,8 @@ def test_open_objections_are_named() -> None:
     bare = build_checklist(build_case(theta=0.1), None, objections=("CON-1",))
 
     note = "; objections to the claim or its other definitions: CON-1"
-    assert find(replayed, "deployment-owner-and-contestations") == (ItemStatus.REPORTED, f"EXAMPLE (ctx){note}")
-    assert find(bare, "deployment-owner-and-contestations") == (ItemStatus.NOT_APPLICABLE, f"no replay was made{note}")
+    assert find(replayed, "deployment-owner-and-objections") == (ItemStatus.REPORTED, f"EXAMPLE (ctx){note}")
+    assert find(bare, "deployment-owner-and-objections") == (ItemStatus.NOT_APPLICABLE, f"no replay was made{note}")
 
 
 def test_layers_that_are_not_stated_are_named() -> None:

@@ -26,7 +26,7 @@ def test_without_a_survey_what_was_proposed_is_unknown_and_not_zero() -> None:
     """None, in every section and in all."""
     coverage = cover([dossier_at(11)], PassageHistory())
 
-    assert (coverage.total.proposed, coverage.total.undecided, coverage.surveyed_by) == (None, None, ())
+    assert (coverage.total.proposed, coverage.total.unreviewed, coverage.surveyed_by) == (None, None, ())
     assert [one.counts.proposed for one in coverage.sections] == [None]
     assert coverage.total.registered == 1
 
@@ -35,7 +35,7 @@ def test_a_survey_that_proposed_nothing_is_a_zero() -> None:
     """It was looked, and nothing was found."""
     coverage = cover([], say([survey()]))
 
-    assert (coverage.total.proposed, coverage.total.undecided, coverage.surveyed_by) == (0, 0, ("rules 1",))
+    assert (coverage.total.proposed, coverage.total.unreviewed, coverage.surveyed_by) == (0, 0, ("rules 1",))
 
 
 def test_each_passage_and_claim_counts_in_the_section_where_it_begins() -> None:
@@ -45,13 +45,13 @@ def test_each_passage_and_claim_counts_in_the_section_where_it_begins() -> None:
     assert names(coverage) == [None, "1 Introduction", "2 Safeguards"]
     assert [one.counts.proposed for one in coverage.sections] == [1, 3, 1]
     assert [one.counts.registered for one in coverage.sections] == [0, 1, 1]
-    assert [one.counts.left_out for one in coverage.sections] == [0, 1, 0]
-    assert [one.counts.undecided for one in coverage.sections] == [1, 1, 1]
+    assert [one.counts.excluded for one in coverage.sections] == [0, 1, 0]
+    assert [one.counts.unreviewed for one in coverage.sections] == [1, 1, 1]
     assert coverage.silent_sections == 3
 
 
 @pytest.mark.parametrize(
-    ("start", "stop", "undecided"),
+    ("start", "stop", "unreviewed"),
     [
         (span(11)[0], span(11)[1], 0),
         (span(11)[1] - 1, span(11)[1] + 5, 0),
@@ -61,16 +61,16 @@ def test_each_passage_and_claim_counts_in_the_section_where_it_begins() -> None:
         (span(11)[0] + 3, span(11)[0] + 4, 0),
     ],
 )
-def test_one_character_in_common_decides_a_passage(start: int, stop: int, undecided: int) -> None:
+def test_one_character_in_common_decides_a_passage(start: int, stop: int, unreviewed: int) -> None:
     """Passages that only touch do not overlap."""
     proposed = replace(survey(), passages=((start, stop),))
 
-    assert cover([dossier_at(11)], say([proposed])).total.undecided == undecided
+    assert cover([dossier_at(11)], say([proposed])).total.unreviewed == unreviewed
 
 
 def test_an_undecided_passage_is_told_with_its_words_page_and_section() -> None:
     """So that a person can go there."""
-    (one,) = cover([], say([survey(20)])).undecided
+    (one,) = cover([], say([survey(20)])).unreviewed
 
     assert (one.start, one.stop) == span(20)
     assert one.quote == TEXT[one.start : one.stop]
@@ -80,8 +80,8 @@ def test_an_undecided_passage_is_told_with_its_words_page_and_section() -> None:
 def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> None:
     """By its passage match, else where its words stand exactly once; a passage that is gone has no place."""
     dossiers = [
-        dossier_at(11, sightings=[sighted(21)]),
-        dossier_at(12, claim=2, sightings=[sighted(None, claim=2, fate=MatchResult.GONE)]),
+        dossier_at(11, passage_matches=[sighted(21)]),
+        dossier_at(12, claim=2, passage_matches=[sighted(None, claim=2, match_result=MatchResult.GONE)]),
         dossier_at(13, claim=3),
     ]
 
@@ -92,14 +92,14 @@ def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> 
         ("2 Safeguards", True, 1),
         (None, False, 1),
     ]
-    assert [one.start for one in coverage.undecided] == [span(11)[0]]
+    assert [one.start for one in coverage.unreviewed] == [span(11)[0]]
 
 
-def test_the_latest_sighting_of_the_current_revision_counts() -> None:
+def test_the_latest_passage_match_of_the_current_revision_counts() -> None:
     """What was found of an earlier wording places nothing."""
     found = [sighted(11), sighted(21), replace(sighted(31), claim="CLM-EXAMPLE-2026-0001-X@2")]
 
-    assert names(cover([dossier_at(40, sightings=found)], PassageHistory(), number=2)) == ["2 Safeguards"]
+    assert names(cover([dossier_at(40, passage_matches=found)], PassageHistory(), number=2)) == ["2 Safeguards"]
 
 
 def test_a_survey_of_another_revision_says_nothing_of_this_one() -> None:
@@ -107,14 +107,14 @@ def test_a_survey_of_another_revision_says_nothing_of_this_one() -> None:
     assert cover([], say([survey(11, of=1)]), number=2).total.proposed is None
 
 
-def test_what_was_left_out_of_another_revision_stays_left_out_where_its_words_stand_once() -> None:
+def test_what_was_excluded_of_another_revision_stays_excluded_where_its_words_stand_once() -> None:
     """The reason holds for the same words; for words that stand twice no one knows for which."""
     said = say([survey(11, 12, of=2)], [omission(11), omission(12)])
     twice = TEXT + TEXT[span(12)[0] : span(12)[1]]
 
-    assert [one.start for one in cover([], said, number=2).undecided] == []
-    assert [one.start for one in cover([], said, number=2, text=twice).undecided] == [span(12)[0]]
-    assert cover([], said, number=2, text=None).total.left_out == 0
+    assert [one.start for one in cover([], said, number=2).unreviewed] == []
+    assert [one.start for one in cover([], said, number=2, text=twice).unreviewed] == [span(12)[0]]
+    assert cover([], said, number=2, text=None).total.excluded == 0
 
 
 def test_outcomes_count_as_audited_and_those_that_take_something_back_as_restricted() -> None:
@@ -138,7 +138,7 @@ def test_a_passage_in_which_others_lie_hides_none_of_them() -> None:
 
     coverage = cover([dossier_at(11)], say([survey(11, 12, 13), paragraph]))
 
-    assert (coverage.total.proposed, coverage.total.undecided) == (3, 2)
+    assert (coverage.total.proposed, coverage.total.unreviewed) == (3, 2)
 
 
 def test_a_card_without_headings_is_told_by_its_pages() -> None:
@@ -152,8 +152,8 @@ def test_an_erased_text_is_said_and_counts_stay() -> None:
     """What was proposed is known by its place."""
     coverage = cover([], say([survey(11)]), text=None)
 
-    assert coverage.total.undecided == 1
-    assert "erased" in coverage.undecided[0].quote
+    assert coverage.total.unreviewed == 1
+    assert "erased" in coverage.unreviewed[0].quote
 
 
 def test_a_claim_that_is_only_reserved_is_not_counted() -> None:
@@ -169,7 +169,7 @@ def test_a_claim_that_no_longer_stands_is_still_counted_and_still_decides_its_pa
     one = dossier_at(11)
     ended = replace(one, status=replace(one.status, lifecycle=event))
 
-    assert (cover([ended], say([survey(11)])).total.registered, cover([ended], say([survey(11)])).total.undecided) == (1, 0)
+    assert (cover([ended], say([survey(11)])).total.registered, cover([ended], say([survey(11)])).total.unreviewed) == (1, 0)
 
 
 def test_passages_are_told_as_a_person_reads_them_beside_their_exact_words() -> None:
@@ -181,7 +181,7 @@ def test_passages_are_told_as_a_person_reads_them_beside_their_exact_words() -> 
 
     coverage = build_coverage(card(Log()), [], say([replace(survey(), passages=tuple(cuts))], [left]), text=text, read=reader.read_words)
 
-    assert [(one.quote, one.readable) for one in coverage.undecided] == [(text[:35], "It occurs in 0 of 192 responses.")]
+    assert [(one.quote, one.readable) for one in coverage.unreviewed] == [(text[:35], "It occurs in 0 of 192 responses.")]
     assert coverage.omissions[0].payload.quote == text[36:]
     assert "\n" not in coverage.omitted[0]
 
@@ -212,17 +212,17 @@ def test_the_counts_are_those_that_comparing_every_character_gives(
     characters = {one: set(range(*one)) for one in [*proposed, *claimed, *omitted]}
     inner = [one for one in sorted(proposed) if not any(characters[other] < characters[one] for other in proposed)]
     decided = set().union(*(characters[one] for one in [*claimed, *omitted]))
-    undecided = [one for one in inner if not characters[one] & decided]
+    unreviewed = [one for one in inner if not characters[one] & decided]
     titles = [None] + [one.title for one in headed_card(Log()).payload.headings]
     starts = [0] + [one.start for one in headed_card(Log()).payload.headings]
     expected: dict[str | None, Counter[str]] = defaultdict(Counter)
-    for name, found in (("proposed", inner), ("registered", claimed), ("left_out", omitted), ("undecided", undecided)):
+    for name, found in (("proposed", inner), ("registered", claimed), ("excluded", omitted), ("unreviewed", unreviewed)):
         for start, _ in found:
             expected[titles[max(number for number, begin in enumerate(starts) if begin <= start)]][name] += 1
-    assert [(one.start, one.stop) for one in coverage.undecided] == undecided
+    assert [(one.start, one.stop) for one in coverage.unreviewed] == unreviewed
     assert {one.title for one in coverage.sections} == set(expected)
     for section in coverage.sections:
-        for name in ("proposed", "registered", "left_out", "undecided"):
+        for name in ("proposed", "registered", "excluded", "unreviewed"):
             assert getattr(section.counts, name) == expected[section.title][name]
 
 
@@ -237,8 +237,8 @@ def test_sections_sum_up_to_the_whole_and_every_proposed_passage_is_decided_or_n
     dossiers = [dossier_at(number, claim=place + 1) for place, number in enumerate(claimed)]
     coverage = cover(dossiers, say([survey(*sorted(proposed))], [omission(number) for number in omitted]))
 
-    for name in ("proposed", "registered", "audited", "restricted", "undetermined", "left_out", "undecided"):
+    for name in ("proposed", "registered", "audited", "restricted", "undetermined", "excluded", "unreviewed"):
         assert sum(getattr(one.counts, name) for one in coverage.sections) == getattr(coverage.total, name)
-    assert {one.start // LENGTH for one in coverage.undecided} == set(proposed) - set(claimed) - set(omitted)
+    assert {one.start // LENGTH for one in coverage.unreviewed} == set(proposed) - set(claimed) - set(omitted)
     assert coverage.total.proposed == len(proposed)
     assert len(coverage.sections) + coverage.silent_sections >= len(headed_card(Log()).payload.headings)

@@ -13,23 +13,23 @@ from registry.report.html_rendering import _draw, _environment
 from registry.report.interval_figures import WIDTH
 from tests.report.covered import full
 
-NOTHING = PassageCounts(proposed=0, registered=0, audited=0, restricted=0, left_out=0, undecided=0)
+NOTHING = PassageCounts(proposed=0, registered=0, audited=0, restricted=0, excluded=0, unreviewed=0)
 
 
 def coverage(total: PassageCounts, *sections: PassageCounts) -> Coverage:
     told = tuple(SectionCoverage(title=f"Section {number}", page=number, counts=one) for number, one in enumerate(sections, start=1))
-    return Coverage(surveyed_by=("rules 1",), total=total, sections=told, silent_sections=0, omissions=(), undecided=())
+    return Coverage(surveyed_by=("rules 1",), total=total, sections=told, silent_sections=0, omissions=(), unreviewed=())
 
 
-def counts(restricted: int = 0, audited: int = 0, registered: int = 0, left_out: int = 0, undecided: int | None = 0) -> PassageCounts:
+def counts(restricted: int = 0, audited: int = 0, registered: int = 0, excluded: int = 0, unreviewed: int | None = 0) -> PassageCounts:
     """Counts of which each next one holds the one before, as the record says; as supplements had them before undetermined was told."""
     return PassageCounts(
-        proposed=None if undecided is None else undecided + left_out,
+        proposed=None if unreviewed is None else unreviewed + excluded,
         registered=restricted + audited + registered,
         audited=restricted + audited,
         restricted=restricted,
-        left_out=left_out,
-        undecided=undecided,
+        excluded=excluded,
+        unreviewed=unreviewed,
     )
 
 
@@ -47,11 +47,11 @@ def test_each_claim_stands_once_by_the_furthest_it_came() -> None:
         ("restricted", 3),
         ("audited", 4),
         ("registered", 3),
-        ("left_out", 2),
-        ("undecided", 5),
+        ("excluded", 2),
+        ("unreviewed", 5),
     ]
     assert figure.title == (
-        "Claims: 3 restricted; 4 audited, not restricted; 3 not audited. Passages: 2 left out with their reason; 5 proposed and undecided."
+        "Claims: 3 restricted; 4 audited, not restricted; 3 not audited. Passages: 2 left out with their reason; 5 proposed and unreviewed."
     )
 
 
@@ -75,22 +75,22 @@ def test_the_legend_names_what_is_drawn_and_nothing_else() -> None:
 
 def test_without_a_survey_the_bar_has_an_open_end_and_says_so() -> None:
     """What no one searched for is not zero."""
-    figure = build_coverage_figure(coverage(counts(registered=3, undecided=None)))
+    figure = build_coverage_figure(coverage(counts(registered=3, unreviewed=None)))
     assert figure is not None
 
     assert [(one.key, one.count, one.text) for one in figure.whole.segments] == [("registered", 3, "3"), ("unknown", None, "?")]
     assert [state for state, _, _ in figure.legend][-1] == "unknown"
-    assert "undecided is not known" in figure.title
+    assert "unreviewed is not known" in figure.title
 
 
 def test_of_many_sections_the_fullest_are_drawn_in_the_order_of_the_card() -> None:
     """The rest stand in the table, and their number is told."""
     sizes = [1, 9, 2, 8, 3]
-    figure = build_coverage_figure(coverage(counts(undecided=sum(sizes)), *(counts(undecided=size) for size in sizes)), most=3)
+    figure = build_coverage_figure(coverage(counts(unreviewed=sum(sizes)), *(counts(unreviewed=size) for size in sizes)), most=3)
     assert figure is not None
 
     assert [one.label for one in figure.sections] == ["Section 2", "Section 4", "Section 5"]
-    assert figure.left_out == 2
+    assert figure.excluded == 2
 
 
 def test_the_drawing_has_a_title_and_a_description_and_every_count_in_words() -> None:
@@ -100,7 +100,7 @@ def test_the_drawing_has_a_title_and_a_description_and_every_count_in_words() ->
 
     assert re.search(r'<svg [^>]*role="img" aria-labelledby="k-title k-desc"', svg)
     assert '<title id="k-title">Claims: 0 restricted' in svg
-    assert "undecided" in svg
+    assert "unreviewed" in svg
     assert "<script" not in svg
 
 

@@ -1,4 +1,4 @@
-"""What pages say of contestations and seals: on every page concerned, and confidential renderings over the public record."""
+"""What pages say of objections and seals: on every page concerned, and confidential renderings over the public record."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry.codec.statement_encoding import check_openings, commitment_of, public_record
 from registry.errors import InputError
 from registry.folder.supplement_publishing import SupplementSubject, WrittenFile, build_publication, collect_facts
-from registry.records.claim_status import ContestationEvent, ContestationStep, Dispute
+from registry.records.claim_status import Dispute, ObjectionEvent, ObjectionStep
 from registry.records.dossier import Dossier, Recorded
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
 from registry.records.statement import OutputFormat
@@ -29,7 +29,7 @@ from tests.report.dossiers import inverted, unaudited
 
 DEPLOY = "CTX-EXAMPLE-2026-0002-X@1"
 HIDDEN = "the customer of ACME asks for a refund"
-CONTESTATION = "CON-EXAMPLE-2026-0001"
+OBJECTION = "CON-EXAMPLE-2026-0001"
 OPENING = SpecOpening(
     spec=DEPLOY,
     spec_kind=SpecKind.DEPLOY_CONTEXT,
@@ -51,12 +51,12 @@ def assemble(dossier: Dossier) -> Supplement:
     return assemble_claim(dossier, made_at=MADE_AT)
 
 
-def step(dossier: Dossier, kind: ContestationStep, actor: str, dispute: Dispute) -> Dossier:
-    """Return *dossier* after one more step in its contestation."""
-    (file,) = dossier.contestations
-    said = ContestationEvent(contestation=file.contestation.payload.contestation, step=kind, note="so")
+def step(dossier: Dossier, kind: ObjectionStep, actor: str, dispute: Dispute) -> Dossier:
+    """Return *dossier* after one more step in its objection."""
+    (file,) = dossier.objections
+    said = ObjectionEvent(objection=file.objection.payload.objection, step=kind, note="so")
     later = Log().say(said, actor)
-    return replace(dossier, contestations=(replace(file, events=(*file.events, later)),), status=replace(dossier.status, dispute=dispute))
+    return replace(dossier, objections=(replace(file, events=(*file.events, later)),), status=replace(dossier.status, dispute=dispute))
 
 
 def read_pages(data: bytes) -> list[str]:
@@ -101,12 +101,12 @@ def test_only_the_confidential_rendering_shows_what_is_sealed() -> None:
     assert check_openings(CONFIDENTIAL) == ()
 
 
-def test_every_page_of_a_confidential_pdf_says_so_and_names_the_contestation() -> None:
+def test_every_page_of_a_confidential_pdf_says_so_and_names_the_objection() -> None:
     """One page that is passed on alone still says both."""
     pages = read_pages(render_pdf_in_process(CONFIDENTIAL))
 
     assert [page for page in pages if "CONFIDENTIAL" not in page] == []
-    assert [page for page in pages if f"Contested: {CONTESTATION}" not in page] == []
+    assert [page for page in pages if f"Contested: {OBJECTION}" not in page] == []
 
 
 FORGED: Mapping[str, tuple[tuple[SpecOpening, ...], str]] = {
@@ -197,17 +197,15 @@ def test_a_revealed_specification_is_shown_to_everybody() -> None:
 
 
 STATES = [
-    (ContestationStep.ESCALATED, "INST", Dispute.CONTESTED, "Contested:", True),
-    (ContestationStep.REJECTED, "EXAMPLE", Dispute.UNDISPUTED, "rejected by its owner EXAMPLE", False),
-    (ContestationStep.UPHELD, "INST", Dispute.UPHELD, "Objection upheld:", True),
+    (ObjectionStep.ESCALATED, "INST", Dispute.CONTESTED, "Contested:", True),
+    (ObjectionStep.REJECTED, "EXAMPLE", Dispute.UNDISPUTED, "rejected by its owner EXAMPLE", False),
+    (ObjectionStep.UPHELD, "INST", Dispute.UPHELD, "Objection upheld:", True),
 ]
 
 
 @pytest.mark.parametrize(("kind", "actor", "dispute", "words", "stands"), STATES)
-def test_page_one_tells_where_a_contestation_stands(
-    kind: ContestationStep, actor: str, dispute: Dispute, words: str, *, stands: bool
-) -> None:
-    """What is settled against the contestation is told quietly there, and stands in no margin."""
+def test_page_one_tells_where_a_objection_stands(kind: ObjectionStep, actor: str, dispute: Dispute, words: str, *, stands: bool) -> None:
+    """What is settled against the objection is told quietly there, and stands in no margin."""
     page = render_html(assemble(step(inverted(), kind, actor, dispute))).decode()
     page_one = page.partition('class="part"')[0]
 
@@ -216,15 +214,15 @@ def test_page_one_tells_where_a_contestation_stands(
 
 
 def test_a_card_names_what_is_contested_in_the_row_of_each_claim() -> None:
-    """One contestation of a shared definition stands once in full, and is marked in every row that rests on it."""
+    """One objection of a shared definition stands once in full, and is marked in every row that rests on it."""
     dossiers = [inverted(), unaudited()]
     supplement = assemble_card(dossiers, card(Log()), log_origin=ORIGIN, log_size=40, made_at=MADE_AT)
 
     page = render_html(supplement).decode()
     row = page.partition('id="row-1"')[2].partition("</tr>")[0]
 
-    assert [len(one.contestations) for one in supplement.claims] == [1, 0]
-    assert CONTESTATION in row
+    assert [len(one.objections) for one in supplement.claims] == [1, 0]
+    assert OBJECTION in row
     assert "It concerns 1 of the claims below." in page
     assert "No customer runs without supervision" in page.partition("</span> Objections")[2]
     assert 'class="banner"' in page

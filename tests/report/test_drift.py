@@ -13,6 +13,7 @@ from registry.records.supplement import Drift
 from registry.records.verdict import ClaimClass
 from registry.report.finding_figures import build_shift_figure
 from registry.report.html_rendering import render_drift, render_html
+from registry.report.number_format import SHARES
 from registry.report.supplement_assembly import assemble_claim
 from registry.report.version_drift import (
     MOST_COLUMNS,
@@ -215,7 +216,7 @@ def test_a_figure_for_each_specification_and_the_last_versions_of_many() -> None
     assert [one.name for one in figures] == names[:4]
     assert count_keys(several) == 6
     assert len(long.columns) == MOST_COLUMNS
-    assert long.left_out == 3
+    assert long.excluded == 3
     assert long.columns[-1].label == ("2.10",)
 
 
@@ -281,7 +282,7 @@ def test_the_section_shows_every_version_and_every_movement() -> None:
     text = section(dossier)
 
     assert "not audited" in text
-    assert "0.250 [0.190, 0.310]" in text
+    assert "25.0 % 19.0–31.0 %" in text
     assert "inverted" in text
     assert "only the two estimates" in text
     assert "half-widths added" in text
@@ -311,10 +312,10 @@ def test_the_figure_of_a_comparison_has_both_sides_and_ed_for_each_specification
     body = shift(0, 1, versions)
     still = replace(body, specs=tuple(replace(one, ed=replace(one.ed, value=0.0, low=0.0, high=0.0)) for one in body.specs))
 
-    figure, flat = build_shift_figure(body), build_shift_figure(still)
+    figure, flat = build_shift_figure(body, SHARES), build_shift_figure(still, SHARES)
 
     assert figure is not None
     assert flat is not None
     assert [row.shape for row in figure.rows] == ["square", "ring", "circle"]
-    assert figure.rows[2].mark.text == "−0.200"
-    assert build_shift_figure(replace(body, specs=())) is None
+    assert figure.rows[2].mark.text == "−20.0"
+    assert build_shift_figure(replace(body, specs=()), SHARES) is None

@@ -39,10 +39,10 @@ def published_pdf(inverted_pdf: bytes, document_key: SigningKey) -> bytes:
 
 def test_a_published_pdf_gives_back_what_was_drawn_and_its_proof(inverted_pdf: bytes, published_pdf: bytes) -> None:
     """Three revisions, of which the first is the drawn file, byte for byte."""
-    assert split_file(published_pdf, PDF).drawn == inverted_pdf
+    assert split_file(published_pdf, PDF).rendered == inverted_pdf
     assert split_file(published_pdf, PDF).proof == PROOF
     assert published_pdf.startswith(inverted_pdf)
-    assert (split_file(inverted_pdf, PDF).drawn, split_file(inverted_pdf, PDF).proof) == (inverted_pdf, None)
+    assert (split_file(inverted_pdf, PDF).rendered, split_file(inverted_pdf, PDF).proof) == (inverted_pdf, None)
     assert (is_finished(published_pdf, PDF), is_finished(inverted_pdf, PDF)) == (True, False)
 
 
@@ -120,9 +120,9 @@ def test_what_repaints_a_page_is_not_taken_off(inverted_pdf: bytes, document_key
     before = enclose_proof(repaint, PDF, PROOF)
     after = repaint_page(enclose_proof(inverted_pdf, PDF, PROOF))
 
-    assert split_file(before, PDF).drawn == repaint
-    assert split_file(after, PDF).drawn == after
-    assert split_file(sign_pdf(after, document_key, at=AT), PDF).drawn == after
+    assert split_file(before, PDF).rendered == repaint
+    assert split_file(after, PDF).rendered == after
+    assert split_file(sign_pdf(after, document_key, at=AT), PDF).rendered == after
     assert {one.code for one in list_threats(before)} >= {"pdf-altered"}
     assert {one.code for one in list_threats(after)} >= {"pdf-altered"}
 
@@ -160,12 +160,12 @@ def test_html_gives_back_what_was_drawn(supplements: dict[str, Supplement]) -> N
     drawn = render_html(supplements["inverted"])
     published = enclose_proof(drawn, HTML, PROOF)
 
-    assert split_file(published, HTML).drawn == drawn
+    assert split_file(published, HTML).rendered == drawn
     assert split_file(published, HTML).proof == PROOF
     assert find_record(published, where="x.html") == find_record(drawn, where="x.html")
     for edit in moved(published):
         layers = split_file(edit, HTML)
-        assert (layers.drawn, layers.proof) != (drawn, PROOF)
+        assert (layers.rendered, layers.proof) != (drawn, PROOF)
 
 
 def moved(published: bytes) -> list[bytes]:

@@ -51,9 +51,9 @@ def test_raters_stand_where_their_accuracy_is() -> None:
     assert [row.label for row in figure.rows] == ["3 persons together", "ana", "ben", "cleo", "model-judge"]
     assert [row.shape for row in figure.rows] == ["circle"] * 4 + ["ring"]
     assert [round(value_at(figure.main.axis, row.mark.x), 3) for row in figure.rows] == pytest.approx(
-        [0.706, 0.717, 0.65, 0.75, 0.85], abs=0.002
+        [70.6, 71.7, 65.0, 75.0, 85.0], abs=0.2
     )
-    assert value_at(figure.main.axis, figure.main.line) == pytest.approx(0.5, abs=0.002)
+    assert value_at(figure.main.axis, figure.main.line) == pytest.approx(50, abs=0.2)
     assert figure.main.band is None
 
 
@@ -80,11 +80,11 @@ def test_cues_stand_beside_zero_and_margin() -> None:
     assert figure is not None
     assert [row.shape for row in figure.rows] == ["circle", "ring", "ring", "square"]
     assert [row.strong for row in figure.rows] == [True, False, False, False]
-    assert figure.rows[0].mark.interval == "[+0.080, +0.200]"
+    assert figure.rows[0].mark.interval == "+8.0 to +20.0"
     assert figure.rows[2].mark.low is None
     assert figure.main.band is not None
     left, width = figure.main.band
-    assert (value_at(figure.main.axis, left), value_at(figure.main.axis, left + width)) == pytest.approx((-0.05, 0.05), abs=0.002)
+    assert (value_at(figure.main.axis, left), value_at(figure.main.axis, left + width)) == pytest.approx((-5, 5), abs=0.2)
     assert value_at(figure.main.axis, figure.main.zero) == pytest.approx(0.0, abs=0.002)
 
 
@@ -93,7 +93,7 @@ def test_a_cue_just_beyond_the_margin_is_printed_beyond_it() -> None:
     figure = build_ablation_figure(findings.ablation(changes=(findings.change("cue", 0.05004), findings.change("other", 0.00004))))
 
     assert figure is not None
-    assert [row.mark.text for row in figure.rows] == ["+0.05004", "+0.00004"]
+    assert [row.mark.text for row in figure.rows] == ["+5.004", "+0.004"]
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
@@ -123,9 +123,9 @@ def test_judged_and_corrected_stand_on_one_axis() -> None:
         "deploy, judged",
         "deploy, prediction-powered",
     ]
-    assert [row.difference.text if row.difference else None for row in figure.rows] == [None, None, "+0.100", "+0.040"]
+    assert [row.difference.text if row.difference else None for row in figure.rows] == [None, None, "+10.0", "+4.0"]
     assert figure.main.line is not None
-    assert value_at(figure.main.axis, figure.main.line) == pytest.approx(0.1, abs=0.005)
+    assert value_at(figure.main.axis, figure.main.line) == pytest.approx(10, abs=0.5)
 
 
 def test_no_row_leaves_the_paper() -> None:
@@ -134,8 +134,8 @@ def test_no_row_leaves_the_paper() -> None:
     figure = build_ablation_figure(findings.ablation(changes=many))
 
     assert figure is not None
-    assert len(figure.rows) + figure.left_out == 100
-    assert figure.left_out == 76
+    assert len(figure.rows) + figure.excluded == 100
+    assert figure.excluded == 76
     assert all(0 <= end <= WIDTH for row in figure.rows for end in (row.mark.x, row.mark.low or 0, row.mark.high or 0))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from registry.records.audit_case import Access, AccessLevel, Evidence, EvidenceLayer, PublishedFigure
-from registry.records.claim_status import ContestationState
+from registry.records.claim_status import ObjectionState
 from registry.records.module_findings import FindingBody
 from registry.records.supplement import LayerState, Supplement
 from registry.records.verdict import ItemStatus
@@ -106,13 +106,13 @@ def test_a_supplement_shows_what_contradicts_a_statement() -> None:
 def test_an_objection_after_the_outcome_reaches_the_checklist() -> None:
     """The checklist is computed when the document is rendered, so it names what stands against P_deploy now."""
     dossier = inverted()
-    before = supplement_of(replace(dossier, contestations=()))
+    before = supplement_of(replace(dossier, objections=()))
     after = supplement_of(dossier)
 
     def note(one: Supplement) -> str:
-        return next(item.note for item in one.checklist if item.item == "deployment-owner-and-contestations")
+        return next(item.note for item in one.checklist if item.item == "deployment-owner-and-objections")
 
-    names = [one.contestation.payload.contestation for one in dossier.contestations if one.state is not ContestationState.REJECTED]
+    names = [one.objection.payload.objection for one in dossier.objections if one.state is not ObjectionState.REJECTED]
     assert names
     assert all(name in note(after) and name not in note(before) for name in names)
     assert ItemStatus.REPORTED in {item.status for item in after.checklist}

@@ -69,7 +69,7 @@ def test_whatever_is_named_the_link_is_a_bare_file_name(name: str) -> None:
     assert file is None or not set("/\\:?#% \n") & set(file)
 
 
-def test_a_carried_claim_leads_to_its_card_and_its_earlier_revision(updated: Mapping[str, Supplement | CardSupplement]) -> None:
+def test_a_applied_claim_leads_to_its_card_and_its_earlier_revision(updated: Mapping[str, Supplement | CardSupplement]) -> None:
     """Each is printed as well, for whoever has the one file alone."""
     html = render_html(updated["carried"]).decode()
 

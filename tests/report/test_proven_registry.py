@@ -192,7 +192,7 @@ def test_an_erased_survey_or_omission_silences_no_card(make_card: tuple[Ledger, 
 
     assert isinstance(found, CardSupplement)
     assert found.coverage == coverage
-    assert (coverage.erased, coverage.total.proposed, coverage.total.left_out, untold) == (tuple(entries), None, 0, ())
+    assert (coverage.erased, coverage.total.proposed, coverage.total.excluded, untold) == (tuple(entries), None, 0, ())
     assert {one.seq for one in entries} <= set(check_inclusion(found).entries)
     page = " ".join(render_html(found).decode().split())
     assert f"Entries {entries[0].seq}, {entries[1].seq} on passages of this card were erased" in page

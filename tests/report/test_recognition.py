@@ -131,4 +131,4 @@ def test_many_groups_are_told_to_stand_in_the_table() -> None:
     figure = build_recognition_figure(findings.recognition(groups=groups))
 
     assert figure is not None
-    assert (len(figure.rows), figure.left_out) == (24, 6)
+    assert (len(figure.rows), figure.excluded) == (24, 6)

@@ -105,7 +105,7 @@ def test_a_supplement_made_before_coverage_and_completeness_were_told_is_read_an
     """Files that were published earlier lack the newer fields; nothing is printed in their place."""
     for one in (supplements["inverted"], card_supplement):
         document = json.loads(render_json(one))
-        for name in ("coverage", "completeness", "sightings"):
+        for name in ("coverage", "completeness", "passage_matches"):
             document.pop(name, None)
         for row in document.get("claims", ()):
             for name in ("completeness", "property", "model", "relation", "reported"):

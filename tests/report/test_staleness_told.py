@@ -64,7 +64,7 @@ def test_what_a_person_confirmed_comes_first() -> None:
     assert "stale as of entry" in read_first_page(supplement)
 
 
-@pytest.mark.parametrize("kind", [Staleness.STALE, Staleness.POTENTIALLY_STALE])
+@pytest.mark.parametrize("kind", [Staleness.STALE, Staleness.NEEDS_REVIEW])
 def test_staleness_is_never_crowded_out_of_five_reasons(kind: Staleness) -> None:
     """A claim with more reasons than page one has room for is still told to be stale."""
     update = Update()
@@ -176,7 +176,7 @@ def test_the_lineage_of_the_model_is_told_with_who_said_it() -> None:
     assert "Sparrow, 2.1-2026-09-30 deprecated; last offered 31 January 2027: replaced by 2.2" in page
 
 
-def test_a_carried_claim_says_so_on_page_one() -> None:
+def test_a_applied_claim_says_so_on_page_one() -> None:
     """Of what the card spoke, who carried it, when and why, and that no estimate came along."""
     supplement = draw(Update().carried())
     page = read_first_page(supplement)

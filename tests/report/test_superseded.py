@@ -107,7 +107,7 @@ def test_what_was_given_out_supersedes_nothing(world: World) -> None:
 
 
 def test_another_model_version_supersedes_by_the_same_name(world: World) -> None:
-    """The claim is now potentially stale, since the entry that says so, and the reason names both versions."""
+    """The claim now needs review, since the entry that says so, and the reason names both versions."""
     claim = next(iter(world.claims))
     size = say(world, *follow())
 

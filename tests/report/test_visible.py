@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import characters, text
 
-from registry.report.pdf_rendering import FACES, find_font, is_covered
+from registry.report.font_subset import FACES
+from registry.report.pdf_rendering import find_font, is_covered
 from registry.report.quoted_text import find_replaced, is_hidden, show_text
 
 

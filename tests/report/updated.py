@@ -44,7 +44,7 @@ class Update:
     def potential(self) -> Dossier:
         """No one has looked at what followed; a newer card was dismissed."""
         causes = (self.cause(CauseKind.SUCCESSOR), self.cause(CauseKind.DEPRECATION))
-        return self._told(Staleness.POTENTIALLY_STALE, causes, reviews=(self.dismissed,))
+        return self._told(Staleness.NEEDS_REVIEW, causes, reviews=(self.dismissed,))
 
     def stale(self) -> Dossier:
         """A person confirmed that the successor took away what it rests on; the deprecation waits."""
@@ -54,7 +54,7 @@ class Update:
     def carried(self) -> Dossier:
         """A second revision is about the next version."""
         revised = StaleCause(kind=CauseKind.REVISION, what=SECOND, entry=self.carrying.entry.seq, text="the claim was revised to @2")
-        told = self._told(Staleness.POTENTIALLY_STALE, (revised,), reviews=(self.dismissed, self.confirmed))
+        told = self._told(Staleness.NEEDS_REVIEW, (revised,), reviews=(self.dismissed, self.confirmed))
         status = replace(told.status, restriction=RestrictionStatus.UNAUDITED)
         return replace(told, revisions=(*self.base.revisions, self.carrying), status=status, model=self.version, successors=())
 
@@ -104,7 +104,7 @@ def list_updated() -> dict[str, Supplement | CardSupplement]:
     potential = draw(update.potential(), update.follow, update.end)
     several = draw_card(update.stale(), degraded(), unaudited(), update.potential())
     return {
-        "potentially-stale": potential,
+        "needs-review": potential,
         "stale": draw(update.stale(), update.follow, update.end),
         "carried": draw(update.carried()),
         "superseded": replace(potential, superseded=update.superseded()),

@@ -245,7 +245,7 @@ def test_accounts_of_a_judged_run_count_responses_and_not_verdicts(tmp_path: Pat
     (account,) = read_run(folder, low=1, high=5).imported.files
 
     assert (account.found, account.scored) == (24, 22)
-    assert {one.reason: one.count for one in account.left_out} == {"judge-not-json": 1, "time-out": 1}
+    assert {one.reason: one.count for one in account.excluded} == {"judge-not-json": 1, "time-out": 1}
     assert account.notes[0].startswith("70 rows, because some responses were judged several times")
 
 

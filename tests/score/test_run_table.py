@@ -152,7 +152,7 @@ def test_a_run_is_evidence_with_its_beginning_and_its_accounts(tmp_path: Path) -
 
     (file,) = found.imported.files
     assert found.imported.started_at == BEGUN.isoformat()
-    assert (file.found, file.scored, [(one.reason, one.count) for one in file.left_out]) == (25, 24, [("time-out", 1)])
+    assert (file.found, file.scored, [(one.reason, one.count) for one in file.excluded]) == (25, 24, [("time-out", 1)])
     assert found.table.rows == 25
 
 
@@ -179,7 +179,7 @@ def test_an_unfinished_run_can_be_taken_as_it_is(tmp_path: Path) -> None:
 
     found = read_run(tmp_path, low=0, high=1, unfinished=True)
 
-    assert [(one.reason, one.is_row) for one in found.imported.files[0].left_out] == [("unanswered", False)]
+    assert [(one.reason, one.is_row) for one in found.imported.files[0].excluded] == [("unanswered", False)]
     assert found.table.rows == 24
 
 

@@ -151,7 +151,7 @@ def test_fixed_contexts_are_conditional_and_nested_ones_belong_to_their_task() -
     assert [one for one in other.warnings if "two questions" in one]
 
 
-def test_tasks_and_cells_of_one_replay_alone_are_left_out_and_told() -> None:
+def test_tasks_and_cells_of_one_replay_alone_are_excluded_and_told() -> None:
     """The numbers are of what both have."""
     before, after = (build_crossed(*draw_sides(seed)) for seed in (10, 11))
     few = after.keep((after.task.codes >= 2) & ~((after.task.codes == 5) & (after.context.codes == 1)))
@@ -231,7 +231,7 @@ def test_each_specification_moves_by_itself() -> None:
     assert [(one.spec, one.tasks) for one in found.specs] == [("api", 20), ("chat", 19)]
     assert [one for one in found.warnings if one.startswith("chat: Tasks without scores")]
     assert [one.spec for one in less.specs] == ["api"]
-    assert "Only the later replay has the specification of P_deploy chat, which is left out." in less.warnings
+    assert "Only the later replay has the specification of P_deploy chat, which is excluded." in less.warnings
 
 
 def test_each_judge_is_compared_with_itself() -> None:
@@ -251,7 +251,7 @@ def test_each_judge_is_compared_with_itself() -> None:
 
     assert [part.judge for part in both.specs] == ["ann", "bob"]
     assert replace(both.specs[0], judge=None) == only(shift(before, after)) == only(one)
-    assert "Only the earlier replay has the judge ann, which is left out." in one.warnings
+    assert "Only the earlier replay has the judge ann, which is excluded." in one.warnings
     assert [told for told in unnamed.warnings if "nothing says that the same judge" in told]
     assert codes(error) == ["judges-differ"]
 

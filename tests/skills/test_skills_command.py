@@ -190,7 +190,7 @@ def test_an_export_is_read_as_the_run_is(caveat: Caveat, tmp_path: Path, endpoin
 
     endpoint.script = fail
     parts = Study()
-    parts.study["skills"]["gamma"]["left_out"] = "still being written"
+    parts.study["skills"]["gamma"]["excluded"] = "still being written"
     study = parts.write(tmp_path)
     caveat("analyze", "skills", "generate", study, "--skill", "beta", "--condition", "A", "--samples", "3")
     make(caveat, study)
@@ -199,14 +199,14 @@ def test_an_export_is_read_as_the_run_is(caveat: Caveat, tmp_path: Path, endpoin
     again = caveat("analyze", "contamination", tmp_path / "export", "--json").document
 
     different = {name for name in found if found[name] != again[name]}
-    left_out = [one["skill"] for one in found["inventory"]["left_out"]]
+    excluded = [one["skill"] for one in found["inventory"]["excluded"]]
     assert different <= {"files", "inventory", "patterns", "rematch"}
     # A call that failed has its reason in the run, and no record of patterns in the export; what was matched is the same.
     assert [one["patterns"] for one in found["patterns"]] == [one["patterns"] for one in again["patterns"]]
     assert found["rematch"]["searches"] == again["rematch"]["searches"] == again["rematch"]["compared"]
     assert (found["rematch"]["compared"], again["rematch"]["differ"]) == (None, [])
     assert {key for key in found["inventory"] if found["inventory"][key] != again["inventory"][key]} <= {"notes"}
-    assert left_out == [one["skill"] for one in again["inventory"]["left_out"]] == ["gamma"]
+    assert excluded == [one["skill"] for one in again["inventory"]["excluded"]] == ["gamma"]
 
 
 def test_the_long_table_goes_into_contrast_and_estimate(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
@@ -250,14 +250,14 @@ def test_mitigation_is_identified_by_the_baseline_in_the_realistic_context(cavea
     assert unknown["identified"]["reason"].startswith("not identified: no baseline was run in the realistic context")
 
 
-def test_a_skill_is_left_out_by_the_file_alone_and_not_after_the_run(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+def test_a_skill_is_excluded_by_the_file_alone_and_not_after_the_run(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """What was planned stays as it was said; a skill more is no change."""
     parts = Study()
     study = parts.write(tmp_path)
     make(caveat, study)
 
     refusals = []
-    for key, value in (("left_out", "its result is odd"), ("risk_level", "low"), ("structural_score", 0.1)):
+    for key, value in (("excluded", "its result is odd"), ("risk_level", "low"), ("structural_score", 0.1)):
         changed = Study()
         changed.study["skills"]["beta"][key] = value
         refused = caveat("analyze", "skills", "analyze", changed.write(tmp_path), "--json")
@@ -304,7 +304,7 @@ def test_patterns_alone_make_a_study_without_a_judge(caveat: Caveat, tmp_path: P
 def test_the_listing_tells_how_far_a_study_is(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Before the run nothing is done; after a part, that part is."""
     parts = Study()
-    parts.study["skills"]["gamma"]["left_out"] = "still being written"
+    parts.study["skills"]["gamma"]["excluded"] = "still being written"
     study = parts.write(tmp_path)
 
     before = caveat("analyze", "skills", "list", study, "--json").document
@@ -321,7 +321,7 @@ def test_the_listing_tells_how_far_a_study_is(caveat: Caveat, tmp_path: Path, en
     # Two tasks and two samples under four conditions; beta has a fifth.
     assert sum_up(before) == {"alpha": (16, 0), "beta": (20, 0), "gamma": (16, 0)}
     assert sum_up(after) == {"alpha": (16, 0), "beta": (20, 20), "gamma": (16, 0)}
-    assert "gamma: left out of the means over skills (still being written)" in printed
+    assert "gamma: excluded from the means over skills (still being written)" in printed
 
 
 def test_the_listing_counts_planned_calls_with_all_samples(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

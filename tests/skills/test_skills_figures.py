@@ -7,7 +7,7 @@ import pytest
 
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
-from audit.skills.cli.contamination_page import build_page, tell_net
+from audit.skills.cli.contamination_page import build_page, describe_net
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import ContaminationStudy
 from registry.records.estimates import Measure
@@ -64,13 +64,13 @@ def test_skills_that_may_harm_have_a_figure_of_their_own(tmp_path: Path) -> None
     [
         (Measure(value=-1.0, low=-2.0, high=-0.5), "net harm"),
         (Measure(value=1.0, low=0.5, high=2.0), "net help"),
-        (Measure(value=-1.0, low=-2.0, high=0.0), "not told apart from 0"),
+        (Measure(value=-1.0, low=-2.0, high=0.0), "not distinguishable from 0"),
         (Measure(value=0.0, low=None, high=None, reason="no variance"), "no interval"),
     ],
 )
 def test_harm_is_said_only_where_the_interval_says_it(measure: Measure, told: str) -> None:
     """An end at 0 decides nothing."""
-    assert tell_net(measure) == told
+    assert describe_net(measure) == told
 
 
 def test_references_are_shown_for_skills_that_were_tried_without_them(tmp_path: Path) -> None:

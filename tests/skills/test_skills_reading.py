@@ -44,7 +44,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     [
         ({"risk_level": "enormous"}, "not-valid"),
         ({"structural_score": 1.5}, "not-valid"),
-        ({"left_out": " "}, "not-valid"),
+        ({"excluded": " "}, "not-valid"),
         ({"path": "../elsewhere"}, "path-outside-folder"),
         ({"hidden_references": True}, "skill-not-found"),
     ],

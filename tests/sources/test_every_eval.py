@@ -98,7 +98,7 @@ def test_a_sample_with_an_error_is_an_exclusion(tmp_path: Path) -> None:
     rows, imported = read_every_eval([path], reading)
 
     assert [row.excluded_reason for row in rows if row.score is None] == ["the log states an error"]
-    assert (imported.files[0].scored, imported.files[0].left_out[0].examples) == (11, ("sample ages: timeout after 600 s trace",))
+    assert (imported.files[0].scored, imported.files[0].excluded[0].examples) == (11, ("sample ages: timeout after 600 s trace",))
 
 
 def test_a_changed_file_is_not_the_one_the_aggregate_states(tmp_path: Path) -> None:
@@ -196,4 +196,4 @@ def test_an_error_is_one_whatever_its_form(tmp_path: Path) -> None:
     rows, imported = read_every_eval([path], LogOptions(unfinished=True))
 
     assert rows[0].excluded_reason == "the log states an error"
-    assert imported.files[0].left_out[0].examples[0].endswith(': {"code": 529}')
+    assert imported.files[0].excluded[0].examples[0].endswith(': {"code": 529}')

@@ -116,8 +116,8 @@ def test_a_document_without_a_score_is_an_exclusion(tmp_path: Path, value: float
 
     excluded = [row for row in rows if row.score is None]
     assert [reason in (row.excluded_reason or "") for row in excluded] == [True]
-    assert (imported.files[0].scored, imported.files[0].left_out[0].count, imported.files[0].left_out[0].is_row) == (5, 1, True)
-    assert imported.files[0].left_out[0].examples == ("document 0",)
+    assert (imported.files[0].scored, imported.files[0].excluded[0].count, imported.files[0].excluded[0].is_row) == (5, 1, True)
+    assert imported.files[0].excluded[0].examples == ("document 0",)
 
 
 @pytest.mark.parametrize("value", ["[invalid]", [0.1, 2], {"f1": 1}])

@@ -243,7 +243,7 @@ def test_a_sample_logged_again_counts_by_its_last_record(tmp_path: Path) -> None
     rows, imported = read_inspect([path], LogOptions(arms={str(path): "test"}))
 
     assert [row.score for row in rows] == [0.0]
-    assert [(one.reason, one.count, one.is_row) for one in imported.files[0].left_out] == [("superseded", 1, False)]
+    assert [(one.reason, one.count, one.is_row) for one in imported.files[0].excluded] == [("superseded", 1, False)]
     assert imported.files[0].found == 2
 
 

@@ -218,7 +218,7 @@ def test_scores_that_are_none_or_nan_are_exclusions(logs: Logs) -> None:
 
     assert [row.excluded_reason for row in rows] == [None, "score-nan", "not-scored", None]
     assert rows[1].extras["score_reason"] == "grader_failed"
-    assert {(one.reason, one.count, one.examples) for one in imported.files[0].left_out} == {
+    assert {(one.reason, one.count, one.examples) for one in imported.files[0].excluded} == {
         ("score-nan", 1, ("sample 1, epoch 1",)),
         ("not-scored", 1, ("sample 2, epoch 1",)),
     }
@@ -241,7 +241,7 @@ def test_responses_cut_by_a_limit_are_scored_and_told(logs: Logs) -> None:
     limits = {row.extras["limit"] for row in rows}
 
     assert limits == {"message"}
-    assert "limit: message – 4 responses were ended by it and are scored as they stand" in imported.files[0].notes
+    assert "limit: message – 4 responses were ended by it and are scored as they are" in imported.files[0].notes
 
 
 def test_edited_scores_and_invalid_samples_are_told(logs: Logs, tmp_path: Path) -> None:

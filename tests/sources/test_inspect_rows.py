@@ -120,7 +120,7 @@ def test_a_sample_that_its_scorer_skipped_is_not_scored(tmp_path: Path) -> None:
     rows, file = read(write_log(tmp_path, build_sample("a"), build_sample("b", scores={}), build_sample("c", scores=None)))
 
     assert [row.excluded_reason for row in rows] == [None, "not-scored", "not-scored"]
-    assert (file.found, file.scored, file.left_out[0].examples) == (3, 1, ("sample b, epoch 1", "sample c, epoch 1"))
+    assert (file.found, file.scored, file.excluded[0].examples) == (3, 1, ("sample b, epoch 1", "sample c, epoch 1"))
 
 
 def test_a_log_that_nobody_scored_has_only_exclusions(tmp_path: Path) -> None:

@@ -360,7 +360,7 @@ def test_accounts_that_do_not_add_up_are_a_fault_of_ours() -> None:
         declared=3,
         found=3,
         scored=1,
-        left_out=(ExcludedResponses(reason="r", count=1, is_row=True),),
+        excluded=(ExcludedResponses(reason="r", count=1, is_row=True),),
     )
 
     with pytest.raises(ValueError, match="x: scored, excluded and found"):

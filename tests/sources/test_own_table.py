@@ -118,7 +118,7 @@ def test_rows_without_a_score_are_excluded_with_a_reason_and_counted(tmp_path: P
     rows, imported = read(write_xlsx(tmp_path / "runs.xlsx", change=change))
 
     assert [row.score for row in rows[:3]] == [None, None, None]
-    assert {(part.reason, part.count, part.examples) for part in imported.files[0].left_out} == {
+    assert {(part.reason, part.count, part.examples) for part in imported.files[0].excluded} == {
         ("no score in the table", 1, ("row 2",)),
         ("no score in the table (n/a)", 1, ("row 3",)),
         ("no score in the table (#DIV/0!)", 1, ("row 4",)),

@@ -137,8 +137,8 @@ def test_the_accounts_of_a_harness_log_add_up(tmp_path: Path, scores: list[float
 def check_accounts(rows: Any, imported: Any, *, responses: int) -> None:
     """What was found is its outcome."""
     file = imported.files[0]
-    excluded = sum(one.count for one in file.left_out if one.is_row)
-    assert file.found == responses == file.scored + sum(one.count for one in file.left_out)
+    excluded = sum(one.count for one in file.excluded if one.is_row)
+    assert file.found == responses == file.scored + sum(one.count for one in file.excluded)
     assert (file.scored, excluded) == (sum(row.score is not None for row in rows), sum(row.score is None for row in rows))
     assert all((row.score is None) == (row.excluded_reason is not None) for row in rows)
 

@@ -144,7 +144,7 @@ def test_what_is_not_there_is_told_with_what_is(tmp_path: Path, suffix: str, opt
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_rows_left_out_are_not_checked_and_the_others_keep_their_numbers(tmp_path: Path, suffix: str) -> None:
+def test_rows_excluded_are_not_checked_and_the_others_keep_their_numbers(tmp_path: Path, suffix: str) -> None:
     """A score of 7 in the other model's rows is none of our business; one in ours is told with its place in the file."""
     rows = [row | {"score": 7.0 if row["model"] == "alpha-7b" else row["score"]} for row in ROWS]
     rows[5]["score"] = 9.0

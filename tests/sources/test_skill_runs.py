@@ -46,7 +46,7 @@ def test_a_failed_judgment_is_an_exclusion(tmp_path: Path) -> None:
     assert [(row.task_id, row.arm, row.sample, row.excluded_reason) for row in judged if row.score is None] == [
         ("alpha-sdk/alpha-sdk-3", "D", "1", "the judge gave no usable answer")
     ]
-    assert (accounts.files[0].scored, accounts.files[0].left_out[0].count) == (17, 1)
+    assert (accounts.files[0].scored, accounts.files[0].excluded[0].count) == (17, 1)
     assert {row.score for row in found} == {1.0}
 
 

@@ -33,7 +33,7 @@ def test_two_way_bands_are_wider_than_their_parts(tasks: int, seed: int, *, bina
     spec = estimate(table, Plan(), range_=(0, 1)).specs[0]
     found = certain(spec.bootstrap)
 
-    assert found.stretch >= 1
+    assert found.scale >= 1
     for bands, value, lowest in ((found.ed, spec.ed.value, -1), (found.phi_test, spec.phi_test.value, 0), (found.ned, spec.ned.value, -99)):
         assert bands is not None
         assert value is not None
@@ -125,7 +125,7 @@ def test_no_variance_is_no_band(level: float) -> None:
 
     found = certain(bootstrap(build_crossed(block, block)))
 
-    assert (found.standard_error, found.expected_standard_error, found.stretch) == (None, 0, 1)
+    assert (found.standard_error, found.expected_standard_error, found.scale) == (None, 0, 1)
     for bands in all_bands(found):
         assert (bands.task, bands.context, bands.two_way) == (None, None, None)
         assert bands.reason == "the replicates do not vary, which is no certainty"
@@ -190,7 +190,7 @@ def test_two_of_everything_has_bands_within_the_range() -> None:
     """Two tasks, two contexts: nearly vacuous, and no error; k is large there."""
     found = certain(bootstrap(make_table(tasks=2, contexts=(2, 2), samples=1, binary=False)))
 
-    assert found.stretch > 5
+    assert found.scale > 5
     for bands, lowest in ((found.ed, -1), (found.phi_test, 0), (found.phi_deploy, 0)):
         assert bands.two_way is not None
         assert lowest <= bands.two_way.low < bands.two_way.high <= 1
@@ -233,7 +233,7 @@ def test_another_range_stretches_the_bands() -> None:
 
     scaled = certain(estimate(build_crossed(1 + 4 * test, 1 + 4 * deploy, low=1, high=5), Plan(), range_=(1, 5)).specs[0].bootstrap)
 
-    assert scaled.stretch == plain.stretch
+    assert scaled.scale == plain.scale
     assert scaled.standard_error == pytest.approx(4 * plain.standard_error)
     assert ends(scaled.ed.two_way) == pytest.approx([4 * end for end in ends(plain.ed.two_way)])
     assert ends(scaled.phi_test.two_way) == pytest.approx([1 + 4 * end for end in ends(plain.phi_test.two_way)])
@@ -273,7 +273,7 @@ def test_stretched_bands_cover_where_raw_percentiles_do_not() -> None:
         found, value = certain(spec.specs[0].bootstrap), spec.specs[0].ed.value
         low, high = ends(found.ed.two_way)
         covered += low <= 0.2 <= high
-        raw += value + (low - value) / found.stretch <= 0.2 <= value + (high - value) / found.stretch
+        raw += value + (low - value) / found.scale <= 0.2 <= value + (high - value) / found.scale
 
     assert covered >= 0.94 * tables
     assert raw < 0.92 * tables

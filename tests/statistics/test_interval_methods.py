@@ -199,7 +199,7 @@ def test_tasks_that_were_begun_are_counted_in_the_deviation() -> None:
     assert "begun" not in drawn.warnings[0].message
 
 
-def test_rows_of_an_ablation_are_left_out_and_counted() -> None:
+def test_rows_of_an_ablation_are_excluded_and_counted() -> None:
     """As if they were not there; an arm that has nothing else is missing."""
     rng = np.random.default_rng(18)
     rows = list_rows(rng.random((24, 6, 1)), rng.random((24, 6, 1)))

@@ -178,7 +178,7 @@ def test_clustered_scores_are_worth_fewer_responses() -> None:
 
 
 def test_rare_scores_are_worth_no_more_than_in_their_own_interval() -> None:
-    """Contexts that hardly differ at Φ = 0.1: the least likeness of `proportion` counts here too, 0.08 · 0.3 · 0.64 · 0.09 by contexts."""
+    """Contexts that hardly differ at Φ = 0.1: the least correlation of `proportion` counts too, 0.08 · 0.3 · 0.64 · 0.09 by contexts."""
     rare = side(mean=0.1, task=0.09 * 0.32 * 0.192 / 20, context=1e-9)
     context = 0.08 * 0.192 * 0.09 / rare.contexts
     raised = replace(rare, context_variance=context)

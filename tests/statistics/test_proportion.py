@@ -55,7 +55,7 @@ def korn_graubard(side: SideMoments, *, random: bool) -> ConfidenceLimits:
 
 
 # By hand, for Φ = 0.02, 12 tasks, fixed contexts, no variance to speak of: Φ(1 − Φ) = 0.0196, its root 0.14, (1 − 2Φ)² = 0.9216, so the
-# likeness is 0.32 · 0.14 · 0.9216 = 0.04128768 and the variance 0.04128768 · 0.0196 / 12 = 6.743654e-05. With t = 2.200985 of 11 degrees
+# similarity is 0.32 · 0.14 · 0.9216 = 0.04128768 and the variance 0.04128768 · 0.0196 / 12 = 6.743654e-05. With t = 2.200985 of 11 degrees
 # of freedom h = 0.01807444, n* = 0.0196 · (1.959964 / 0.01807444)² = 230.4744. statsmodels 0.15.0 answers
 # proportion_confint(230.4744 * 0.02, 230.4744, method="beta") with (0.0061429, 0.0475533).
 
@@ -70,7 +70,7 @@ def test_a_rare_share_without_spread_has_the_interval_of_the_least_likeness() ->
 
 
 # By hand, for Φ = 0.85 and single responses with σ = 0.1, 50 tasks, fixed contexts, no variance to speak of: Φ(1 − Φ) = 0.1275, its root
-# 0.3570714, (1 − 2Φ)² = 0.49, so the likeness is 0.32 · 0.3570714 · 0.49 = 0.0559888; the spread 0.01 / (1.5 · 0.1275) = 0.0522876 and the
+# 0.3570714, (1 − 2Φ)² = 0.49, so it is 0.32 · 0.3570714 · 0.49 = 0.0559888; the spread 0.01 / (1.5 · 0.1275) = 0.0522876 and the
 # variance 0.0559888 · 0.0522876 / 50 = 5.855038e-05. With t = 2.009575 of 49 degrees of freedom h = 0.01537691, n* = 0.1275 · (1.959964 /
 # 0.01537691)² = 2071.420. statsmodels 0.15.0 answers proportion_confint(2071.420 * 0.85, 2071.420, method="beta") with
 # (0.8338876, 0.8651148).
@@ -98,7 +98,7 @@ def test_scores_as_skewed_as_all_or_nothing_ones_are_raised_as_they_are(mean: fl
 
 @given(side=sides(), random=st.booleans())
 def test_no_interval_is_narrower_than_korn_and_graubards(side: SideMoments, *, random: bool) -> None:
-    """The least likeness takes nothing away."""
+    """The least similarity takes nothing away."""
     theirs = korn_graubard(side, random=random)
 
     ours = find(side, random=random).hull
@@ -171,7 +171,7 @@ def test_the_likeness_is_at_most_six_and_one_and_a_half_per_cent() -> None:
 @pytest.mark.parametrize("mean", [0.003, 0.02, 0.1, 0.4, 0.97])
 @pytest.mark.parametrize("random", [True, False])
 def test_the_limits_have_no_cliff(mean: float, *, random: bool) -> None:
-    """A hundredth more variance, through and beyond the point where the least likeness takes over, moves no limit by much."""
+    """A hundredth more variance, through and beyond the point where the least similarity takes over, moves no limit by much."""
     spread = mean * (1 - mean)
     shares = np.exp(np.arange(math.log(1e-4), 0, 0.01))
     found = [find(build_side(mean, task=spread * share / 20, context=spread * share / 20), random=random).hull for share in shares.tolist()]
@@ -212,7 +212,7 @@ def test_scores_of_nought_and_one_count_at_most_as_the_responses() -> None:
     ],
 )
 def test_an_unknown_variance_is_not_raised_to_one(side: SideMoments, *, random: bool) -> None:
-    """One task, or one random context: no interval, whatever likeness might be supposed."""
+    """One task, or one random context: no interval, whatever similarity might be supposed."""
     assert side_interval(side, random=random, banerjee=False, binary=True, level=0.95) is None
 
 
@@ -247,8 +247,8 @@ def test_a_rare_share_is_not_called_below_itself(cell: Cell) -> None:
 
 def test_without_the_least_likeness_it_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulation sees what is mended."""
-    monkeypatch.setattr(proportion, "TASK_LIKENESS", 0.0)
-    monkeypatch.setattr(proportion, "CONTEXT_LIKENESS", 0.0)
+    monkeypatch.setattr(proportion, "MIN_TASK_CORRELATION", 0.0)
+    monkeypatch.setattr(proportion, "MIN_CONTEXT_CORRELATION", 0.0)
 
     found = [simulate(cell, runs=2000, stage=9).inverted_below for cell in RARE]
 

@@ -161,7 +161,7 @@ def test_order_of_tasks_does_not_matter_and_seeds_agree() -> None:
     assert other.critical == pytest.approx(first.critical, abs=0.07)
 
 
-def test_contrasts_without_a_standard_error_are_left_out() -> None:
+def test_contrasts_without_a_standard_error_are_excluded() -> None:
     """Constant differences, one task alone, none at all: the rest decide; nothing left gives None."""
     differences = sample(tasks=40, contrasts=2, correlation=0.5)
     constant, single, absent = np.full(40, 0.2), np.full(40, np.nan), np.full(40, np.nan)

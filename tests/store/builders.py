@@ -220,9 +220,14 @@ def omission(card: str, reason: str = "It is about another model.", **changes: A
     return Omission(card=card, quote=place.exact, anchor=place, reason=reason)
 
 
-def sighting(claim: str, card: str, fate: MatchResult = MatchResult.UNCHANGED, document: str = "ef" * 32, **changes: Any) -> PassageMatch:
+def passage_match(
+    claim: str, card: str, match_result: MatchResult = MatchResult.UNCHANGED, document: str = "ef" * 32, **changes: Any
+) -> PassageMatch:
     return PassageMatch(
-        claim=claim, card=card, fate=fate, anchor=None if fate is MatchResult.GONE else anchor(document=document, **changes)
+        claim=claim,
+        card=card,
+        match_result=match_result,
+        anchor=None if match_result is MatchResult.GONE else anchor(document=document, **changes),
     )
 
 

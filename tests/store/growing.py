@@ -9,9 +9,9 @@ from registry.errors import CaveatError
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem, LockedSpec
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form
 from registry.records.claim_status import (
-    Contestation,
-    ContestationEvent,
-    ContestationStep,
+    Objection,
+    ObjectionEvent,
+    ObjectionStep,
     ReviewedCause,
     StalenessReview,
     StalenessVerdict,
@@ -46,7 +46,7 @@ class World:
         self.audits: dict[str, str] = {}
         self.runs: dict[str, int] = {}
         self.results: dict[str, int] = {}
-        self.contestations: list[str] = []
+        self.objections: list[str] = []
         self.sealed: list[Reveal] = []
         with ledger.write(actor="LAB") as writer:
             phi = make.settle(writer).partition("@")[0]
@@ -150,9 +150,9 @@ def _revise_card(world: World, writer: Writer, a: int, _b: int) -> None:
 def _sight(world: World, writer: Writer, a: int, b: int) -> None:
     card = world.card(0, b)
     number = int(card.partition("@")[2])
-    fate = _pick((MatchResult.UNCHANGED, MatchResult.GONE, MatchResult.MOVED), a + b)
+    match_result = _pick((MatchResult.UNCHANGED, MatchResult.GONE, MatchResult.MOVED), a + b)
     document = "ab" * 32 if number == 1 else f"{number:02x}" * 32
-    writer.append(make.sighting(world.revision(a, b), card, fate, document=document))
+    writer.append(make.passage_match(world.revision(a, b), card, match_result, document=document))
 
 
 def _survey(world: World, writer: Writer, a: int, b: int) -> None:
@@ -196,9 +196,9 @@ def _name_endpoint(_world: World, writer: Writer, a: int, b: int) -> None:
 
 def _open_audit(world: World, writer: Writer, a: int, b: int) -> None:
     claim = world.revision(a, b)
-    rival = _pick(world.contestations, b) if b % 4 == 0 and world.contestations else None
+    rival = _pick(world.objections, b) if b % 4 == 0 and world.objections else None
     name = make.allocate(writer, Kind.AUDIT)
-    writer.append(replace(make.audit(name, claim), contestation=rival))
+    writer.append(replace(make.audit(name, claim), objection=rival))
     world.audits[name] = claim
 
 
@@ -255,16 +255,16 @@ def _explore(world: World, writer: Writer, a: int, _b: int) -> None:
 
 
 def _contest(world: World, writer: Writer, a: int, b: int) -> None:
-    name = make.allocate(writer, Kind.CONTESTATION)
+    name = make.allocate(writer, Kind.OBJECTION)
     specs = [f"{one.spec}@{a % one.version + 1}" for one in world.specs.values()]
     target = world.revision(a, b) if b % 2 else _pick(specs, a)
-    writer.append(Contestation(contestation=name, target=target, by="LAB", grounds="too narrow"))
-    world.contestations.append(name)
+    writer.append(Objection(objection=name, target=target, by="LAB", grounds="too narrow"))
+    world.objections.append(name)
 
 
 def _step(world: World, writer: Writer, a: int, b: int) -> None:
-    step = _pick((ContestationStep.ANSWERED, ContestationStep.UPHELD, ContestationStep.REJECTED), b)
-    writer.append(ContestationEvent(contestation=_pick(world.contestations, a), step=step, note="so"))
+    step = _pick((ObjectionStep.ANSWERED, ObjectionStep.UPHELD, ObjectionStep.REJECTED), b)
+    writer.append(ObjectionEvent(objection=_pick(world.objections, a), step=step, note="so"))
 
 
 def _review(world: World, writer: Writer, a: int, b: int) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from registry.errors import CaveatError
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form
-from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
+from registry.records.claim_status import Objection, ObjectionEvent, ObjectionStep
 from registry.records.model_version import ModelRef, ModelVersion
 from registry.records.record import Kind
 from registry.records.system_card import MatchResult
@@ -63,10 +63,10 @@ def _audit(number: int, writer: Writer) -> None:
 
 
 def _contest(number: int, writer: Writer) -> None:
-    name = make.allocate(writer, Kind.CONTESTATION)
+    name = make.allocate(writer, Kind.OBJECTION)
     target = f"{_pick(_claims(writer), number)}@1" if number % 2 else "PRP-LAB-2026-0001-X@1"
-    writer.append(Contestation(contestation=name, target=target, by="LAB", grounds="no"))
-    writer.append(ContestationEvent(contestation=name, step=list(ContestationStep)[number % 4], note="so"))
+    writer.append(Objection(objection=name, target=target, by="LAB", grounds="no"))
+    writer.append(ObjectionEvent(objection=name, step=list(ObjectionStep)[number % 4], note="so"))
 
 
 def _succeed(number: int, writer: Writer) -> None:
@@ -93,8 +93,8 @@ def _look(number: int, writer: Writer) -> None:
     """Where the passage stands in the newest revision, if no one looked there before."""
     (latest,) = writer.list_cards()
     card = f"{latest.payload.card}@{latest.payload.revision}"
-    if latest.payload.revision > 1 and not writer.list_sightings(card=card):
-        writer.append(make.sighting("CLM-LAB-2026-0001-E@1", card, list(MatchResult)[number % 4], latest.payload.document))
+    if latest.payload.revision > 1 and not writer.list_passage_matches(card=card):
+        writer.append(make.passage_match("CLM-LAB-2026-0001-E@1", card, list(MatchResult)[number % 4], latest.payload.document))
 
 
 def _leave_out(number: int, writer: Writer) -> None:
@@ -134,7 +134,7 @@ def _read(view: View) -> dict[str, Any]:
         "models": view.list_models(),
         "surveys": [view.list_surveys(one.payload.card) for one in view.list_cards()],
         "omissions": [view.list_omissions(one.payload.card) for one in view.list_cards()],
-        "sightings": view.list_sightings(),
+        "passage_matches": view.list_passage_matches(),
         "search": list(view.list_claims(text="revised")),
     }
 

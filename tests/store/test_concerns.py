@@ -22,7 +22,7 @@ from registry.store.claim_families import Quote
 from registry.store.claim_listing import get_heads, list_heads
 from registry.store.dossiers import Role
 from registry.store.kinds.audit_kinds import audit_rival, restriction
-from registry.store.kinds.claim_kinds import audited_phrase, claim_origin, claim_revision, sighting
+from registry.store.kinds.claim_kinds import audited_phrase, claim_origin, claim_revision, passage_match
 from registry.store.ledger import Ledger
 from registry.store.log_reader import seen
 from registry.store.registry_rebuild import verify
@@ -34,7 +34,7 @@ ROLES = sorted(
     {
         *concerns.OF_CLAIM,
         *concerns.OF_AUDIT,
-        *concerns.OF_CONTESTATION,
+        *concerns.OF_OBJECTION,
         *concerns.OF_SPEC,
         *concerns.OF_CARD,
         *concerns.PARTS_IN_HISTORY,
@@ -137,8 +137,8 @@ def test_a_family_is_what_comparing_every_two_quotes_gives(sqlite_template: Path
         ledger = Ledger.open(f"sqlite:///{path}", clock=make.ticking(), salt=make.salting())
         _grow(World(ledger), random.Random(seed))
         with ledger.view() as view:
-            filled = view.find_filled(restriction, claim_origin, sighting, audit_rival)
-            quotes = list(claim_families._read_quotes(view, None, has_matches=sighting.name in filled))
+            filled = view.find_filled(restriction, claim_origin, passage_match, audit_rival)
+            quotes = list(claim_families._read_quotes(view, None, has_matches=passage_match.name in filled))
             ignored = status_derivation._list_ignored(view, {row[2] for row in claim_families._read_outcome_rows(view, None)})
             audited = {row[0]: row[2] for row in claim_families._read_outcome_rows(view, None) if row[2] not in ignored}
             for quote in quotes:

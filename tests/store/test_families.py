@@ -151,16 +151,16 @@ def test_a_claim_carried_to_another_version_shows_the_outcome_of_the_earlier_one
 
 
 @pytest.mark.parametrize(
-    ("fate", "counts"), [(MatchResult.UNCHANGED, True), (MatchResult.MOVED, True), (MatchResult.REWORDED, False), (None, True)]
+    ("match_result", "counts"), [(MatchResult.UNCHANGED, True), (MatchResult.MOVED, True), (MatchResult.REWORDED, False), (None, True)]
 )
-def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger, *, fate: MatchResult | None, counts: bool) -> None:
+def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger, *, match_result: MatchResult | None, counts: bool) -> None:
     """Without a recorded match, or with the same words, it counts; with other words it is history and still listed."""
-    new_quote = "It never schemes at all, in our own tests." if fate is MatchResult.REWORDED else QUOTE
+    new_quote = "It never schemes at all, in our own tests." if match_result is MatchResult.REWORDED else QUOTE
     with ledger.write(actor="LAB") as writer:
         _, card, claim = start(writer)
         newest = make.revise_card(writer, card)
-        if fate is not None:
-            writer.append(make.sighting(f"{claim}@1", newest, fate))
+        if match_result is not None:
+            writer.append(make.passage_match(f"{claim}@1", newest, match_result))
         revise(writer, claim, card=newest, quote=new_quote, anchor=make.anchor(document="ef" * 32), theta=0.8)
 
     with ledger.view() as view:
@@ -175,7 +175,7 @@ def test_words_taken_back_bring_the_outcome_back(ledger: Ledger) -> None:
     with ledger.write(actor="LAB") as writer:
         _, card, claim = start(writer)
         second = make.revise_card(writer, card)
-        writer.append(make.sighting(f"{claim}@1", second, MatchResult.REWORDED))
+        writer.append(make.passage_match(f"{claim}@1", second, MatchResult.REWORDED))
         revise(writer, claim, card=second, quote="It never schemes at all.", anchor=make.anchor(document="ef" * 32))
         third = make.revise_card(writer, card, revision=3, document="cd" * 32)
         revise(writer, claim, card=third, quote=QUOTE, anchor=make.anchor(document="cd" * 32))

@@ -154,7 +154,7 @@ def test_the_own_log_is_never_taken_over(ours: Ledger, theirs: Entries) -> None:
         import_entries(writer, writer.log_origin, VKEY, _unsigned(theirs))
 
 
-def test_rows_that_rest_on_an_erased_statement_are_left_out(ours: Ledger, theirs: Entries, new_url: Callable[[], str]) -> None:
+def test_rows_that_rest_on_an_erased_statement_are_excluded(ours: Ledger, theirs: Entries, new_url: Callable[[], str]) -> None:
     """The first claim's text is gone: its audit, lock and run are in the log and in no table, and everything else is."""
     erased: Entries = [(place, None if place.seq == 3 else text) for place, text in theirs]
 

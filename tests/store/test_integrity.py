@@ -15,7 +15,7 @@ from registry.seal.signed_notes import cosign, sign_checkpoint
 from registry.store import log_seals as seals
 from registry.store.database_tables import create_guards, drop_statements
 from registry.store.ledger import Ledger
-from registry.store.log_integrity import LogReport, check_log, tell_given_out
+from registry.store.log_integrity import LogReport, check_log, describe_published
 from registry.store.log_reader import pack
 from registry.store.registry_rebuild import rebuild, verify
 from tests.store import builders as make
@@ -278,8 +278,8 @@ def test_files_given_out_after_the_last_checkpoint_are_told(sealed: Ledger) -> N
     assert (before.given_out_since, after.given_out_since, none.given_out_since) == (0, 1, 1)
     faults = [[one.code for one in report.findings if one.where == "checkpoints"] for report in (before, after, none)]
     assert faults == [[], [], []]  # a log that names no key cannot have been sealed by publishing; one that does: test_verify_registry
-    assert "the last checkpoint is of 40 entries, although 1 file was published since" in tell_given_out(after)
-    assert "no checkpoint is kept, although 1 file was published, which seals the log" in tell_given_out(none)
+    assert "the last checkpoint is of 40 entries, although 1 file was published since" in describe_published(after)
+    assert "no checkpoint is kept, although 1 file was published, which seals the log" in describe_published(none)
 
 
 def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:

@@ -46,7 +46,7 @@ def said(ledger: Ledger) -> Ledger:
         writer.append(make.restriction(audit, f"{reserved}@1", verdict, result=result.seq))
         quoted = make.add_quoted(writer, phi, f"{card}@1", quote="Quoted.")
         second = make.revise_card(writer, card)
-        writer.append_many([make.sighting(f"{quoted}@1", second), make.omission(second, document="ef" * 32)])
+        writer.append_many([make.passage_match(f"{quoted}@1", second), make.omission(second, document="ef" * 32)])
         writer.erase(5, why="It named a person.")
     return ledger
 
@@ -93,8 +93,8 @@ TAMPERINGS = [
     ("UPDATE entry SET actor = 'OTHER' WHERE seq = 6", "its entry something else"),
     ("UPDATE finding SET what = 'judge' WHERE seq = 13", "row-differs"),
     ("DELETE FROM finding WHERE seq = 14", "row-differs"),
-    ("UPDATE sighting SET fate = 'moved' WHERE seq = 18", "row-differs"),
-    ("DELETE FROM sighting WHERE seq = 18", "row-differs"),
+    ("UPDATE passage_match SET match_result = 'moved' WHERE seq = 18", "row-differs"),
+    ("DELETE FROM passage_match WHERE seq = 18", "row-differs"),
     ("UPDATE omission SET stop = 50 WHERE seq = 19", "row-differs"),
     ("UPDATE identifier SET seq = 1 WHERE seq = 6", "row-differs"),
 ]

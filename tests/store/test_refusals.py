@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.records.analysis_plan import Lock
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form, Relation
-from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
+from registry.records.claim_status import Objection, ObjectionEvent, ObjectionStep
 from registry.records.log_seal import EntrySignature
 from registry.records.model_version import ModelVersion
 from registry.records.record import Kind, format_identifier
@@ -71,7 +71,7 @@ def filled(new_registry: Callable[[], str]) -> Iterator[Ledger]:
         _fill_passages(writer, phi, card)
         writer.append_many([ModelVersion(model=NEWER), make.follow(NEWER, make.MODEL)])
         writer.append(make.review(f"{other}@1", *writer.status(other).causes))
-        rivalled = replace(make.audit(make.allocate(writer, Kind.AUDIT), f"{other}@1"), contestation=next(_contestations(writer)))
+        rivalled = replace(make.audit(make.allocate(writer, Kind.AUDIT), f"{other}@1"), objection=next(_objections(writer)))
         writer.append(rivalled)
         erased = writer.append(make.evidence(rivalled.audit, f"{other}@1"))
         sealing.fill(writer, next(iter(_locked(writer))), f"{name}@1", erase=erased.seq)
@@ -96,9 +96,9 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     asked = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
     writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=asked, valid_until=date(2027, 11, 21)))
     writer.append(make.evidence(second, f"{other}@1"))
-    contestation = make.allocate(writer, Kind.CONTESTATION)
-    writer.append(Contestation(contestation=contestation, target=f"{deploy}@1", by="LAB", grounds="too narrow"))
-    writer.append(ContestationEvent(contestation=contestation, step=ContestationStep.ANSWERED, note="no"))
+    objection = make.allocate(writer, Kind.OBJECTION)
+    writer.append(Objection(objection=objection, target=f"{deploy}@1", by="LAB", grounds="too narrow"))
+    writer.append(ObjectionEvent(objection=objection, step=ObjectionStep.ANSWERED, note="no"))
     digests = {"sha256": "ab" * 32, "record": "cd" * 32, "template": "ef" * 32}
     writer.append(Publication(subject=f"{name}@1", format=OutputFormat.PDF, log_size=writer.log_size, size_bytes=1, audit=audit, **digests))
 
@@ -108,11 +108,11 @@ def _fill_passages(writer: Any, phi: str, card: str) -> None:
     make.add_card(writer, "cd" * 32)
     second = make.revise_card(writer, card)
     make.revise_card(writer, card, revision=3, document="12" * 32)
-    writer.append_many([make.survey(second, (0, 35)), make.omission(f"{card}@1"), make.sighting(f"{quoted}@1", second)])
+    writer.append_many([make.survey(second, (0, 35)), make.omission(f"{card}@1"), make.passage_match(f"{quoted}@1", second)])
 
 
-def _contestations(writer: Writer) -> Iterator[str]:
-    yield from (one.payload.contestation for one in writer.entries() if isinstance(one.payload, Contestation))
+def _objections(writer: Writer) -> Iterator[str]:
+    yield from (one.payload.objection for one in writer.entries() if isinstance(one.payload, Objection))
 
 
 def _locked(writer: Writer) -> Iterator[str]:
@@ -201,7 +201,7 @@ def test_no_row_is_replaced(filled: Ledger, table: str) -> None:
             key = ", ".join(column.name for column in METADATA.tables[table].primary_key)
             changed = next(iter(row))
             attack = f"INSERT INTO {table} {values} ON CONFLICT ({key}) DO UPDATE SET {changed} = excluded.{changed}"
-        with pytest.raises(DBAPIError, match=r"append-only|not-gapless"):
+        with pytest.raises(DBAPIError, match=r"append-only|has-gap"):
             connection.exec_driver_sql(attack, tuple(row.values()))
         connection.rollback()
 
@@ -228,10 +228,10 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "restriction": {},
         "claim_event": {},
         "publication": {},
-        "contestation_event": {},
+        "objection_event": {},
         "survey": {},
         "omission": {"start": 0},
-        "sighting": UNSEEN,
+        "passage_match": UNSEEN,
         "model_endpoint": {"event": "retract"},
         "run_start": {"run": "cd" * 16},
         "run_end": {},
@@ -350,23 +350,27 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a passage left out twice", "omission", {}),
     ("a passage that ends before it begins", "omission", {"start": 5, "stop": 5}),
     ("a passage before the text", "omission", {"start": -1}),
-    ("a second sighting in one revision", "sighting", {}),
-    ("a sighting of a claim no one made", "sighting", {"claim": "CLM-LAB-2026-0009-1"}),
-    ("a sighting of a revision no one made", "sighting", {"revision": 2}),
-    ("a sighting of a paraphrase", "sighting", {"claim": "CLM-LAB-2026-0001-E"}),
-    ("a sighting of a claim without a card", "sighting", {"claim": "CLM-LAB-2026-0002-C"}),
-    ("a sighting where it is quoted from", "sighting", {"card_revision": 1}),
-    ("a sighting in a revision that is not there", "sighting", {"card_revision": 9}),
-    ("a sighting in another card", "sighting", UNSEEN | {"card": format_identifier(Kind.CARD, "LAB", 2026, 2), "card_revision": 1}),
-    ("an unknown fate", "sighting", UNSEEN | {"fate": "lost"}),
-    ("gone with a place", "sighting", UNSEEN | {"fate": "gone", "alarm": 1}),
-    ("gone and no alarm", "sighting", UNSEEN | {"fate": "gone", "start": None, "stop": None}),
-    ("unchanged and an alarm", "sighting", UNSEEN | {"alarm": 1}),
-    ("reworded with two alarms", "sighting", UNSEEN | {"fate": "reworded", "alarm": 2}),
-    ("moved without a place", "sighting", UNSEEN | {"fate": "moved", "start": None, "stop": None}),
-    ("reworded with half a place", "sighting", UNSEEN | {"fate": "reworded", "stop": None}),
-    ("a sighting that ends before it begins", "sighting", UNSEEN | {"start": 9, "stop": 3}),
-    ("a contestation of two things", "contestation", {"claim": "CLM-LAB-2026-0001-E", "revision": 1}),
+    ("a second passage_match in one revision", "passage_match", {}),
+    ("a passage_match of a claim no one made", "passage_match", {"claim": "CLM-LAB-2026-0009-1"}),
+    ("a passage_match of a revision no one made", "passage_match", {"revision": 2}),
+    ("a passage_match of a paraphrase", "passage_match", {"claim": "CLM-LAB-2026-0001-E"}),
+    ("a passage_match of a claim without a card", "passage_match", {"claim": "CLM-LAB-2026-0002-C"}),
+    ("a passage_match where it is quoted from", "passage_match", {"card_revision": 1}),
+    ("a passage_match in a revision that is not there", "passage_match", {"card_revision": 9}),
+    (
+        "a passage_match in another card",
+        "passage_match",
+        UNSEEN | {"card": format_identifier(Kind.CARD, "LAB", 2026, 2), "card_revision": 1},
+    ),
+    ("an unknown match_result", "passage_match", UNSEEN | {"match_result": "lost"}),
+    ("gone with a place", "passage_match", UNSEEN | {"match_result": "gone", "alarm": 1}),
+    ("gone and no alarm", "passage_match", UNSEEN | {"match_result": "gone", "start": None, "stop": None}),
+    ("unchanged and an alarm", "passage_match", UNSEEN | {"alarm": 1}),
+    ("reworded with two alarms", "passage_match", UNSEEN | {"match_result": "reworded", "alarm": 2}),
+    ("moved without a place", "passage_match", UNSEEN | {"match_result": "moved", "start": None, "stop": None}),
+    ("reworded with half a place", "passage_match", UNSEEN | {"match_result": "reworded", "stop": None}),
+    ("a passage_match that ends before it begins", "passage_match", UNSEEN | {"start": 9, "stop": 3}),
+    ("an objection of two things", "objection", {"claim": "CLM-LAB-2026-0001-E", "revision": 1}),
     ("a publication of what comes later", "publication", {"log_size": 10_000}),
     ("a publication with a short digest", "publication", {"sha256": b"\xab"}),
 ]

@@ -12,10 +12,10 @@ from registry.records.analysis_plan import LockedSpec
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form
 from registry.records.claim_status import (
     CauseKind,
-    Contestation,
-    ContestationEvent,
-    ContestationStep,
     Dispute,
+    Objection,
+    ObjectionEvent,
+    ObjectionStep,
     StaleCause,
     Staleness,
     StalenessReview,
@@ -53,7 +53,7 @@ def review(claim: str, verdict: StalenessVerdict, *causes: StaleCause) -> Stalen
 def audit(writer: Writer, claim: str, *fixed: str, method: str = "closed-form/2, two-way", rival: str | None = None) -> str:
     """Record a whole audit of *claim* (`…@n`) whose lock fixes the definitions *fixed*; return its identifier."""
     name = make.allocate(writer, Kind.AUDIT)
-    writer.append(replace(make.audit(name, claim), contestation=rival))
+    writer.append(replace(make.audit(name, claim), objection=rival))
     deploy = tuple(LockedSpec(name="default", spec=one, sha256="ab" * 32) for one in fixed)
     locked = writer.append(replace(make.lock(name, claim), deploy=deploy))
     run = writer.append(make.run(name, locked.at + timedelta(hours=1)))
@@ -74,10 +74,10 @@ def method_spec(writer: Writer, slug: str = "closed-form", versions: int = 1) ->
 
 
 def uphold(writer: Writer, target: str) -> str:
-    """Contest *target* and uphold that; return the contestation."""
-    name = make.allocate(writer, Kind.CONTESTATION)
-    writer.append(Contestation(contestation=name, target=target, by="LAB", grounds="too narrow"))
-    writer.append(ContestationEvent(contestation=name, step=ContestationStep.UPHELD, note="yes"))
+    """Contest *target* and uphold that; return the objection."""
+    name = make.allocate(writer, Kind.OBJECTION)
+    writer.append(Objection(objection=name, target=target, by="LAB", grounds="too narrow"))
+    writer.append(ObjectionEvent(objection=name, step=ObjectionStep.UPHELD, note="yes"))
     return name
 
 
@@ -128,7 +128,7 @@ def test_what_took_the_place_of_a_model_is_a_cause_and_a_fine_tune_is_none(ledge
     assert replaced == [(CauseKind.SUCCESSOR, "Example m 2"), (CauseKind.SUCCESSOR, "Example m 3")]
     assert status.stale_because == ("Example m 1 was followed by Example m 2", "Example m 1 has a later snapshot, Example m 3")
     assert status.causes[0].entry == first.seq
-    assert status.staleness is Staleness.POTENTIALLY_STALE
+    assert status.staleness is Staleness.NEEDS_REVIEW
 
 
 def test_a_deprecated_model_is_a_cause_until_it_is_reinstated(ledger: Ledger, claim: str) -> None:
@@ -220,7 +220,7 @@ def test_a_method_of_a_reported_estimate_counts_and_an_erased_result_stops_nothi
 
 
 @pytest.mark.parametrize("of", ["claim", "definition", "locked definition"])
-def test_a_contestation_upheld_after_the_audit_is_a_cause_until_the_next(ledger: Ledger, claim: str, of: str) -> None:
+def test_a_objection_upheld_after_the_audit_is_a_cause_until_the_next(ledger: Ledger, claim: str, of: str) -> None:
     """Of the claim or what it or its lock names; not before any outcome, and not for the audit that replays under the rival."""
     seen = []
     with ledger.write(actor="LAB") as writer:
@@ -240,22 +240,22 @@ def test_a_contestation_upheld_after_the_audit_is_a_cause_until_the_next(ledger:
     with ledger.view() as view:
         assert view.status(claim).dispute is disputed is Dispute.UPHELD
         assert rivalled in [one.audit.payload.audit for one in view.list_audits(claim)]
-    assert seen == [[], [], [(CauseKind.CONTESTATION, later)], []]
+    assert seen == [[], [], [(CauseKind.OBJECTION, later)], []]
 
 
 def test_an_audit_under_the_rival_is_no_reason_against_itself(ledger: Ledger, claim: str) -> None:
-    """It was opened before its contestation was upheld, and leads since; another contestation upheld meanwhile is a cause all the same."""
+    """It was opened before its objection was upheld, and leads since; another objection upheld meanwhile is a cause all the same."""
     with ledger.write(actor="LAB") as writer:
-        name = make.allocate(writer, Kind.CONTESTATION)
-        writer.append(Contestation(contestation=name, target=f"{claim}@1", by="LAB", grounds="too narrow"))
+        name = make.allocate(writer, Kind.OBJECTION)
+        writer.append(Objection(objection=name, target=f"{claim}@1", by="LAB", grounds="too narrow"))
         audit(writer, f"{claim}@1", rival=name)
-        writer.append(ContestationEvent(contestation=name, step=ContestationStep.UPHELD, note="yes"))
+        writer.append(ObjectionEvent(objection=name, step=ObjectionStep.UPHELD, note="yes"))
         alone = causes(writer, claim)
         other = uphold(writer, f"{claim}@1")
 
     with ledger.view() as view:
         assert alone == []
-        assert causes(view, claim) == [(CauseKind.CONTESTATION, other)]
+        assert causes(view, claim) == [(CauseKind.OBJECTION, other)]
 
 
 def test_a_person_confirms_or_dismisses_each_cause(ledger: Ledger, claim: str) -> None:
@@ -283,7 +283,7 @@ def test_a_person_confirms_or_dismisses_each_cause(ledger: Ledger, claim: str) -
         look(writer)
 
     two, wide = "Example m 2", f"{spec}@2"
-    may = Staleness.POTENTIALLY_STALE
+    may = Staleness.NEEDS_REVIEW
     assert seen == [
         (may, [two, wide]),
         (may, [wide]),
@@ -359,7 +359,7 @@ def test_what_was_found_of_a_passage_is_another_question_than_that_nobody_looked
         (unseen,) = writer.status(name).causes
         writer.append(review(f"{name}@1", DISMISSED, unseen))
         dismissed = causes(writer, name)
-        entry = writer.append(make.sighting(f"{name}@1", second, MatchResult.GONE))
+        entry = writer.append(make.passage_match(f"{name}@1", second, MatchResult.GONE))
 
     with ledger.view() as view:
         assert dismissed == []
@@ -381,7 +381,7 @@ def test_a_list_of_stale_claims_leaves_out_what_nobody_can_act_on(ledger: Ledger
         assert [one.claim for one in view.list_stale()] == [claim, other]
         assert [one.claim for one in view.list_stale(model=version(3))] == [other]
         assert list(view.list_stale(model=version(4))) == []
-        assert view.status(gone).staleness is Staleness.POTENTIALLY_STALE
+        assert view.status(gone).staleness is Staleness.NEEDS_REVIEW
         assert view.status(fresh).staleness is Staleness.CURRENT
 
 

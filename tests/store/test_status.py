@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, Relation
-from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep, Dispute, Lifecycle, Staleness
+from registry.records.claim_status import Dispute, Lifecycle, Objection, ObjectionEvent, ObjectionStep, Staleness
 from registry.records.model_version import ModelRef, ModelVersion
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass, Mode, RestrictionStatus, Standing
@@ -73,7 +73,7 @@ def test_a_restriction_follows_the_first_reading(ledger: Ledger, verdict: dict[s
     assert (after.staleness, revised.restriction, revised.staleness) == (
         Staleness.CURRENT,
         expected,
-        Staleness.POTENTIALLY_STALE,
+        Staleness.NEEDS_REVIEW,
     )
     assert "after its last audit" in revised.stale_because[0]
 
@@ -105,7 +105,7 @@ def test_what_a_claim_refers_to_makes_it_stale(ledger: Ledger) -> None:
     assert fresh.staleness is Staleness.CURRENT
     assert stale.status.stale_because == (
         "Example m 1 was followed by Example m 2",
-        f"{card}@1 has a newer revision, @2; where its passage stands there was not looked up (caveat card diff {card} --record)",
+        f"{card}@1 has a newer revision, @2; the place of its passage there was not looked up (caveat card diff {card} --record)",
         f"{phi} has a newer version, @2",
         f"{deploy.spec}@1 has a newer version, @2",
     )
@@ -116,17 +116,17 @@ def test_what_a_claim_refers_to_makes_it_stale(ledger: Ledger) -> None:
 
 STEPS = [
     ([], Dispute.CONTESTED),
-    ([ContestationStep.ANSWERED], Dispute.CONTESTED),
-    ([ContestationStep.ANSWERED, ContestationStep.ESCALATED], Dispute.CONTESTED),
-    ([ContestationStep.UPHELD], Dispute.UPHELD),
-    ([ContestationStep.REJECTED], Dispute.UNDISPUTED),
-    ([ContestationStep.ESCALATED, ContestationStep.REJECTED], Dispute.UNDISPUTED),
+    ([ObjectionStep.ANSWERED], Dispute.CONTESTED),
+    ([ObjectionStep.ANSWERED, ObjectionStep.ESCALATED], Dispute.CONTESTED),
+    ([ObjectionStep.UPHELD], Dispute.UPHELD),
+    ([ObjectionStep.REJECTED], Dispute.UNDISPUTED),
+    ([ObjectionStep.ESCALATED, ObjectionStep.REJECTED], Dispute.UNDISPUTED),
 ]
 
 
 @pytest.mark.parametrize("target", ["claim", "specification"])
 @pytest.mark.parametrize(("steps", "expected"), STEPS)
-def test_a_contestation_disputes(ledger: Ledger, target: str, steps: list[ContestationStep], expected: Dispute) -> None:
+def test_a_objection_disputes(ledger: Ledger, target: str, steps: list[ObjectionStep], expected: Dispute) -> None:
     """Of the claim or of a P_deploy it refers to; it is dispute and not staleness, and touches no other claim."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
@@ -134,31 +134,31 @@ def test_a_contestation_disputes(ledger: Ledger, target: str, steps: list[Contes
         writer.append(deploy)
         name = make.add_claim(writer, phi, deploy_contexts=(f"{deploy.spec}@1",))
         other = make.add_claim(writer, phi, quote="other")
-        contestation = make.allocate(writer, Kind.CONTESTATION)
+        objection = make.allocate(writer, Kind.OBJECTION)
         aim = f"{name}@1" if target == "claim" else f"{deploy.spec}@1"
-        writer.append(Contestation(contestation=contestation, target=aim, by="LAB", grounds="too narrow"))
-        writer.append_many([ContestationEvent(contestation=contestation, step=step, note="so") for step in steps])
+        writer.append(Objection(objection=objection, target=aim, by="LAB", grounds="too narrow"))
+        writer.append_many([ObjectionEvent(objection=objection, step=step, note="so") for step in steps])
 
     with ledger.view() as view:
         assert view.status(name).dispute is expected
         assert view.status(name).staleness is Staleness.CURRENT
         assert view.status(other).dispute is Dispute.UNDISPUTED
-        assert len(view.dossier(name).contestations[0].events) == len(steps)
-        found = view.find_contestation(contestation)
+        assert len(view.dossier(name).objections[0].events) == len(steps)
+        found = view.find_objection(objection)
         assert found is not None
-        assert found.contestation.payload.target == aim
+        assert found.objection.payload.target == aim
 
 
-def test_one_open_contestation_outweighs_settled_ones(ledger: Ledger) -> None:
+def test_one_open_objection_outweighs_settled_ones(ledger: Ledger) -> None:
     """Contested as long as any is open, upheld when one was and none is."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
         name = make.add_claim(writer, phi)
-        names = writer.allocate(Kind.CONTESTATION, "LAB", 2)
-        writer.append_many([Contestation(contestation=one, target=f"{name}@1", by="LAB", grounds="no") for one in names])
-        writer.append(ContestationEvent(contestation=names[0], step=ContestationStep.UPHELD, note="yes"))
+        names = writer.allocate(Kind.OBJECTION, "LAB", 2)
+        writer.append_many([Objection(objection=one, target=f"{name}@1", by="LAB", grounds="no") for one in names])
+        writer.append(ObjectionEvent(objection=names[0], step=ObjectionStep.UPHELD, note="yes"))
         open_ = writer.status(name).dispute
-        writer.append(ContestationEvent(contestation=names[1], step=ContestationStep.REJECTED, note="no"))
+        writer.append(ObjectionEvent(objection=names[1], step=ObjectionStep.REJECTED, note="no"))
         settled = writer.status(name).dispute
 
     assert (open_, settled) == (Dispute.CONTESTED, Dispute.UPHELD)
@@ -177,6 +177,6 @@ def test_an_earlier_revision_says_that_there_is_a_later_one(ledger: Ledger) -> N
     with ledger.view() as view, ledger.view(size) as then:
         earlier, latest, before = view.dossier(f"{name}@1"), view.dossier(name), then.dossier(f"{name}@1")
 
-    assert earlier.status.staleness is Staleness.POTENTIALLY_STALE
+    assert earlier.status.staleness is Staleness.NEEDS_REVIEW
     assert earlier.status.stale_because == ("the claim has a newer revision, @2",)
     assert latest.status.staleness is before.status.staleness is Staleness.CURRENT

@@ -35,7 +35,7 @@ def _prepare(writer: Writer) -> tuple[str, str, str]:
 
 
 def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> None:
-    """Each kind by its card, with and without revision, and sightings by their claim too; as of before, nothing of it is seen."""
+    """Each kind by its card, with and without revision, and passage matches by their claim too; as of before, nothing of it is seen."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
         before = writer.log_size
@@ -43,7 +43,7 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
             make.survey(first, (0, 35), QUOTE),
             make.survey(second, QUOTE, by="claude model-1"),
             make.omission(first, "It is about another model."),
-            make.sighting(f"{claim}@1", second, MatchResult.MOVED),
+            make.passage_match(f"{claim}@1", second, MatchResult.MOVED),
         )
         writer.append_many(said)
     card = first.partition("@")[0]
@@ -55,22 +55,24 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
         assert [one.payload for one in view.list_omissions(card)] == [said[2]]
         assert view.list_omissions(second) == ()
         for found in (
-            view.list_sightings(card=second),
-            view.list_sightings(card=card),
-            view.list_sightings(claim=claim),
-            view.list_sightings(claim=f"{claim}@1", card=second),
-            view.list_sightings(),
-            view.dossier(claim).sightings,
+            view.list_passage_matches(card=second),
+            view.list_passage_matches(card=card),
+            view.list_passage_matches(claim=claim),
+            view.list_passage_matches(claim=f"{claim}@1", card=second),
+            view.list_passage_matches(),
+            view.dossier(claim).passage_matches,
         ):
             assert [one.payload for one in found] == [said[3]]
-        assert view.list_sightings(card=first) == view.list_sightings(claim=f"{claim}@2") == ()
+        assert view.list_passage_matches(card=first) == view.list_passage_matches(claim=f"{claim}@2") == ()
         assert [one.entry.seq - before for one in view.history(card)[2:]] == [1, 2, 3, 4]
         assert view.history(claim)[-1].payload == said[3]
-        assert (then.list_surveys(card), then.list_omissions(card), then.list_sightings(), then.dossier(claim).sightings) == ((),) * 4
+        assert (then.list_surveys(card), then.list_omissions(card), then.list_passage_matches(), then.dossier(claim).passage_matches) == (
+            (),
+        ) * 4
 
 
 FATES = [
-    (None, "{first} has a newer revision, @2; where its passage stands there was not looked up (caveat card diff {card} --record)"),
+    (None, "{first} has a newer revision, @2; the place of its passage there was not looked up (caveat card diff {card} --record)"),
     (MatchResult.UNCHANGED, None),
     (MatchResult.MOVED, None),
     (MatchResult.REWORDED, "its passage is reworded in {second}"),
@@ -78,28 +80,28 @@ FATES = [
 ]
 
 
-@pytest.mark.parametrize(("fate", "reason"), FATES, ids=[str(fate) for fate, _ in FATES])
-def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, fate: MatchResult | None, reason: str | None) -> None:
+@pytest.mark.parametrize(("match_result", "reason"), FATES, ids=[str(match_result) for match_result, _ in FATES])
+def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, match_result: MatchResult | None, reason: str | None) -> None:
     """A passage found word for word is not stale, one that is not says how, one that no one looked up says that."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
-        if fate:
-            writer.append(make.sighting(f"{claim}@1", second, fate))
+        if match_result:
+            writer.append(make.passage_match(f"{claim}@1", second, match_result))
 
     expected = () if reason is None else (reason.format(first=first, second=second, card=first.partition("@")[0]),)
     with ledger.view() as view:
         status = view.status(claim)
         assert status.stale_because == expected
-        assert status.staleness is (Staleness.POTENTIALLY_STALE if expected else Staleness.CURRENT)
+        assert status.staleness is (Staleness.NEEDS_REVIEW if expected else Staleness.CURRENT)
         assert view.dossier(claim).status == status
         assert [one.status for one in view.list_claims()] == [status]
 
 
 def test_a_passage_spelled_otherwise_makes_nothing_stale(ledger: Ledger) -> None:
-    """Reworded in its spelling alone is no alarm, and stays none when the words of the sighting are erased."""
+    """Reworded in its spelling alone is no alarm, and stays none when the words of the passage match are erased."""
     with ledger.write(actor="LAB") as writer:
         claim, _, second = _prepare(writer)
-        writer.append(replace(make.sighting(f"{claim}@1", second, MatchResult.REWORDED), differs=("behaviour → behavior",)))
+        writer.append(replace(make.passage_match(f"{claim}@1", second, MatchResult.REWORDED), differs=("behaviour → behavior",)))
         last = writer.log_size
 
     with ledger.view() as view:
@@ -111,16 +113,16 @@ def test_a_passage_spelled_otherwise_makes_nothing_stale(ledger: Ledger) -> None
 
 
 def test_only_the_newest_revision_of_the_card_counts(ledger: Ledger) -> None:
-    """A sighting in the second revision says nothing of the third; as of before the third, it still settles the matter."""
+    """A passage match in the second revision says nothing of the third; as of before the third, it still settles the matter."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
-        writer.append(make.sighting(f"{claim}@1", second))
+        writer.append(make.passage_match(f"{claim}@1", second))
         then = writer.log_size
         make.revise_card(writer, first.partition("@")[0], revision=3, document="12" * 32)
 
     with ledger.view() as view, ledger.view(then) as before:
         (reason,) = view.status(claim).stale_because
-        assert reason.startswith(f"{first} has a newer revision, @3; where its passage stands there was not looked up")
+        assert reason.startswith(f"{first} has a newer revision, @3; the place of its passage there was not looked up")
         assert before.status(claim).stale_because == ()
 
 
@@ -131,7 +133,7 @@ def test_a_paraphrase_has_no_passage_to_look_up(ledger: Ledger) -> None:
         phi = "PRP-LAB-2026-0001-X@1"
         claim = make.add_claim(writer, phi, card=first, quote="In our words.")
         with pytest.raises(InputError, match="wrong-document"):
-            writer.append(make.sighting(f"{claim}@1", second))
+            writer.append(make.passage_match(f"{claim}@1", second))
 
     with ledger.view() as view:
         assert view.status(claim).stale_because == (f"{first} has a newer revision, @2",)
@@ -143,9 +145,9 @@ def test_claims_of_one_card_have_each_their_own_fate(ledger: Ledger) -> None:
         claim, first, second = _prepare(writer)
         phi = "PRP-LAB-2026-0001-X@1"
         others = [make.add_quoted(writer, phi, first, note=str(number)) for number in range(3)]
-        writer.append(make.sighting(f"{claim}@1", second))
-        writer.append(make.sighting(f"{others[0]}@1", second, MatchResult.GONE))
-        writer.append(make.sighting(f"{others[1]}@1", second, MatchResult.REWORDED))
+        writer.append(make.passage_match(f"{claim}@1", second))
+        writer.append(make.passage_match(f"{others[0]}@1", second, MatchResult.GONE))
+        writer.append(make.passage_match(f"{others[1]}@1", second, MatchResult.REWORDED))
 
     with ledger.view() as view:
         told = [" ".join(one.status.stale_because) for one in view.list_claims()]
@@ -153,11 +155,11 @@ def test_claims_of_one_card_have_each_their_own_fate(ledger: Ledger) -> None:
     assert "was not looked up" in told[3]
 
 
-def test_a_claim_that_moved_to_the_new_revision_leaves_its_sightings_behind(ledger: Ledger) -> None:
+def test_a_claim_that_moved_to_the_new_revision_leaves_its_passage_matches_behind(ledger: Ledger) -> None:
     """They were about the revision that quoted the old one; the new one is current, and its dossier still shows them."""
     with ledger.write(actor="LAB") as writer:
         claim, _, second = _prepare(writer)
-        writer.append(make.sighting(f"{claim}@1", second, MatchResult.REWORDED))
+        writer.append(make.passage_match(f"{claim}@1", second, MatchResult.REWORDED))
         place = make.anchor(document="ef" * 32)
         verbatim = {"card": second, "quote_status": QuoteStatus.VERBATIM, "anchor": place}
         writer.append(make.claim(claim, "PRP-LAB-2026-0001-X@1", revision=2, why="reworded by the publisher", **verbatim))
@@ -165,7 +167,7 @@ def test_a_claim_that_moved_to_the_new_revision_leaves_its_sightings_behind(ledg
     with ledger.view() as view:
         dossier = view.dossier(claim)
     assert dossier.status.stale_because == ()
-    assert [one.payload.claim for one in dossier.sightings] == [f"{claim}@1"]
+    assert [one.payload.claim for one in dossier.passage_matches] == [f"{claim}@1"]
 
 
 def test_every_refusal_says_why(ledger: Ledger) -> None:
@@ -174,7 +176,7 @@ def test_every_refusal_says_why(ledger: Ledger) -> None:
         claim, first, second = _prepare(writer)
         other = f"{make.add_card(writer, 'cd' * 32)}@1"
         bare = make.add_claim(writer, "PRP-LAB-2026-0001-X@1", quote="Known from elsewhere.")
-        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.sighting(f"{claim}@1", second)])
+        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.passage_match(f"{claim}@1", second)])
         size = writer.log_size
         nowhere = f"{first.partition('@')[0]}@9"
         refused: list[tuple[Payload, str]] = [
@@ -186,15 +188,15 @@ def test_every_refusal_says_why(ledger: Ledger) -> None:
             (make.omission(first, document="ef" * 32), "wrong-document"),
             (make.omission(first, start=50, stop=99), "not-in-text"),
             (make.omission(first, "Another reason."), "already-recorded"),
-            (make.sighting("CLM-LAB-2026-0009-1@1", second), "not-registered"),
-            (make.sighting(f"{claim}@2", second), "not-registered"),
-            (make.sighting(f"{claim}@1", nowhere), "not-registered"),
-            (make.sighting(f"{claim}@1", first, document="ab" * 32), "wrong-document"),
-            (make.sighting(f"{claim}@1", other, document="cd" * 32), "wrong-document"),
-            (make.sighting(f"{bare}@1", second), "wrong-document"),
-            (make.sighting(f"{claim}@1", second, document="ab" * 32), "wrong-document"),
-            (make.sighting(f"{claim}@1", second, start=0, stop=900), "not-in-text"),
-            (make.sighting(f"{claim}@1", second, MatchResult.GONE), "already-recorded"),
+            (make.passage_match("CLM-LAB-2026-0009-1@1", second), "not-registered"),
+            (make.passage_match(f"{claim}@2", second), "not-registered"),
+            (make.passage_match(f"{claim}@1", nowhere), "not-registered"),
+            (make.passage_match(f"{claim}@1", first, document="ab" * 32), "wrong-document"),
+            (make.passage_match(f"{claim}@1", other, document="cd" * 32), "wrong-document"),
+            (make.passage_match(f"{bare}@1", second), "wrong-document"),
+            (make.passage_match(f"{claim}@1", second, document="ab" * 32), "wrong-document"),
+            (make.passage_match(f"{claim}@1", second, start=0, stop=900), "not-in-text"),
+            (make.passage_match(f"{claim}@1", second, MatchResult.GONE), "already-recorded"),
         ]
         for payload, code in refused:
             with pytest.raises(CaveatError, match=code):
@@ -237,7 +239,7 @@ def test_a_rebuilt_registry_says_the_same_of_passages(ledger: Ledger, new_url: C
     """Rows, statuses and what is listed, on each engine."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
-        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.sighting(f"{claim}@1", second, MatchResult.GONE)])
+        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.passage_match(f"{claim}@1", second, MatchResult.GONE)])
     target = new_url()
     rebuild(ledger.url, target, lambda _done: None)
     copy = _open(target)
@@ -250,7 +252,7 @@ def test_a_rebuilt_registry_says_the_same_of_passages(ledger: Ledger, new_url: C
     copy.close()
 
 
-@pytest.mark.parametrize("table", ["survey", "omission", "sighting"])
+@pytest.mark.parametrize("table", ["survey", "omission", "passage_match"])
 def test_nothing_that_is_said_of_passages_can_be_deleted(new_url: Callable[[], str], table: str) -> None:
     """The guards of the tables refuse it."""
     url = new_url()
@@ -258,7 +260,9 @@ def test_nothing_that_is_said_of_passages_can_be_deleted(new_url: Callable[[], s
     ledger = _open(url)
     with ledger.write(actor="LAB") as writer:
         claim, _, second = _prepare(writer)
-        writer.append_many([make.survey(second, QUOTE), make.omission(second, document="ef" * 32), make.sighting(f"{claim}@1", second)])
+        writer.append_many(
+            [make.survey(second, QUOTE), make.omission(second, document="ef" * 32), make.passage_match(f"{claim}@1", second)]
+        )
 
     with ledger.connect() as connection, pytest.raises(DBAPIError, match="append-only"):
         connection.exec_driver_sql(f"DELETE FROM {table}")
@@ -283,4 +287,4 @@ def test_a_relation_is_found_from_either_side(ledger: Ledger) -> None:
 def test_a_place_in_the_text_is_needed_unless_gone() -> None:
     """The record refuses before any table is asked."""
     with pytest.raises(ValueError, match="exactly if it is not gone"):
-        replace(make.sighting("CLM-LAB-2026-0001-E@1", "CRD-LAB-2026-0001-L@2"), fate=MatchResult.GONE)
+        replace(make.passage_match("CLM-LAB-2026-0001-E@1", "CRD-LAB-2026-0001-L@2"), match_result=MatchResult.GONE)

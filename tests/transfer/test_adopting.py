@@ -10,7 +10,7 @@ from registry.errors import CaveatError
 from registry.exchange.bundle_transfer import take_over
 from registry.exchange.foreign_claims import adopt_claim
 from registry.records.claim import Form
-from registry.records.claim_status import Contestation
+from registry.records.claim_status import Objection
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass, RestrictionStatus
 from registry.report.supplement_assembly import assemble_claim
@@ -73,14 +73,14 @@ def test_an_adopted_claim_is_audited_and_contested_here(pair: tuple[Institute, I
     done = adopt_claim(institute.ledger, lab.origin, claim, owner="AISI")
     with institute.ledger.write(actor="AISI") as writer:
         _conclude(writer, done.claim, "AISI", ClaimClass.STABLE)
-        objection = writer.allocate(Kind.CONTESTATION, "AISI")[0]
-        writer.append(Contestation(contestation=objection, target=done.claim, by="AISI", grounds="too few tasks"))
+        objection = writer.allocate(Kind.OBJECTION, "AISI")[0]
+        writer.append(Objection(objection=objection, target=done.claim, by="AISI", grounds="too few tasks"))
 
     with institute.ledger.view() as view:
         dossier = view.dossier(done.claim)
     assert [one.log for one in dossier.family.outcomes] == [lab.origin, None]
     assert dossier.status.restriction is RestrictionStatus.NARROWED
-    assert [one.contestation.payload.contestation for one in dossier.contestations] == [objection]
+    assert [one.objection.payload.objection for one in dossier.objections] == [objection]
 
 
 def test_adopting_again_records_nothing(pair: tuple[Institute, Institute, str]) -> None:

@@ -8,7 +8,7 @@ from registry.errors import InputError
 from registry.exchange.claim_comparison import MatchKind, compare_registries
 from registry.exchange.compared_registry import open_compared
 from registry.records.claim import Form, Relation
-from registry.records.claim_status import Contestation
+from registry.records.claim_status import Objection
 from registry.records.record import Kind
 from tests.store import builders
 from tests.transfer.registries import Institute
@@ -18,8 +18,8 @@ LIMIT = {"form": Form.UPPER_BOUND, "relation": Relation.AT_MOST}
 
 def contest(institute: Institute, claim: str) -> None:
     with institute.ledger.write(actor=institute.code) as writer:
-        name = writer.allocate(Kind.CONTESTATION, institute.code)[0]
-        writer.append(Contestation(contestation=name, target=f"{claim}@1", by=institute.code, grounds="too few contexts"))
+        name = writer.allocate(Kind.OBJECTION, institute.code)[0]
+        writer.append(Objection(objection=name, target=f"{claim}@1", by=institute.code, grounds="too few contexts"))
 
 
 def test_disagreements_come_first_then_what_one_alone_has(aisi: Institute, lab: Institute) -> None:

@@ -55,7 +55,7 @@ def test_a_rotation_is_followed_from_the_old_key(aisi: Institute, lab: Institute
     assert done.vkey == str(aisi.vkey) != str(first)
 
 
-def test_a_rotation_is_followed_in_a_stretch(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
+def test_a_rotation_is_followed_in_a_scale(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
     """What a stretch says of keys is vouched for by what was signed before it, or in it."""
     aisi.export(tmp_path / "a.caveat")
     read(lab, tmp_path / "a.caveat", aisi.vkey)

@@ -176,7 +176,7 @@ def test_a_text_erased_later_is_no_contradiction(aisi: Institute, lab: Institute
     assert (done.new, kept[6] is not None) == (1, True)
 
 
-def test_card_texts_can_be_left_out(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
+def test_card_texts_can_be_excluded(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
     """Third-party texts need not travel; the claims do."""
     aisi.export(tmp_path / "a.caveat", cards=False)
     done = read(lab, tmp_path / "a.caveat", aisi.vkey)

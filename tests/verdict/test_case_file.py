@@ -53,7 +53,7 @@ def test_the_documented_file_is_read(tmp_path: Path) -> None:
     assert scores == tmp_path / "scores.csv"
 
 
-def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
+def test_what_is_excluded_has_its_default(tmp_path: Path) -> None:
     """Form and property suffice; `suppressible` is false, the quote a paraphrase, P_deploy defensible, the check not made."""
     case, scores = read_case(write(tmp_path, {**SHORTEST, "evidence": [{"layer": "latent"}]}))
 

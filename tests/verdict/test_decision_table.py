@@ -66,7 +66,7 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     (
         build_case(theta=0.1, raters=TOLD_APART),
         build_estimate(),
-        ("sides-told-apart", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
+        ("sides-distinguished", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
     (
         build_case(theta=0.1, scoring=Scoring(invariant=False)),
@@ -137,7 +137,7 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     ),
     (build_case(Form.EXISTENCE), build_estimate(), ("observed", Verdict.OBSERVED, STABLE, Standing.OBSERVED_CONDITION, None, None)),
     (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
-    (build_case(theta=0.1, raters=TOLD_APART), None, ("sides-told-apart", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(theta=0.1, raters=TOLD_APART), None, ("sides-distinguished", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
         build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL, evidence=(build_evidence(kind=EvidenceKind.DEPARTURE),)),

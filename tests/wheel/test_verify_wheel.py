@@ -117,7 +117,7 @@ def test_a_pdf_and_a_key_line_are_enough(place: Path, mail: Path) -> None:
 @pytest.mark.slow
 def test_rendering_again_is_not_checked_and_says_why(place: Path, mail: Path) -> None:
     """Layout is not installed: the check `bytes` has that reason, and a registry is refused with the name of the full distribution."""
-    redrawn = run(place, mail, f"out/{NAME}.pdf", "--key", "institute.keys", "--redraw")
+    redrawn = run(place, mail, f"out/{NAME}.pdf", "--key", "institute.keys", "--rerender")
     required = run(place, mail, f"out/{NAME}.html", "--key", "institute.keys", "--require", "bytes")
     refused = run(place, mail, "--registry", "sqlite:///caveat.db")
 

@@ -14,7 +14,7 @@ from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_call
 from audit.propose.offer_grounding import doubt_addressed
 from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
-from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_left_out, drop_registered, drop_sighted, drop_unanchored
+from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
 from audit.propose.window_questions import QuestionSettings
 from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
 from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
@@ -51,7 +51,7 @@ class KnownCard:
     """Those that are registered of this card, whatever its revision."""
     sighted: tuple[tuple[ClaimRevision, Anchor], ...] = ()
     """Claims that quote another revision of the card, each with the place of its passage in this one, where it stands as it did."""
-    left_out: tuple[Omission, ...] = ()
+    excluded: tuple[Omission, ...] = ()
     """Passages of this card that are deliberately not registered."""
     figures: "tuple[QuantityFigure, ...]" = ()
     """Numbers of registered claims, to find what is restated; empty where there is no registry."""
@@ -121,7 +121,7 @@ def _gather(app: App, view: "View", card: Card) -> KnownCard:
         registered=_list_properties(app, view),
         claims=claims,
         sighted=tuple(_find_sighted(view, card, claims)),
-        left_out=tuple(omission.payload for omission in view.list_omissions(card.card)),
+        excluded=tuple(omission.payload for omission in view.list_omissions(card.card)),
         figures=_read_figures(view),
     )
 
@@ -134,8 +134,8 @@ def _read_claims(view: "View", card: Card) -> Iterator[ClaimRevision]:
 def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -> Iterator[tuple[ClaimRevision, Anchor]]:
     """Yield the claims whose passages were seen in *card* and need no decision there, as they are recorded."""
     current = {claim.reference: claim for claim in claims}
-    for sighting in view.list_sightings(card=f"{card.card}@{card.revision}"):
-        seen = sighting.payload
+    for passage_match in view.list_passage_matches(card=f"{card.card}@{card.revision}"):
+        seen = passage_match.payload
         if seen.anchor is not None and not seen.is_alarm and seen.claim in current:
             yield current[seen.claim], seen.anchor
 
@@ -270,14 +270,14 @@ def _open(folder: Path) -> Iterator[RunStore]:
 _MOST_REASONS = 8
 
 
-def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, left_out: int, lower: int) -> Iterator[str]:
+def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int, lower: int) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
         unsure: proposals that were left away for `--min-confidence`.
         registered: proposals that are registered already.
         sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
-        left_out: proposals of passages that were deliberately left out before.
+        excluded: proposals of passages that were deliberately left out before.
         lower: proposals that matter less than those shown.
     """
     found = proposals.proposals
@@ -290,8 +290,8 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         yield f"  registered already, and not proposed again: {registered}"
     if sighted:
         yield f"  registered of another revision of the card, whose passage stands here too, and not proposed again: {sighted}"
-    if left_out:
-        yield f"  left out before, and not proposed again: {left_out}"
+    if excluded:
+        yield f"  left out before, and not proposed again: {excluded}"
     if lower:
         yield f"  not shown, because they matter less: {lower:,} (--all shows them)"
     if unsure:
@@ -345,11 +345,11 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, known_card.claims)
     new, sighted = drop_sighted(new, known_card.sighted)
-    still, left_out = drop_left_out(new, known_card.left_out)
+    still, excluded = drop_excluded(new, known_card.excluded)
     top = len(still.proposals) if options["all_"] else options["top"] or TOP
     proposals = add_restated(replace(still, proposals=select_top(still.proposals, top)), known_card.figures)
     lower = len(still.proposals) - len(proposals.proposals)
-    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, left_out=left_out, lower=lower)
+    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded, lower=lower)
     warnings = (f"warning: {warning}" for warning in known_card.text.warnings)
     return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 

@@ -202,7 +202,7 @@ def _tell_counts(review: ProposalReview) -> str:
     claims = sum(len(proposal_decision.claims) for proposal_decision in accepted)
     made = f" ({claims} claims)" if claims != len(accepted) else ""
     skipped = review.count(ProposalVerdict.SKIPPED)
-    return f"{len(accepted)} accepted{made}, {review.count(ProposalVerdict.LEFT_OUT)} left out" + (
+    return f"{len(accepted)} accepted{made}, {review.count(ProposalVerdict.EXCLUDED)} left out" + (
         f", {skipped} skipped" if skipped else ""
     )
 
@@ -314,7 +314,7 @@ def _describe_decision(decision: ProposalDecision) -> str:
     match decision.verdict:
         case ProposalVerdict.ACCEPTED:
             return "accepted" if len(decision.claims) == 1 else f"split into {len(decision.claims)} claims"
-        case ProposalVerdict.LEFT_OUT:
+        case ProposalVerdict.EXCLUDED:
             return f"left out: {decision.reason}"
         case ProposalVerdict.SKIPPED:
             return "skipped"

@@ -341,7 +341,7 @@ class ReviewSession:
             self._message = "not left out: it needs a reason"
             return
         self._reason = text
-        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=text))
+        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.EXCLUDED, reason=text))
 
     def _decide(self, decision: ProposalDecision) -> None:
         self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
@@ -413,7 +413,7 @@ class ReviewSession:
             card=opening.proposals.card,
             model=opening.model,
             entries=tuple(entry for at in order for entry in list_entries(self.review, at, self._propose(at))),
-            left_out=list_omissions(self.review, self._proposals),
+            excluded=list_omissions(self.review, self._proposals),
             proposed=opening.survey,
             registered=self._ground.registered,
         )
@@ -456,7 +456,7 @@ def list_omissions(review: ProposalReview, proposals: Sequence[Proposal]) -> tup
     reasons: dict[tuple[int, int], list[str]] = {}
     for at in sorted(review.decisions):
         decision = review.decisions[at]
-        if decision.verdict is ProposalVerdict.LEFT_OUT and decision.reason and _place(proposals[at]) not in claimed:
+        if decision.verdict is ProposalVerdict.EXCLUDED and decision.reason and _place(proposals[at]) not in claimed:
             reasons.setdefault(_place(proposals[at]), []).append(decision.reason)
     first = {_place(proposals[at]): proposals[at] for at in sorted(review.decisions, reverse=True)}
     return tuple(

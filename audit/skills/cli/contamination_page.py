@@ -1,6 +1,5 @@
 """The page and result files of a skill-contamination study: sections, tables, patterns; no script, no network."""
 
-import base64
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
@@ -41,6 +40,7 @@ from registry.present.answers import render_json, show, write_cell
 from registry.present.blocks import Block, Remark, Table, Title
 from registry.present.html_fragment import render_fragment
 from registry.records.estimates import Measure
+from registry.report.font_subset import build_font_faces
 from registry.report.number_format import format_count, format_items, format_number, format_p, format_range, format_signed, share
 
 # The tables of the page of a skill-contamination study, and what its sections are made of.
@@ -128,8 +128,8 @@ def _list_properties(kept: Aggregate) -> Iterator[Block]:
 
 def _list_skills(study: ContaminationStudy) -> Iterator[Block]:
     """Yield the table of every contrast of every skill, then the mitigation of each."""
-    yield "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: left out of the aggregates by the study."
-    names = {skill.skill: skill.skill + (" *" if skill.left_out else "") for skill in study.skills}
+    yield "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: excluded from the aggregates by the study."
+    names = {skill.skill: skill.skill + (" *" if skill.excluded else "") for skill in study.skills}
     columns = ("Skill", "Contrast", "Published", "p then, t / W", "d then", "Here", "p by task, t / W", "Holm", "d by task", _SEEN_WHOLE)
     rows = [(names[skill.skill], *_list_contrast_cells(effect)) for skill in study.skills for effect in skill.effects]
     yield Table(columns, rows)
@@ -178,7 +178,7 @@ def _list_inventory(study: ContaminationStudy) -> Iterator[Block]:
     yield Table(columns, rows, numbers=columns[1:])
     for exclusion in inventory.exclusions:
         yield f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
-    yield from (f"{out.skill}: left out of the aggregates by the study ({out.reason})" for out in inventory.left_out)
+    yield from (f"{out.skill}: excluded from the aggregates by the study ({out.reason})" for out in inventory.excluded)
     yield from (f"{note.where}: {note.message}" for note in inventory.notes)
     yield from describe_absent(study.absent)
 
@@ -213,13 +213,13 @@ def _list_files(study: ContaminationStudy) -> Iterator[Block]:
             (name, *map(format_count, (count.recomputed, count.reproduced, count.copied, count.copies_agree)))
             for name, count in compatibility.by_part.items()
         ]
-        columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of the copies, agree")
+        columns = ("Part", "Recomputed here", "Of these, agree", "Compared only with a copy", "Of the copies, agree")
         yield Table(columns, rows, numbers=columns[1:])
         yield from (
             f"{difference.path}: published {difference.published:g}, found {difference.recomputed}"
             for difference in compatibility.differ[:50]
         )
-    yield Remark(f"{len(study.files)} files were read; their SHA-256 stand in results.json.")
+    yield Remark(f"{len(study.files)} files were read; their SHA-256 are in results.json.")
 
 
 _SEEN_WHOLE = "Seen whole by the judge"
@@ -295,7 +295,7 @@ def list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContra
     found = [
         (skill, effect) for skill in study.skills if (effect := find_effect(skill, name)) is not None and effect.measure.value is not None
     ]
-    return sorted(found, key=lambda pair: (pair[0].left_out is not None, pair[1].measure.value or 0.0, pair[0].skill))
+    return sorted(found, key=lambda pair: (pair[0].excluded is not None, pair[1].measure.value or 0.0, pair[0].skill))
 
 
 def draw_within(study: ContaminationStudy) -> Markup | None:
@@ -306,16 +306,16 @@ def draw_within(study: ContaminationStudy) -> Markup | None:
         within = find_effect(skill, "D−E")
         has_baseline = has_baseline or within is not None
         lines = (FigureValue(measure=effect.measure), *([] if within is None else [FigureValue(measure=within.measure, is_open=True)]))
-        rows.append(FigureRow(label=skill.skill, note=_name_left_out(skill), lines=lines, published=None, quiet=skill.left_out is not None))
+        rows.append(FigureRow(label=skill.skill, note=_name_excluded(skill), lines=lines, published=None, quiet=skill.excluded is not None))
     if not rows:
         return None
     figure = draw_intervals(
-        rows, margin=study.margin, title="The skill alone against the skill in a realistic context", unit=f"B−D, {UNIT}"
+        rows, margin=study.margin, title="The skill by itself against the skill in a realistic context", unit=f"B−D, {UNIT}"
     )
-    text = "Filled circle: B−D, compared directly, task by task. Below 0: the skill alone scores lower than in the realistic context."
+    text = "Filled circle: B−D, compared directly, task by task. Below 0: the skill by itself scores lower than in the realistic context."
     if has_baseline:
         text += " Open square: D−E, the skill within the realistic context against that context without it."
-    return build_section("The skill alone against the realistic context", build_figure(figure, text))
+    return build_section("The skill against the realistic context", build_figure(figure, text))
 
 
 def draw_references(study: ContaminationStudy) -> Markup | None:
@@ -327,13 +327,13 @@ def draw_references(study: ContaminationStudy) -> Markup | None:
             continue
         lines = (FigureValue(measure=whole.measure), FigureValue(measure=own.measure, is_open=True))
         note = f"references, B−C: {format_measure(effect.measure)}"
-        rows.append(FigureRow(label=skill.skill, note=note, lines=lines, published=None, quiet=skill.left_out is not None))
+        rows.append(FigureRow(label=skill.skill, note=note, lines=lines, published=None, quiet=skill.excluded is not None))
     if not rows:
         return None
     figure = draw_intervals(rows, margin=study.margin, title="With and without the references", unit=f"against the baseline A, {UNIT}")
     text = (
-        "Skills whose references may hide what their own text does not show. Filled circle: B−A, the whole skill. Open square: C−A, "
-        "without its references. Their difference, B−C, is what the references add; it is compared directly, and stands below the name."
+        "Skills with references that may hide what their own text does not show. Filled circle: B−A, the whole skill. Open square: C−A, "
+        "without its references. Their difference, B−C, is what the references add; it is compared directly, and is below the name."
     )
     return build_section("What the references add", build_figure(figure, text))
 
@@ -344,7 +344,7 @@ def draw_net_negative(study: ContaminationStudy) -> Markup | None:
     if not pairs:
         return None
     rows = [
-        FigureRow(label=skill.skill, note=tell_net(effect.measure), lines=(FigureValue(measure=effect.measure),), published=None)
+        FigureRow(label=skill.skill, note=describe_net(effect.measure), lines=(FigureValue(measure=effect.measure),), published=None)
         for skill, effect in pairs
     ]
     figure = draw_intervals(rows, margin=study.margin, title="Skills that may harm more than they help", unit=f"B−A, {UNIT}")
@@ -354,13 +354,13 @@ def draw_net_negative(study: ContaminationStudy) -> Markup | None:
     return build_section("Does contamination outweigh the benefit?", build_figure(figure, text))
 
 
-def tell_net(measure: Measure) -> str:
+def describe_net(measure: Measure) -> str:
     """Return in a few words what the interval of B−A says of help and harm."""
     if measure.low is None or measure.high is None:
         return "no interval"
     if measure.high < 0:
         return "net harm"
-    return "net help" if measure.low > 0 else "not told apart from 0"
+    return "net help" if measure.low > 0 else "not distinguishable from 0"
 
 
 def draw_patterns(study: ContaminationStudy) -> Markup | None:
@@ -384,17 +384,16 @@ def _build_pattern_row(skill: SkillContrasts, name: str) -> FigureRow | None:
     second = known.get("D−A")
     lines = (FigureValue(measure=first.measure), *([] if second is None else [FigureValue(measure=second.measure, is_open=True)]))
     return FigureRow(
-        label=skill.skill, note=f"{format_items(first.tasks, 'task')}", lines=lines, published=None, quiet=skill.left_out is not None
+        label=skill.skill, note=f"{format_items(first.tasks, 'task')}", lines=lines, published=None, quiet=skill.excluded is not None
     )
 
 
-def _name_left_out(skill: SkillContrasts) -> str:
-    return "" if skill.left_out is None else f"left out ({skill.left_out.replace('_', ' ')})"
+def _name_excluded(skill: SkillContrasts) -> str:
+    return "" if skill.excluded is None else f"excluded ({skill.excluded.replace('_', ' ')})"
 
 
 # A skill-contamination study as one self-contained HTML page; no script, no network. Every text is escaped by construction.
 
-_FONTS = (("SourceSans3-Regular", 400), ("SourceSans3-Semibold", 600))
 _STYLE = """
 main { max-width: 60rem; }
 .part figure { margin: 0.6em 0 0; }
@@ -442,9 +441,10 @@ def build_page(study: ContaminationStudy) -> str:
         _write_pattern_sources(study),
     ]
     title = "Skill contamination, read again" if has_published(study) else "Skill contamination"
-    head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), element("style", _build_style()))
-    head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
     body = Markup("").join(part if isinstance(part, Markup) else _render(part) for part in parts if part is not None)
+    style = element("style", _build_style(str(body)))
+    head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), style)
+    head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
     page = Markup('<!DOCTYPE html>\n<html lang="en">{}<body><main>{}</main></body></html>\n').format(_render(head), body)
     return str(page)
 
@@ -460,14 +460,9 @@ def _build_policy() -> Element:
     return element("meta", http_equiv="Content-Security-Policy", content=SECURITY_POLICY)
 
 
-def _build_style() -> str:
+def _build_style(body: str) -> str:
     folder = find_resource("report_templates")
-    faces = []
-    for name, weight in _FONTS:
-        data = base64.b64encode((folder / "fonts" / f"{name}.woff2").read_bytes()).decode()
-        source = f'url("data:font/woff2;base64,{data}") format("woff2")'
-        faces.append(f'@font-face{{font-family:"Source Sans 3";font-weight:{weight};font-display:swap;src:{source}}}')
-    return "\n".join([*faces, *((folder / name).read_text("utf-8") for name in ("base.css", "screen.css")), _STYLE])
+    return "\n".join([build_font_faces(body), *((folder / name).read_text("utf-8") for name in ("base.css", "screen.css")), _STYLE])
 
 
 def _write_head(study: ContaminationStudy) -> Element:
@@ -516,7 +511,7 @@ def _draw_forest(study: ContaminationStudy) -> Markup | None:
             note=_note(skill, effect),
             lines=(FigureValue(measure=effect.measure),),
             published=effect.published.delta if effect.published else None,
-            quiet=skill.left_out is not None,
+            quiet=skill.excluded is not None,
         )
         for skill, effect in pairs
     ]
@@ -528,8 +523,8 @@ def _draw_forest(study: ContaminationStudy) -> Markup | None:
 
 def _note(skill: SkillContrasts, effect: Effect) -> str:
     by_task = f"p by task {format_p(effect.paired_t.p)}"
-    if skill.left_out is not None:
-        return f"left out ({skill.left_out.replace('_', ' ')}); {by_task}"
+    if skill.excluded is not None:
+        return f"excluded ({skill.excluded.replace('_', ' ')}); {by_task}"
     printed = effect.published.t_p if effect.published else None
     then = "" if printed is None else f"p then {format_p(printed)}; "
     return f"{format_items(effect.units, 'task')}; {then}{by_task}"
@@ -541,27 +536,27 @@ def _draw_contexts(study: ContaminationStudy) -> Markup | None:
         realistic = find_effect(skill, "D−A")
         if realistic is not None:
             lines = (FigureValue(measure=effect.measure), FigureValue(measure=realistic.measure, is_open=True))
-            rows.append(FigureRow(label=skill.skill, note="", lines=lines, published=None, quiet=skill.left_out is not None))
+            rows.append(FigureRow(label=skill.skill, note="", lines=lines, published=None, quiet=skill.excluded is not None))
     if not rows:
         return None
     figure = draw_intervals(
-        rows, margin=study.margin, title="The skill alone and in a realistic context, by skill", unit=f"against the baseline A, {UNIT}"
+        rows, margin=study.margin, title="The skill by itself and in a realistic context, by skill", unit=f"against the baseline A, {UNIT}"
     )
     has_baseline = any(find_effect(skill, "D−E") is not None for skill in study.skills)
     apart = (
-        "what the context does without the skill, E−A, stands in the table"
+        "the effect of the context without the skill, E−A, is in the table"
         if has_baseline
         else "no baseline was run in the realistic context"
     )
     text = (
-        "Filled circle: B−A, the skill alone. Open square: D−A, the skill in a realistic context. Both are against the plain baseline: "
-        f"{apart}, so the difference of the two is not mitigation alone."
+        "Filled circle: B−A, the skill by itself. Open square: D−A, the skill in a realistic context. Both are against the plain baseline: "
+        f"{apart}, so the difference of the two is not only mitigation."
     )
-    return build_section("The skill alone and in a realistic context", build_figure(figure, text))
+    return build_section("The skill by itself and in a realistic context", build_figure(figure, text))
 
 
 def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
-    known = {contrasts.skill: contrasts for contrasts in study.skills if contrasts.left_out is None}
+    known = {contrasts.skill: contrasts for contrasts in study.skills if contrasts.excluded is None}
     figures: list[Element] = []
     for correlation in kept.correlations:
         effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, correlation.contrast)) is not None]
@@ -571,7 +566,7 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | N
         printed = "" if correlation.published is None else f"; published {format_number(correlation.published)} without an interval"
         coefficients = f"Pearson {format_plain(correlation.pearson)}, Spearman {format_plain(correlation.spearman)}"
         found = f"{correlation.contrast}: {coefficients}, {format_items(correlation.skills, 'skill')}{printed}."
-        text = f"{found} A name that would cover another is left out."
+        text = f"{found} A name that would cover another is not printed."
         scatter = draw_scatter(
             dots,
             title=f"Structural score and {correlation.contrast}",

@@ -48,7 +48,7 @@ def summarise_listing(
                 "risk_level": entry.risk_level.value,
                 "test_category": entry.test_category,
                 "structural_score": entry.structural_score,
-                "left_out": entry.left_out,
+                "excluded": entry.excluded,
                 "chars": file.texts[name].chars,
                 "references": len(file.texts[name].digests) - 1,
                 "tasks": len(file.tasks[name].tasks),
@@ -74,20 +74,20 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
     columns = ("skill", "risk, category", "score", "tasks", "arms", "answered", "patterns", "judged")
     rows = [
         (
-            item["name"] + (" *" if item["left_out"] else ""),
+            item["name"] + (" *" if item["excluded"] else ""),
             f"{item['risk_level']}, {item['test_category']}",
             f"{item['structural_score']:g}",
             str(item["tasks"]),
             "".join(each["arm"] for each in item["conditions"]),
-            _tell_answered(item["conditions"]),
+            _describe_answered(item["conditions"]),
             *(_sum(item["conditions"], name) for name in ("matched", "judged")),
         )
         for item in document["skills"]
     ]
     yield Table(columns, rows, numbers=("score", "tasks", "answered", "patterns", "judged"))
     for item in document["skills"]:
-        if item["left_out"]:
-            yield f"* {item['name']}: left out of the means over skills ({item['left_out']})"
+        if item["excluded"]:
+            yield f"* {item['name']}: excluded from the means over skills ({item['excluded']})"
     cells = [item for skill in document["skills"] for item in skill["conditions"]]
     is_whole = all(cell["answered"] == cell["calls"] for cell in cells)
     run = f"--run {quote(document['folder'])}"
@@ -126,7 +126,7 @@ def _count(stage: ConditionProgress | None) -> dict[str, int]:
     return {name: 0 if stage is None else getattr(stage, name) for name in _COUNTS}
 
 
-def _tell_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
+def _describe_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
     failed = sum(condition["failed"] for condition in conditions)
     told = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
     return f"{told}, {failed:,} failed" if failed else told
@@ -254,8 +254,8 @@ def _present_contrasts(study: ContaminationStudy) -> Iterator[Block]:
             yield from _present_aggregate(aggregate)
     yield Subtitle("The skill against the baseline (B−A), by task")
     yield _build_table(_COLUMNS, [_list_cells(skill, "B−A") for skill in study.skills])
-    if any(skill.left_out for skill in study.skills):
-        yield "* left out of the aggregates by the study; not in the family of Holm's rule"
+    if any(skill.excluded for skill in study.skills):
+        yield "* excluded from the aggregates by the study; not in the family of Holm's rule"
 
 
 def _present_patterns(study: ContaminationStudy) -> Iterator[Block]:
@@ -279,7 +279,7 @@ def _present_patterns(study: ContaminationStudy) -> Iterator[Block]:
 
 
 def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
-    label = f"{skill.skill} *" if skill.left_out else skill.skill
+    label = f"{skill.skill} *" if skill.excluded else skill.skill
     effect = next((one for one in skill.effects if one.name == name), None)
     if effect is None:
         return (label, "", "", "no such contrast", "", "", "")

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from registry.intake.outline.markup_source import SourceTable, find_printed_tables, find_tabbed_tables, read_grid, read_source
@@ -23,7 +24,7 @@ from registry.intake.outline.page_lines import (
     read_lines,
 )
 from registry.intake.outline.passage_sentences import PassageReader, split_sentences
-from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, find_tables
+from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, find_cells, find_tables
 from registry.records.system_card import CardText, Heading, MediaType, Outline, Passage, PassageKind, TableCell
 
 # Script and language of a card, and pages whose text may be out of order. Rules that read English should not be trusted
@@ -92,7 +93,7 @@ def describe_layout(card: CardText) -> tuple[str, ...]:
             spaced.append(page.number)
     notes = []
     if columns:
-        notes.append(f"{_name(card, columns)} two columns, whose lines may be mixed: sentences there are not to be trusted.")
+        notes.append(f"{_name(card, columns)} two columns, and their lines may be mixed: do not trust sentences there.")
     if spaced:
         notes.append(f"{_name(card, spaced)} letter-spaced text, which was closed up.")
     return tuple(notes)
@@ -171,6 +172,46 @@ def read_outline(card: CardText) -> Outline:
     return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=told)
 
 
+def build_row_reader(card: CardText) -> Callable[[int, int], str | None]:
+    """Return what reads the row of a table from a start to a stop, its cells apart and under their heads; None for other passages."""
+    rows: dict[tuple[int, int], Passage] | None = None
+
+    def read(start: int, stop: int) -> str | None:
+        nonlocal rows
+        # The whole card is read only for what may be a row: that takes a second for a long one.
+        if not may_be_row(card.text[start:stop]):
+            return None
+        if rows is None:
+            passages = [passage for passage in read_outline(card).passages if passage.kind is PassageKind.ROW]
+            rows = {_trim(card.text, passage.start, passage.stop): passage for passage in passages}
+        row = rows.get(_trim(card.text, start, stop))
+        return None if row is None or not row.cells else _join_cells(row.cells)
+
+    return read
+
+
+def build_passage_reader(card: CardText) -> Callable[[int, int], str]:
+    """Return what reads the passage from a start to a stop for people; a row of a table as `build_row_reader`."""
+    reader, read_row = PassageReader(card), build_row_reader(card)
+    return lambda start, stop: read_row(start, stop) or reader.read_words(start, stop)
+
+
+def may_be_row(text: str) -> bool:
+    """Return whether *text* has the marks of cells, or ends in several figures."""
+    return any(mark in text for mark in ("|", "\t", "<td", "<th")) or len(find_cells(text)) > 1
+
+
+def _trim(text: str, start: int, stop: int) -> tuple[int, int]:
+    words = text[start:stop]
+    return start + len(words) - len(words.lstrip(" |\n\t")), stop - len(words) + len(words.rstrip(" |\n\t"))
+
+
+def _join_cells(cells: Sequence[TableCell]) -> str:
+    # The first cell names the row; its head, such as "Context", adds nothing to it.
+    first, *others = cells
+    return " · ".join([first.text, *(f"{cell.column}: {cell.text}" if cell.column else cell.text for cell in others if cell.text)])
+
+
 def _describe_headings(headings: tuple[Heading, ...]) -> tuple[str, ...]:
     return () if headings else ("No headings were found: neither declared by the file nor numbered; passages have no section.",)
 
@@ -180,19 +221,19 @@ def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...]
     for block in source.blocks:
         _add_block(block, drafts)
     _add_source_tables(source.tables, source.blocks, drafts)
-    return card.headings, _describe_left_out(source.left_out)
+    return card.headings, _describe_excluded(source.excluded)
 
 
-_LEFT_OUT = {
+_EXCLUDED = {
     "code block": "{count:,} × code block: code was not read for claims.",
     "front matter": "The front matter (YAML before the text) was not read for claims.",
     "raw HTML": "Raw HTML in {count:,} places was read as data: tables cell by cell, other tags dropped.",
 }
 
 
-def _describe_left_out(left_out: dict[str, int]) -> tuple[str, ...]:
-    other = "{count:,} × raw HTML element “{what}” was left out with what stands in it."
-    return tuple(_LEFT_OUT.get(what, other).format(count=count, what=what) for what, count in left_out.items())
+def _describe_excluded(excluded: dict[str, int]) -> tuple[str, ...]:
+    other = "{count:,} × raw HTML element “{what}” was excluded with its content."
+    return tuple(_EXCLUDED.get(what, other).format(count=count, what=what) for what, count in excluded.items())
 
 
 def _read_hypertext(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
@@ -265,10 +306,10 @@ def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
 def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
     notes = []
     if are_told:
-        notes.append("The file declares no headings: they were told from numbered lines and the table of contents.")
+        notes.append("The file declares no headings: they were derived from numbered lines and the table of contents.")
     unnamed = sum(1 for table in tables if table.columns is None)
     if unnamed:
-        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be told apart: their figures have no column.")
+        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be recognised: their figures have no column.")
     guessed = sum(1 for table in tables if table.columns is not None and table.columns.is_guessed)
     if guessed:
         notes.append(f"{guessed} of {len(tables)} tables have heads on two levels, spread evenly; compare them with the printed page.")

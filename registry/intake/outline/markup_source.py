@@ -206,12 +206,12 @@ class MarkdownSource:
 
     blocks: list[PassageBlock] = field(default_factory=list)
     tables: list[SourceTable] = field(default_factory=list)
-    left_out: dict[str, int] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
     """How many of what was not read: "code block", "script", "front matter"."""
 
     def leave_out(self, what: str) -> None:
         """Count one more of *what* as not read."""
-        self.left_out[what] = self.left_out.get(what, 0) + 1
+        self.excluded[what] = self.excluded.get(what, 0) + 1
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from registry.intake.revision.word_alignment import (
     find_spelling,
     fold_spelling,
     match_words,
-    measure_likeness,
+    measure_similarity,
     read_words,
 )
 from registry.intake.text_normalisation import SOFT_HYPHEN
@@ -115,7 +115,7 @@ def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     runs = list(_find_runs(*words))
     # Negations and opposites are compared place by place. Scope and names are compared over the whole passage, since
     # their words move freely.
-    negations = [_tell(left, right) for left, right in map(_compare_negations, runs) if left or right]
+    negations = [_describe(left, right) for left, right in map(_compare_negations, runs) if left or right]
     opposites = [opposite for run in runs for opposite in _find_opposites(run)]
     scopes = [whole for kind in _SCOPES if (whole := _compare_whole(words, kind.__contains__))]
     names = _compare_names(runs, words)
@@ -157,7 +157,7 @@ def _find_opposites(run: _Run) -> Iterable[str]:
             # If both sides contain both words, they may only have changed places in an unchanged statement.
             kept = any(pattern.match(word) for word in sides[1]) and any(other.match(word) for word in sides[0])
             if left and right and not kept:
-                yield _tell(left, right)
+                yield _describe(left, right)
 
 
 def _compare_whole(words: Sequence[Sequence[str]], is_wanted: Callable[[str], bool]) -> str | None:
@@ -165,7 +165,7 @@ def _compare_whole(words: Sequence[Sequence[str]], is_wanted: Callable[[str], bo
     left, right = before - after, after - before
     if sum(left.values()) == sum(right.values()):
         return None  # another word of the same kind: "always" for "in all cases"
-    return _tell(left.elements(), right.elements())
+    return _describe(left.elements(), right.elements())
 
 
 def _compare_names(runs: Sequence[_Run], words: Sequence[Sequence[str]]) -> str | None:
@@ -173,14 +173,14 @@ def _compare_names(runs: Sequence[_Run], words: Sequence[Sequence[str]]) -> str 
     folded = [{fold_spelling(word) for word in side} for side in words]
     left = [word for ours, _ in runs for word in ours if _is_name(word) and fold_spelling(word) not in folded[1]]
     right = [word for _, theirs in runs for word in theirs if _is_name(word) and fold_spelling(word) not in folded[0]]
-    return _tell(left, right) if left and right else None
+    return _describe(left, right) if left and right else None
 
 
 def _is_name(word: str) -> bool:
     return any(character.isupper() for character in word) and fold_spelling(word) not in _BEGINNINGS
 
 
-def _tell(before: Iterable[str], after: Iterable[str]) -> str:
+def _describe(before: Iterable[str], after: Iterable[str]) -> str:
     return f"{' '.join(before) or 'nothing'} → {' '.join(after) or 'nothing'}"
 
 
@@ -206,11 +206,11 @@ _HITS = 1_000
 class FollowedPassage:
     """What became of one passage."""
 
-    fate: MatchResult
+    match_result: MatchResult
     anchor: Anchor | None
     """Where it stands in the new text; None for what is gone."""
     differs: tuple[str, ...] = ()
-    """As in `registry.records.system_card.Sighting`."""
+    """As in `registry.records.system_card.PassageMatch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,20 +247,20 @@ class Follower:
         """Return what became of the passage at *anchor*, a place in the old text."""
         start, stop = self.old_words.find_words(anchor.start, anchor.stop)
         if start >= stop:
-            return FollowedPassage(fate=MatchResult.GONE, anchor=None)
+            return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         place = self._find_place(start, stop)
         if place is None:
-            return FollowedPassage(fate=MatchResult.GONE, anchor=None)
+            return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         place = self._widen(start, stop, place)
         # A passage that lost the negation before it is reworded, even if its own words are the same.
         differs = None if self._is_turned(start, place) else self._find_spelling(start, stop, place)
         if differs is None and self._measure(start, stop, place) < LIKE_HERE:
-            return FollowedPassage(fate=MatchResult.GONE, anchor=None)
+            return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         there = self._anchor(anchor, place, start, stop)
         if differs != ():
-            return FollowedPassage(fate=MatchResult.REWORDED, anchor=there, differs=differs or ())
+            return FollowedPassage(match_result=MatchResult.REWORDED, anchor=there, differs=differs or ())
         moved = self.sections.is_moved(anchor.start, there.start, in_order=place.in_order)
-        return FollowedPassage(fate=MatchResult.MOVED if moved else MatchResult.UNCHANGED, anchor=there)
+        return FollowedPassage(match_result=MatchResult.MOVED if moved else MatchResult.UNCHANGED, anchor=there)
 
     def _find_place(self, start: int, stop: int) -> _Place | None:
         """Return the new words that are the old ones, or the most like them; None if there are none."""
@@ -278,7 +278,7 @@ class Follower:
         return self.alignment.old[start:stop] == self.alignment.new[place.start : place.stop]
 
     def _measure(self, start: int, stop: int, place: _Place) -> float:
-        return measure_likeness(self.alignment.old[start:stop], self.alignment.new[place.start : place.stop])
+        return measure_similarity(self.alignment.old[start:stop], self.alignment.new[place.start : place.stop])
 
     def _carry(self, start: int, stop: int) -> _Place | None:
         """Return the run of new words that the old ones from *start* to *stop* correspond to; None if none of them does."""
@@ -514,7 +514,7 @@ class ChangedFigure:
         put_in = tuple(figure for figure in self.put_in if not _is_in(figure, new))
         if (self.taken_out and not taken_out) or (self.put_in and not put_in):
             return None
-        return replace(self, taken_out=taken_out, put_in=put_in, numbers=_tell_figures(taken_out, put_in))
+        return replace(self, taken_out=taken_out, put_in=put_in, numbers=_describe_figures(taken_out, put_in))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -609,7 +609,7 @@ def find_changed_numbers(old: str, new: str) -> str | None:
     ours, theirs = ([fold_spelling(word) for word in words.words] for words in read_words(old, new))
     before, after = (Counter(word for word in words if _has_digit(word) or word in _SIGNS or word in _WRITTEN) for words in (ours, theirs))
     left, right = before - after, after - before
-    return _tell(left.elements(), right.elements()) if left or right else None
+    return _describe(left.elements(), right.elements()) if left or right else None
 
 
 def _is_moved(follower: Follower, pair: AlignedRun) -> bool:
@@ -665,7 +665,7 @@ def _find_lost(follower: Follower, block: tuple[int, int], *, is_new: bool) -> C
     return ChangedFigure(
         old="" if is_new else text,
         new=text if is_new else "",
-        numbers=_tell_figures(taken_out, put_in),
+        numbers=_describe_figures(taken_out, put_in),
         page=card.get_page_number(start) if len(card.pages) > 1 else None,
         section=None if section is None else outline.headings[section].title,
         start=start,
@@ -692,7 +692,7 @@ def _find_figures(follower: Follower, reworded: list[AlignedRun]) -> Iterator[Ch
         yield ChangedFigure(
             old=_read(follower.old_words, pair.old),
             new=_read(follower.new_words, pair.new),
-            numbers=_tell_figures(taken_out, put_in),
+            numbers=_describe_figures(taken_out, put_in),
             page=follower.new.get_page_number(begin) if len(follower.new.pages) > 1 else None,
             section=None if section is None else follower.new_outline.headings[section].title,
             start=start,
@@ -763,8 +763,8 @@ def _is_in(figure: PlacedFigure, quoted: Iterable[Anchor]) -> bool:
     return any(anchor.start < figure.stop and figure.start < anchor.stop for anchor in quoted)
 
 
-def _tell_figures(taken_out: Iterable[PlacedFigure], put_in: Iterable[PlacedFigure]) -> str:
-    return _tell([figure.number for figure in taken_out], [figure.number for figure in put_in])
+def _describe_figures(taken_out: Iterable[PlacedFigure], put_in: Iterable[PlacedFigure]) -> str:
+    return _describe([figure.number for figure in taken_out], [figure.number for figure in put_in])
 
 
 def _has_digit(word: str) -> bool:

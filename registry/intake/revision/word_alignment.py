@@ -351,11 +351,11 @@ def _load_dictionary() -> frozenset[str]:
 #
 # Equal sentences, rows and headings are matched in order first (longest common subsequence), so that a repeated
 # sentence meets its own counterpart and not a copy elsewhere. What is equal and left over on both sides has moved.
-# Between two matches, the rest is paired in order by likeness, one with one or two with one, and the words within a
+# Between two matches, the rest is paired in order by similarity, one with one or two with one, and the words within a
 # pair are matched. Cost: three seconds for a pair of 590 kB.
 
 LIKE_HERE = 0.5
-"""Likeness from which a passage at the aligned place is taken for the other, reworded: twice the words that both have in
+"""Similarity from which a passage at the aligned place is taken for the other, reworded: twice the words that both have in
 order, over the words of both (the normalised Indel similarity)."""
 LIKE_ELSEWHERE = 0.75
 """The same for a passage at another place."""
@@ -472,8 +472,8 @@ class Alignment:
         return mapped
 
 
-def measure_likeness(ours: str, theirs: str) -> float:
-    """Return the likeness of two encoded runs of words, between 0 and 1."""
+def measure_similarity(ours: str, theirs: str) -> float:
+    """Return the similarity of two encoded runs of words, between 0 and 1."""
     return Indel.normalized_similarity(ours, theirs)
 
 
@@ -575,7 +575,7 @@ def _pair_in_gap(ours: list[str], theirs: list[str]) -> Iterator[tuple[Span, Spa
     """Yield the runs of blocks that became each other, in order: one and one, two and one, one and two.
 
     Of all ways to pair them in order the one whose pairs are together the most alike, each weighed by its words
-    (after Gale and Church, 1993, with likeness of words in place of lengths). In a large gap only blocks that share rare words are
+    (after Gale and Church, 1993, with similarity of words in place of lengths). In a large gap only blocks that share rare words are
     compared, wherever they stand: what was reworded is found beside a chapter that was put in.
     """
     if len(ours) * len(theirs) <= _WHOLE:
@@ -639,14 +639,14 @@ def _find_heaviest_chain(beads: list[_Bead], rows: int, columns: int) -> Iterato
 def _weigh(ours: list[str], theirs: list[str]) -> float:
     """Return the words of two runs of blocks that are alike, 0.0 if too few are; a run must be the more alike for each of its parts."""
     left, right = "".join(ours), "".join(theirs)
-    likeness = Indel.normalized_similarity(left, right, score_cutoff=LIKE_HERE)
-    if not likeness:
+    similarity = Indel.normalized_similarity(left, right, score_cutoff=LIKE_HERE)
+    if not similarity:
         return 0.0
     parts = [name for run in (ours, theirs) if len(run) > 1 for name in run]
     # Otherwise a long equal sentence would carry an unrelated short neighbour along.
     if any(Indel.normalized_similarity(left if part in theirs else right, part) < 0.25 for part in parts):
         return 0.0
-    return likeness * (len(left) + len(right))
+    return similarity * (len(left) + len(right))
 
 
 def _pair_elsewhere(ours: list[str], theirs: list[str], old: list[int], new: list[int]) -> Iterator[tuple[int, int]]:
@@ -655,9 +655,9 @@ def _pair_elsewhere(ours: list[str], theirs: list[str], old: list[int], new: lis
     scored: list[tuple[float, int, int]] = []
     for a, b in _find_candidates([ours[i] for i in long], [theirs[j] for j in new]):
         i, j = long[a], new[b]
-        likeness = Indel.normalized_similarity(ours[i], theirs[j], score_cutoff=LIKE_ELSEWHERE)
-        if likeness:
-            scored.append((-likeness, i, j))
+        similarity = Indel.normalized_similarity(ours[i], theirs[j], score_cutoff=LIKE_ELSEWHERE)
+        if similarity:
+            scored.append((-similarity, i, j))
     taken_old: set[int] = set()
     taken_new: set[int] = set()
     # The most alike first, and each block once.
@@ -673,7 +673,7 @@ def _pair_elsewhere(ours: list[str], theirs: list[str], old: list[int], new: lis
 
 _NUMBER = re.compile(r"^(?:(?:section|chapter|appendix|annex|part)\s+)?(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*[.):]?\s+(?=\S)", re.IGNORECASE)
 _LIKE = 0.6
-"""Likeness of two titles, by letters, from which one is the other renamed, if they stand between the same sections."""
+"""Similarity of two titles, by letters, from which one is the other renamed, if they stand between the same sections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -758,13 +758,13 @@ def _match_renamed(ours: list[tuple[int, str]], theirs: list[tuple[int, str]]) -
     start = 0
     for i, title in ours:
         scored = [(_compare(title, other), -at) for at, (_, other) in enumerate(theirs[start:], start)]
-        likeness, at = max(scored, default=(0.0, 0))
-        if likeness >= _LIKE:
+        similarity, at = max(scored, default=(0.0, 0))
+        if similarity >= _LIKE:
             yield i, theirs[-at][0]
             start = 1 - at
 
 
 def _compare(title: str, other: str) -> float:
-    """Return the likeness of two titles, 1.0 where one has all the words of the other."""
+    """Return the similarity of two titles, 1.0 where one has all the words of the other."""
     ours, theirs = set(title.split()), set(other.split())
     return 1.0 if ours <= theirs or theirs <= ours else Indel.normalized_similarity(title, other)

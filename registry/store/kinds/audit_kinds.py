@@ -1,4 +1,4 @@
-"""Statements of an audit: its opening, lock, runs, results, evidence, findings, outcome, and departures from the lock."""
+"""Statements of an audit: its opening, lock, runs, results, evidence, findings, outcome, and deviations from the lock."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -41,7 +41,7 @@ from registry.store.database_engine import (
     whole_columns,
 )
 from registry.store.kinds.claim_kinds import audited_phrase
-from registry.store.statement_kind import AUDIT, CLAIM, CONTESTATION, EntryPlace, Role, Row, StatementKind, plain, split_reference, unhex
+from registry.store.statement_kind import AUDIT, CLAIM, OBJECTION, EntryPlace, Role, Row, StatementKind, plain, split_reference, unhex
 
 if TYPE_CHECKING:
     from registry.store.log_reader import LogReader
@@ -65,18 +65,18 @@ audit = new_table(
 )
 audit_rival = new_table(
     "audit_rival",
-    *text_columns("audit contestation"),
-    begins("contestation", Kind.CONTESTATION),
+    *text_columns("audit objection"),
+    begins("objection", Kind.OBJECTION),
     refers("audit", "audit", "audit"),
-    refers("contestation", "contestation", "contestation"),
+    refers("objection", "objection", "objection"),
     Index(None, "log", "audit"),
-    Index(None, "log", "contestation"),
+    Index(None, "log", "objection"),
 )
-"""Audits that replay under the rival of a contestation."""
+"""Audits that replay under the rival of an objection."""
 
 
 AUDITS = Role("audit", "claim", CLAIM, "revision", "audit")
-RIVALS = Role("audit_rival", "audit", AUDIT, own="contestation")
+RIVALS = Role("audit_rival", "audit", AUDIT, own="objection")
 
 
 def _of_audit(table: str) -> tuple[Role, ...]:
@@ -87,14 +87,14 @@ class AuditKind(StatementKind[Audit]):
     """The opening of an audit, of one revision that exists, by a registered auditor."""
 
     tables = (audit, audit_rival)
-    names = (AUDITS, RIVALS, Role("audit_rival", "contestation", CONTESTATION, own="audit"))
+    names = (AUDITS, RIVALS, Role("audit_rival", "objection", OBJECTION, own="audit"))
     reason = "an audit was opened"
     importance = 25
 
     def build_rows(self, audit: Audit, place: EntryPlace) -> Iterator[Row]:
         yield "audit", (*place.here, audit.audit, *split_reference(audit.claim), audit.auditor, audit.independence.value)
-        if audit.contestation is not None:
-            yield "audit_rival", (*place.here, audit.audit, audit.contestation)
+        if audit.objection is not None:
+            yield "audit_rival", (*place.here, audit.audit, audit.objection)
 
     def find_faults(self, audit: Audit, rules: "StatementRules") -> Iterator[Fault]:
         yield from rules.check_number(audit.audit, 1, 1 if rules.view.is_used(audit.audit) else 0, "audit")
@@ -538,7 +538,7 @@ class FindingKindOfStatement(StatementKind[Finding]):
 def _describe_finding(body: FindingBody) -> str:
     match body:
         case Naturalness():
-            told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
+            told = {True: "sides distinguished", False: "sides not shown to be distinguishable", None: "not decided"}
             return f"{told[body.distinguishable]}, {len(body.raters)} raters"
         case RealismJudge() | RecognitionLinks():
             return _describe_check(body)
@@ -562,7 +562,7 @@ def _describe_check(body: RealismJudge | RecognitionLinks) -> str:
     if isinstance(body, RecognitionLinks):
         return f"{body.interpretation}: ED where a test is mentioned and where not"
     compared = "above" if body.exceeds_limit else "within"
-    return f"up to {body.worst:.1%} told apart, {compared} the limit, by {body.judge}"
+    return f"up to {body.worst:.1%} distinguished, {compared} the limit, by {body.judge}"
 
 
 restriction = new_table(

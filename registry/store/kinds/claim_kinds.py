@@ -28,7 +28,6 @@ from registry.store.database_engine import (
     begins,
     bytes_column,
     digest,
-    gapless,
     new_table,
     one_of,
     real_column,
@@ -39,6 +38,7 @@ from registry.store.database_engine import (
     text_columns,
     whole_column,
     whole_columns,
+    without_gaps,
 )
 from registry.store.statement_kind import CARD, CLAIM, EntryPlace, Role, Row, StatementKind, plain, split_reference, unhex
 
@@ -62,7 +62,7 @@ card_revision = new_table(
     UniqueConstraint("log", "card", "revision"),
     UniqueConstraint("log", "document"),
     refers("card", "identifier", "id"),
-    guards=(gapless("card_revision", "revision", "log card"),),
+    guards=(without_gaps("card_revision", "revision", "log card"),),
 )
 
 
@@ -74,7 +74,7 @@ class CardKind(StatementKind[Card]):
 
     tables = (card_revision,)
     names = (CARD_REVISIONS,)
-    kept = "claims are quoted from it, and its title stands in a table that keeps it"
+    kept = "claims are quoted from it, and its title is in a table that keeps it"
     reason = "its card was revised"
     importance = 10
     is_defining = True
@@ -157,26 +157,26 @@ class OmissionKind(StatementKind[Omission]):
 
     tables = (omission,)
     names = (Role("omission", "card", CARD, "revision"),)
-    reason = "a passage of its card was left out"
+    reason = "a passage of its card was excluded"
     importance = 27
 
     def build_rows(self, omission: Omission, place: EntryPlace) -> Iterator[Row]:
         yield "omission", (*place.here, *split_reference(omission.card), omission.anchor.start, omission.anchor.stop)
 
-    def find_faults(self, left_out: Omission, rules: "StatementRules") -> Iterator[Fault]:
-        card = rules.find_card(left_out.card)
+    def find_faults(self, excluded: Omission, rules: "StatementRules") -> Iterator[Fault]:
+        card = rules.find_card(excluded.card)
         if card is None:
-            yield refuse_card(left_out.card, "omission")
+            yield refuse_card(excluded.card, "omission")
             return
-        yield from check_anchor(card, left_out.anchor)
-        name, revision = split_reference(left_out.card)
-        place = (omission.c.start == left_out.anchor.start) & (omission.c.stop == left_out.anchor.stop)
+        yield from check_anchor(card, excluded.anchor)
+        name, revision = split_reference(excluded.card)
+        place = (omission.c.start == excluded.anchor.start) & (omission.c.stop == excluded.anchor.stop)
         if seq := rules.find_entry(omission, (omission.c.card == name) & (omission.c.revision == revision) & place):
-            found = f"entry {seq} records characters {left_out.anchor.start} to {left_out.anchor.stop} as left out"
-            yield Fault("already-recorded", left_out.card, found)
+            found = f"entry {seq} records characters {excluded.anchor.start} to {excluded.anchor.stop} as excluded"
+            yield Fault("already-recorded", excluded.card, found)
 
     def describe(self, payload: Omission) -> str:
-        return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
+        return f"{payload.card} excluded ({payload.reason}): “{payload.quote}”"
 
 
 def check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
@@ -279,7 +279,7 @@ claim_revision = new_table(
     Index(None, "log", "model", "model_version"),
     # Quotes without a place in a card are compared by their words. There are few of them.
     Index("ix_claim_revision_unplaced", "log", "property", "card", sqlite_where=is_unplaced, postgresql_where=is_unplaced),
-    guards=(gapless("claim_revision", "revision", "log claim"),),
+    guards=(without_gaps("claim_revision", "revision", "log claim"),),
 )
 # The words are in a table of their own, because they can be erased while the claim's row stays.
 claim_text = new_table("claim_text", text_column("quote"), text_column("note", null=True), refers("seq", "claim_revision", "seq"))
@@ -425,23 +425,23 @@ class ClaimKind(StatementKind[ClaimRevision]):
         return "a claim was registered" if payload.revision == 1 else "a claim was revised"
 
 
-sighting = new_table(
-    "sighting",
+passage_match = new_table(
+    "passage_match",
     text_column("claim"),
     whole_column("revision"),
     text_column("card"),
     whole_column("card_revision"),
-    text_column("fate"),
+    text_column("match_result"),
     whole_column("alarm"),
     whole_column("start", null=True),
     whole_column("stop", null=True),
-    one_of("fate", MatchResult),
+    one_of("match_result", MatchResult),
     CheckConstraint(
         # A passage that is gone always asks for a decision, one that only moved never does.
-        "CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
+        "CASE match_result WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
         name="alarm_agrees",
     ),
-    CheckConstraint("(fate = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)", name="placed_unless_gone"),
+    CheckConstraint("(match_result = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)", name="placed_unless_gone"),
     CheckConstraint("start >= 0 AND stop > start", name="stop_after_start"),
     UniqueConstraint("log", "claim", "revision", "card", "card_revision"),
     refers("claim revision", "claim_revision", "claim revision"),
@@ -452,20 +452,20 @@ sighting = new_table(
             # A CHECK cannot look into another table, so the condition on the quoted card is a trigger.
             broken="NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision"
             " AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision)",
-            message="wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from",
+            message="wrong-document: a passage match is of a quoted passage, in another revision of the card it is quoted from",
         ),
     ),
 )
 
 
-SIGHTINGS = Role("sighting", "claim", CLAIM, "revision")
+PASSAGE_MATCHES = Role("passage_match", "claim", CLAIM, "revision")
 
 
-class SightingKind(StatementKind[PassageMatch]):
+class PassageMatchKind(StatementKind[PassageMatch]):
     """The passage of a claim, looked up once in each other revision of its card."""
 
-    tables = (sighting, claim_place)
-    names = (SIGHTINGS, Role("sighting", "card", CARD, "card_revision", is_basis=False))
+    tables = (passage_match, claim_place)
+    names = (PASSAGE_MATCHES, Role("passage_match", "card", CARD, "card_revision", is_basis=False))
     reason = "its passage was looked for in another revision of its card"
     importance = 11
     is_shortened = False
@@ -473,12 +473,12 @@ class SightingKind(StatementKind[PassageMatch]):
     def build_rows(self, passage_match: PassageMatch, place: EntryPlace) -> Iterator[Row]:
         span = (passage_match.anchor.start, passage_match.anchor.stop) if passage_match.anchor else (None, None)
         yield (
-            "sighting",
+            "passage_match",
             (
                 *place.here,
                 *split_reference(passage_match.claim),
                 *split_reference(passage_match.card),
-                passage_match.fate.value,
+                passage_match.match_result.value,
                 int(passage_match.is_alarm),
                 *span,
             ),
@@ -486,31 +486,31 @@ class SightingKind(StatementKind[PassageMatch]):
         if passage_match.anchor is not None:
             yield _build_place(place.here, passage_match.claim, passage_match.card, passage_match.anchor)
 
-    def find_faults(self, passage_match: PassageMatch, rules: "StatementRules") -> Iterator[Fault]:
-        claim, revision = split_reference(passage_match.claim)
+    def find_faults(self, payload: PassageMatch, rules: "StatementRules") -> Iterator[Fault]:
+        claim, revision = split_reference(payload.claim)
         table = claim_revision
         same_claim = (table.c.claim == claim) & (table.c.revision == revision)
         quoted = select(table.c.quote_status, table.c.card, table.c.card_revision).where(rules.view.visible(table), same_claim)
         rows = rules.view.rows(quoted)
-        card = rules.find_card(passage_match.card)
+        card = rules.find_card(payload.card)
         if not rows:
-            found = f"{passage_match.claim} is not a registered revision of a claim"
-            yield Fault("not-registered", "sighting", found, advice=f"run: caveat claim show {claim}")
+            found = f"{payload.claim} is not a registered revision of a claim"
+            yield Fault("not-registered", "passage_match", found, advice=f"run: caveat claim show {claim}")
         if card is None:
-            yield refuse_card(passage_match.card, "sighting")
+            yield refuse_card(payload.card, "passage_match")
         if not rows or card is None:
             return
         # Only a verbatim quotation has a passage whose position can be looked up again.
-        yield from _check_quoted(passage_match.claim, card, *rows[0])
-        if passage_match.anchor is not None:
-            yield from check_anchor(card, passage_match.anchor)
-        same = (sighting.c.claim == claim) & (sighting.c.revision == revision) & (sighting.c.card == card.card)
-        if seq := rules.find_entry(sighting, same & (sighting.c.card_revision == card.revision)):
-            found = f"entry {seq} records the match of its passage in {passage_match.card}"
-            yield Fault("already-recorded", passage_match.claim, found)
+        yield from _check_quoted(payload.claim, card, *rows[0])
+        if payload.anchor is not None:
+            yield from check_anchor(card, payload.anchor)
+        same = (passage_match.c.claim == claim) & (passage_match.c.revision == revision) & (passage_match.c.card == card.card)
+        if seq := rules.find_entry(passage_match, same & (passage_match.c.card_revision == card.revision)):
+            found = f"entry {seq} records the match of its passage in {payload.card}"
+            yield Fault("already-recorded", payload.claim, found)
 
     def describe(self, payload: PassageMatch) -> str:
-        return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
+        return f"{payload.claim} in {payload.card}: {payload.match_result.value}{' only in spelling' if payload.differs else ''}"
 
 
 def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""Statements on what claims refer to, and objections: specifications, reveals, model versions, endpoint names, contestations."""
+"""Statements on what claims refer to, and objections: specifications, reveals, model versions, endpoint names, objections."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.codec.statement_encoding import find_opening_faults
 from registry.errors import Fault, find_near
-from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
+from registry.records.claim_status import Objection, ObjectionEvent, ObjectionStep
 from registry.records.model_version import (
     REPLACING,
     Descent,
@@ -28,18 +28,18 @@ from registry.store.database_engine import (
     begins,
     bytes_column,
     digest,
-    gapless,
     new_table,
     one_of,
     refers,
     text_column,
     text_columns,
     whole_column,
+    without_gaps,
 )
 from registry.store.statement_kind import (
     CLAIM,
-    CONTESTATION,
     DEFINITION,
+    OBJECTION,
     EntryPlace,
     Role,
     Row,
@@ -87,7 +87,7 @@ spec_version = new_table(
     # procedure where a property is expected.
     UniqueConstraint("log", "spec", "version", "kind"),
     refers("spec kind", "spec", "spec kind"),
-    guards=(gapless("spec_version", "version", "log spec"),),
+    guards=(without_gaps("spec_version", "version", "log spec"),),
 )
 
 
@@ -187,9 +187,9 @@ class RevealKind(StatementKind[Reveal]):
         return f"{payload.opening.spec} {payload.why or ''}"
 
 
-contestation = new_table(
-    "contestation",
-    text_column("contestation"),
+objection = new_table(
+    "objection",
+    text_column("objection"),
     text_column("claim", null=True),
     whole_column("revision", null=True),
     text_column("spec", null=True),
@@ -197,13 +197,13 @@ contestation = new_table(
     text_column("contested_by"),
     text_column("rival", null=True),
     whole_column("rival_version", null=True),
-    begins("contestation", Kind.CONTESTATION),
+    begins("objection", Kind.OBJECTION),
     # An objection has exactly one target.
     CheckConstraint("(claim IS NULL) <> (spec IS NULL)", name="one_target"),
     CheckConstraint("(claim IS NULL) = (revision IS NULL) AND (spec IS NULL) = (version IS NULL)", name="target_whole"),
     CheckConstraint("(rival IS NULL) = (rival_version IS NULL)", name="rival_whole"),
-    UniqueConstraint("log", "contestation"),
-    refers("contestation", "identifier", "id"),
+    UniqueConstraint("log", "objection"),
+    refers("objection", "identifier", "id"),
     refers("claim revision", "claim_revision", "claim revision"),
     refers("spec version", "spec_version", "spec version"),
     refers("rival rival_version", "spec_version", "spec version"),
@@ -214,51 +214,47 @@ contestation = new_table(
 )
 
 
-DISPUTES = Role("contestation", "claim", CLAIM, "revision", "contestation")
-SPEC_DISPUTES = Role("contestation", "spec", DEFINITION, "version", "contestation")
+DISPUTES = Role("objection", "claim", CLAIM, "revision", "objection")
+SPEC_DISPUTES = Role("objection", "spec", DEFINITION, "version", "objection")
 
 
-class ContestationKind(StatementKind[Contestation]):
+class ObjectionKind(StatementKind[Objection]):
     """An objection to a claim or a definition, with a rival definition where there is one."""
 
-    tables = (contestation,)
+    tables = (objection,)
     names = (
         DISPUTES,
         SPEC_DISPUTES,
-        Role("contestation", "rival", DEFINITION, "rival_version", "contestation", is_basis=False),
-        Role("contestation", "contestation", CONTESTATION),
+        Role("objection", "rival", DEFINITION, "rival_version", "objection", is_basis=False),
+        Role("objection", "objection", OBJECTION),
     )
     reason = "an objection"
     importance = 3
     is_shared = True
     is_defining = True
 
-    def build_rows(self, contestation: Contestation, place: EntryPlace) -> Iterator[Row]:
-        target = split_reference(contestation.target)
-        pair = (*target, None, None) if contestation.target.startswith("CLM-") else (None, None, *target)
-        rival = split_reference(contestation.rival) if contestation.rival is not None else (None, None)
-        yield "contestation", (*place.here, contestation.contestation, *pair, contestation.by, *rival)
+    def build_rows(self, objection: Objection, place: EntryPlace) -> Iterator[Row]:
+        target = split_reference(objection.target)
+        pair = (*target, None, None) if objection.target.startswith("CLM-") else (None, None, *target)
+        rival = split_reference(objection.rival) if objection.rival is not None else (None, None)
+        yield "objection", (*place.here, objection.objection, *pair, objection.by, *rival)
 
-    def find_faults(self, contestation: Contestation, rules: "StatementRules") -> Iterator[Fault]:
-        yield from rules.check_number(
-            contestation.contestation, 1, 1 if rules.view.is_used(contestation.contestation) else 0, "contestation"
-        )
-        yield from rules.check_authority(contestation.by, contestation.contestation)
-        about, is_claim = contestation.contestation, contestation.target.startswith(f"{Kind.CLAIM}-")
-        yield from (
-            rules.check_revision(contestation.target, about) if is_claim else rules.check_definition(contestation.target, None, about)
-        )
-        if contestation.rival is not None:
+    def find_faults(self, objection: Objection, rules: "StatementRules") -> Iterator[Fault]:
+        yield from rules.check_number(objection.objection, 1, 1 if rules.view.is_used(objection.objection) else 0, "objection")
+        yield from rules.check_authority(objection.by, objection.objection)
+        about, is_claim = objection.objection, objection.target.startswith(f"{Kind.CLAIM}-")
+        yield from (rules.check_revision(objection.target, about) if is_claim else rules.check_definition(objection.target, None, about))
+        if objection.rival is not None:
             yield from (
-                *rules.check_definition(contestation.rival, None, about),
-                *_find_rival_faults(rules.view, contestation.target, contestation.rival),
+                *rules.check_definition(objection.rival, None, about),
+                *_find_rival_faults(rules.view, objection.target, objection.rival),
             )
 
-    def describe(self, payload: Contestation) -> str:
-        return f"{payload.contestation} contests {payload.target}: {payload.grounds}"
+    def describe(self, payload: Objection) -> str:
+        return f"{payload.objection} contests {payload.target}: {payload.grounds}"
 
-    def name_new(self, payload: Contestation) -> str:
-        return payload.contestation
+    def name_new(self, payload: Objection) -> str:
+        return payload.objection
 
 
 def _find_rival_faults(view: "View", target: str, rival: str) -> Iterator[Fault]:
@@ -277,58 +273,58 @@ def _find_rival_faults(view: "View", target: str, rival: str) -> Iterator[Fault]
             yield Fault("bad-rival", rival, wrong, advice=f"caveat spec list --kind {kinds[0].value}")
 
 
-contestation_event = new_table(
-    "contestation_event",
-    *text_columns("contestation step"),
-    one_of("step", ContestationStep),
-    refers("contestation", "contestation", "contestation"),
-    Index(None, "log", "contestation"),
+objection_event = new_table(
+    "objection_event",
+    *text_columns("objection step"),
+    one_of("step", ObjectionStep),
+    refers("objection", "objection", "objection"),
+    Index(None, "log", "objection"),
 )
 
 
-class ContestationEventKind(StatementKind[ContestationEvent]):
-    """A step of a contestation, until that is settled."""
+class ObjectionEventKind(StatementKind[ObjectionEvent]):
+    """A step of an objection, until that is settled."""
 
-    tables = (contestation_event,)
-    names = (Role("contestation_event", "contestation", CONTESTATION),)
+    tables = (objection_event,)
+    names = (Role("objection_event", "objection", OBJECTION),)
     reason = "an objection was answered or decided"
     importance = 2
     is_shared = True
 
-    def build_rows(self, contestation_event: ContestationEvent, place: EntryPlace) -> Iterator[Row]:
-        yield "contestation_event", (*place.here, contestation_event.contestation, contestation_event.step.value)
+    def build_rows(self, objection_event: ObjectionEvent, place: EntryPlace) -> Iterator[Row]:
+        yield "objection_event", (*place.here, objection_event.objection, objection_event.step.value)
 
-    def find_faults(self, contestation_event: ContestationEvent, rules: "StatementRules") -> Iterator[Fault]:
-        if rules.view.find_contestation(contestation_event.contestation) is None:
-            yield rules.refuse_unknown("contestation", contestation_event.contestation)
-        yield from _find_step_faults(rules.view, contestation_event)
+    def find_faults(self, objection_event: ObjectionEvent, rules: "StatementRules") -> Iterator[Fault]:
+        if rules.view.find_objection(objection_event.objection) is None:
+            yield rules.refuse_unknown("objection", objection_event.objection)
+        yield from _find_step_faults(rules.view, objection_event)
 
-    def describe(self, payload: ContestationEvent) -> str:
-        return f"{payload.contestation} {payload.step.value}: {payload.note}"
+    def describe(self, payload: ObjectionEvent) -> str:
+        return f"{payload.objection} {payload.step.value}: {payload.note}"
 
 
-def _find_step_faults(view: "View", contestation_event: ContestationEvent) -> Iterator[Fault]:
+def _find_step_faults(view: "View", objection_event: ObjectionEvent) -> Iterator[Fault]:
     """Yield why the step cannot follow: what another than the owner decided is settled; only an escalation names an authority."""
-    contestation = view.find_contestation(contestation_event.contestation)
+    objection = view.find_objection(objection_event.objection)
     # Decision of 2026-11-22: anyone except the objector may decide, and a party may give way. A
     # rejection by the owner is shown as the owner's and resolves nothing, so `is_settled` does not
     # count it. The cost: in a registry with one authority, that authority can only give way.
-    if contestation is not None and contestation.is_settled:
-        last = contestation.events[-1].entry
-        found = f"it was {contestation.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
-        advice = f"contest anew: caveat contest open {contestation.contestation.payload.target} --reason …"
-        yield Fault("objection-closed", contestation_event.contestation, found, advice=advice)
-    if contestation_event.to is not None and view.find_authority(contestation_event.to) is None:
-        found = f"{contestation_event.to} is not registered, so it could never decide"
+    if objection is not None and objection.is_settled:
+        last = objection.events[-1].entry
+        found = f"it was {objection.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
+        advice = f"contest anew: caveat contest open {objection.objection.payload.target} --reason …"
+        yield Fault("objection-closed", objection_event.objection, found, advice=advice)
+    if objection_event.to is not None and view.find_authority(objection_event.to) is None:
+        found = f"{objection_event.to} is not registered, so it could never decide"
         yield Fault(
             "authority-not-registered",
-            contestation_event.contestation,
+            objection_event.objection,
             found,
-            advice=f"run: caveat init --code {contestation_event.to} --join",
+            advice=f"run: caveat init --code {objection_event.to} --join",
         )
-    if contestation_event.to is not None and contestation_event.step is not ContestationStep.ESCALATED:
-        found = f"only an escalation names an authority; this step is {contestation_event.step.value}"
-        yield Fault("bad-escalation", contestation_event.contestation, found)
+    if objection_event.to is not None and objection_event.step is not ObjectionStep.ESCALATED:
+        found = f"only an escalation names an authority; this step is {objection_event.step.value}"
+        yield Fault("bad-escalation", objection_event.objection, found)
 
 
 # Statements on model versions: their registration, what follows and retires them, and the names of their endpoints.
@@ -546,7 +542,7 @@ class ModelEndpointKind(StatementKind[ModelEndpoint]):
     """A name under which endpoints return a model version, as one authority states it."""
 
     tables = (model_endpoint,)
-    kept = "which names count for a model version decides whose evidence scores are"
+    kept = "the names that count for a model version decide which model scores are evidence of"
     reason = "an endpoint name was stated or retracted"
     importance = 9
     is_lineage = True
@@ -577,7 +573,7 @@ class ModelEndpointKind(StatementKind[ModelEndpoint]):
             found = f"entry {own} of {rules.actor} states that endpoints return it as {model_endpoint.name}"
             yield Fault("already-recorded", where, found)
         if model_endpoint.event is EndpointEventKind.RETRACT and own is None:
-            others = f"; {', '.join(known.by)} does, and takes it back alone" if known else ""
+            others = f"; {', '.join(known.by)} does, and only it can take it back" if known else ""
             found = f"{rules.actor} does not state that endpoints return it as {model_endpoint.name}{others}"
             yield Fault("nothing-to-retract", where, found)
 

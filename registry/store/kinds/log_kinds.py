@@ -183,7 +183,7 @@ class WitnessingKind(StatementKind[Witnessing]):
     """A checkpoint of another log that was cosigned here. A witness never goes back behind what it cosigned."""
 
     tables = (witnessing,)
-    kept = "a witness stands by what it cosigned"
+    kept = "a witness cannot withdraw a cosignature"
 
     def build_rows(self, witnessing: Witnessing, place: EntryPlace) -> Iterator[Row]:
         yield "witnessing", (*place.here, plain(witnessing.origin), witnessing.size, unhex(witnessing.root))

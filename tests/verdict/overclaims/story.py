@@ -256,12 +256,12 @@ def _contest(story: Story, content: Step) -> Answer:
     found = {one["slug"]: f"{one['spec']}@{one['version']}" for one in specs}
     answer = story.caveat("contest", "open", found["product"], "--reason", content["grounds"], "--rival", found["rival"], "--json")
     if answer.code == 0:
-        story.names["contestation"] = re.findall(r"CON-[A-Z0-9-]+", answer.out)[0]
+        story.names["objection"] = re.findall(r"CON-[A-Z0-9-]+", answer.out)[0]
     return answer
 
 
 def _replay_rival(story: Story, content: Step) -> Answer:
-    audit = {"as": "rival", "contestation": story.names["contestation"], "deploy_contexts": {"default": "rival"}}
+    audit = {"as": "rival", "objection": story.names["objection"], "deploy_contexts": {"default": "rival"}}
     locked = _lock(story, audit)
     return locked if locked.code else _import(story, {"audit": "rival", "scores": content["scores"]})
 

@@ -7,7 +7,7 @@ import pytest
 from registry.errors import CaveatError
 from registry.records.analysis_plan import LockedSpec
 from registry.records.claim import Form
-from registry.records.claim_status import ContestationEvent, ContestationState, ContestationStep, Dispute
+from registry.records.claim_status import Dispute, ObjectionEvent, ObjectionState, ObjectionStep
 from registry.records.record import Kind, parse_identifier
 from registry.records.specification import SpecKind
 from registry.records.verdict import Basis, ClaimClass, RestrictionStatus, Standing
@@ -18,26 +18,26 @@ from registry.store.ledger import Ledger
 from tests.store import builders as make
 
 ANSWERED, UPHELD, REJECTED, ESCALATED = (
-    ContestationStep.ANSWERED,
-    ContestationStep.UPHELD,
-    ContestationStep.REJECTED,
-    ContestationStep.ESCALATED,
+    ObjectionStep.ANSWERED,
+    ObjectionStep.UPHELD,
+    ObjectionStep.REJECTED,
+    ObjectionStep.ESCALATED,
 )
 PEOPLE = ("LAB", "AISI", "REG", "UNI")
 
 
 @dataclass(frozen=True)
 class Quarrel:
-    """A claim of the lab with its P_deploy, a rival of the institute's, and the institute's contestation."""
+    """A claim of the lab with its P_deploy, a rival of the institute's, and the institute's objection."""
 
     claim: str
     deploy: str
     rival: str
-    contestation: str
+    objection: str
 
 
 def contest(ledger: Ledger) -> Quarrel:
-    """Record four authorities, a claim with its P_deploy, and the institute's contestation with a rival."""
+    """Record four authorities, a claim with its P_deploy, and the institute's objection with a rival."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
         writer.append_many([make.authority(code) for code in PEOPLE[1:]])
@@ -49,37 +49,37 @@ def contest(ledger: Ledger) -> Quarrel:
         writer.append(rival)
         target, offered = (parse_identifier(one) for one in (deploy.spec, rival.spec))
         opened = contest_target(writer, target, grounds="too narrow", rival=offered, by="AISI")
-    return Quarrel(claim, f"{deploy.spec}@1", f"{rival.spec}@1", opened.contestation)
+    return Quarrel(claim, f"{deploy.spec}@1", f"{rival.spec}@1", opened.objection)
 
 
-def take(ledger: Ledger, quarrel: Quarrel, *steps: tuple[ContestationStep, str] | tuple[ContestationStep, str, str]) -> None:
+def take(ledger: Ledger, quarrel: Quarrel, *steps: tuple[ObjectionStep, str] | tuple[ObjectionStep, str, str]) -> None:
     """Record each step in the name of who takes it."""
     for step, actor, *to in steps:
         with ledger.write(actor=actor) as writer:
-            said = ContestationEvent(contestation=quarrel.contestation, step=step, note="so", to=to[0] if to else None)
+            said = ObjectionEvent(objection=quarrel.objection, step=step, note="so", to=to[0] if to else None)
             record_step(writer, said, actor=actor)
 
 
 ROADS = [
-    ((), ContestationState.OPEN, Dispute.CONTESTED, "open, not yet answered"),
-    (((ANSWERED, "LAB"),), ContestationState.ANSWERED, Dispute.CONTESTED, "answered, not decided"),
-    (((UPHELD, "LAB"),), ContestationState.UPHELD, Dispute.UPHELD, "upheld by its owner LAB"),
-    (((UPHELD, "UNI"),), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
-    (((REJECTED, "AISI"),), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by AISI, who contested it"),
-    (((REJECTED, "UNI"),), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
-    (((REJECTED, "LAB"),), ContestationState.REJECTED_BY_OWNER, Dispute.CONTESTED, "rejected by its owner only, which resolves nothing"),
-    (((REJECTED, "LAB"), (UPHELD, "UNI")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
-    (((ESCALATED, "AISI", "REG"),), ContestationState.ESCALATED, Dispute.CONTESTED, "escalated to REG, not decided"),
-    (((ESCALATED, "LAB"), (REJECTED, "UNI")), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
-    (((ESCALATED, "AISI", "REG"), (ANSWERED, "LAB"), (REJECTED, "REG")), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by REG"),
-    (((ESCALATED, "AISI", "REG"), (ESCALATED, "REG", "UNI"), (UPHELD, "UNI")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
-    (((ESCALATED, "AISI", "REG"), (UPHELD, "LAB")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by its owner LAB"),
+    ((), ObjectionState.OPEN, Dispute.CONTESTED, "open, not yet answered"),
+    (((ANSWERED, "LAB"),), ObjectionState.ANSWERED, Dispute.CONTESTED, "answered, not decided"),
+    (((UPHELD, "LAB"),), ObjectionState.UPHELD, Dispute.UPHELD, "upheld by its owner LAB"),
+    (((UPHELD, "UNI"),), ObjectionState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
+    (((REJECTED, "AISI"),), ObjectionState.REJECTED, Dispute.UNDISPUTED, "rejected by AISI, who contested it"),
+    (((REJECTED, "UNI"),), ObjectionState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
+    (((REJECTED, "LAB"),), ObjectionState.REJECTED_BY_OWNER, Dispute.CONTESTED, "rejected by its owner only, which resolves nothing"),
+    (((REJECTED, "LAB"), (UPHELD, "UNI")), ObjectionState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
+    (((ESCALATED, "AISI", "REG"),), ObjectionState.ESCALATED, Dispute.CONTESTED, "escalated to REG, not decided"),
+    (((ESCALATED, "LAB"), (REJECTED, "UNI")), ObjectionState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
+    (((ESCALATED, "AISI", "REG"), (ANSWERED, "LAB"), (REJECTED, "REG")), ObjectionState.REJECTED, Dispute.UNDISPUTED, "rejected by REG"),
+    (((ESCALATED, "AISI", "REG"), (ESCALATED, "REG", "UNI"), (UPHELD, "UNI")), ObjectionState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
+    (((ESCALATED, "AISI", "REG"), (UPHELD, "LAB")), ObjectionState.UPHELD, Dispute.UPHELD, "upheld by its owner LAB"),
 ]
 
 
 @pytest.mark.parametrize(("steps", "state", "dispute", "words"), ROADS)
-def test_where_a_contestation_stands_follows_from_who_took_the_last_step(
-    ledger: Ledger, steps: tuple[tuple[ContestationStep, str], ...], state: ContestationState, dispute: Dispute, words: str
+def test_where_a_objection_stands_follows_from_who_took_the_last_step(
+    ledger: Ledger, steps: tuple[tuple[ObjectionStep, str], ...], state: ObjectionState, dispute: Dispute, words: str
 ) -> None:
     """The owner's own rejection settles nothing, giving way settles, and listing and page agree on the dispute."""
     quarrel = contest(ledger)
@@ -87,7 +87,7 @@ def test_where_a_contestation_stands_follows_from_who_took_the_last_step(
     take(ledger, quarrel, *steps)
 
     with ledger.view() as view:
-        (file,) = view.list_contestations(quarrel.deploy)
+        (file,) = view.list_objections(quarrel.deploy)
         assert (file.state, describe_state(file)) == (state, words)
         assert view.status(quarrel.claim).dispute is dispute
         assert view.dossier(quarrel.claim).status.dispute is dispute
@@ -113,7 +113,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("steps", "wrong", "code"), WRONG)
 def test_a_step_out_of_order_or_by_somebody_else_is_refused(
-    ledger: Ledger, steps: tuple[tuple[ContestationStep, str], ...], wrong: tuple[ContestationStep, str], code: str
+    ledger: Ledger, steps: tuple[tuple[ObjectionStep, str], ...], wrong: tuple[ObjectionStep, str], code: str
 ) -> None:
     """Nothing of it is recorded."""
     quarrel = contest(ledger)
@@ -124,7 +124,7 @@ def test_a_step_out_of_order_or_by_somebody_else_is_refused(
 
     assert caught.value.code == code
     with ledger.view() as view:
-        (file,) = view.list_contestations()
+        (file,) = view.list_objections()
         assert len(file.events) == len(steps)
 
 
@@ -156,7 +156,7 @@ def audit_under(ledger: Ledger, quarrel: Quarrel, class_: ClaimClass, *, rival: 
     with ledger.write(actor="AISI") as writer:
         name = make.allocate(writer, Kind.AUDIT, "AISI")
         opening = make.audit(name, f"{quarrel.claim}@1", "AISI")
-        writer.append(replace(opening, contestation=quarrel.contestation if rival else None))
+        writer.append(replace(opening, objection=quarrel.objection if rival else None))
         changes = {"resolves": "more tasks", "mode": None} if class_ is ClaimClass.UNDETERMINED else {}
         changes |= {"standing": standing, "basis": Basis.REPORTED}
         writer.append(make.restriction(name, f"{quarrel.claim}@1", make.verdict(Form.PREVALENCE, class_, **changes)))
@@ -186,13 +186,13 @@ def test_an_outcome_under_the_rival_counts_once_it_is_upheld(ledger: Ledger) -> 
     assert upheld == (under, RestrictionStatus.NARROWED, RestrictionStatus.NARROWED)
     assert leading(ledger, quarrel) == upheld
     with ledger.view() as view:
-        found = view.find_contestation(quarrel.contestation)
+        found = view.find_objection(quarrel.objection)
         assert found is not None
         assert [one.payload.audit for one in found.replays] == [under]
 
 
 def test_a_rival_alone_does_not_audit_a_claim_before_it_is_upheld(ledger: Ledger) -> None:
-    """Nor does one whose contestation was rejected."""
+    """Nor does one whose objection was rejected."""
     quarrel = contest(ledger)
     audit_under(ledger, quarrel, ClaimClass.STABLE, rival=True)
     before = leading(ledger, quarrel)
@@ -216,4 +216,4 @@ def test_a_specification_that_only_a_lock_fixes_is_disputed_for_its_claim(ledger
         assert view.status(bare).dispute is Dispute.CONTESTED
         assert dossier.status.dispute is Dispute.CONTESTED
         assert quarrel.deploy in {f"{one.payload.spec}@{one.payload.version}" for one in dossier.specs}
-        assert [one.contestation.payload.contestation for one in dossier.contestations] == [quarrel.contestation]
+        assert [one.objection.payload.objection for one in dossier.objections] == [quarrel.objection]
