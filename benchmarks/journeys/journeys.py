@@ -189,6 +189,8 @@ def walk_endpoint(traveller: Traveller) -> str:
     (folder / "claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
     claim = json.loads(traveller.prepare("claim", "add", "claims.yaml", "--json"))["added"][0]
     with run_endpoint(ChatServer(script=answer)) as server:
+        # Without this name nothing shows that the claim's model was asked, and the outcome counts as reported.
+        traveller.caveat("model", "endpoint", "LAB/M/1", CHAT_MODEL, "--reason", "the name that the server lists")
         traveller.caveat("audit", "new", claim, "--replay", "live")
         live = folder / "live"
         write_audit(live, claim, extra=f"{PLAN}replay: replay.yaml\n")
@@ -234,7 +236,9 @@ def walk_verify(traveller: Traveller) -> str:
 
 def walk_query(traveller: Traveller) -> str:
     place = f"sqlite:///{build_registry(traveller) / 'caveat.db'}"
-    table = traveller.caveat("claim", "list", "--verdict", "contradicted", "--property-class", "compliance_refusal", "--csv", "--registry", place)
+    table = traveller.caveat(
+        "claim", "list", "--verdict", "contradicted", "--property-class", "compliance_refusal", "--csv", "--registry", place
+    )
     check(len(table.splitlines()) > 1, "the table has no claim")
     return f"a table of {len(table.splitlines()) - 1} claims"
 
