@@ -148,7 +148,7 @@ def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str,
         form=claim.form.value,
         quote=show(" ".join(claim.quote.split())[:100]),
         specs=", ".join(specs or ("default",)),
-        independence=PLACEHOLDER if known else Independence.THIRD_PARTY.value,
+        independence=PLACEHOLDER if known else Independence.SELF.value,  # claims the least, if you leave it
         known="".join(f"# {line}\n" for line in known.lines) if known else "",
         description=json.dumps(known.description, ensure_ascii=False) if known and known.description else PLACEHOLDER,
         budget=known.budget if known and known.budget else PLACEHOLDER,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.cli.audit_commands import ImportedEvidence
+from audit.cli.table_reading import parse_map_options
 from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import SCORED
 from audit.verdict.verdict_conditions import DesignSize, measure_design
@@ -295,10 +296,19 @@ def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, o
     yield Assumption(name="scorer", value=evidence.provenance.judge or "the scores as they are", option="--scorer NAME")
     test, deploy = options["test"], options["deploy"]
     counts = ", ".join(f"{_count(evidence, arm)} {arm}" for arm in (test, deploy))
-    per = f"by {options['context_field']}" if options["context_field"] else "one per log" if evidence.imported else "by context_id"
-    yield Assumption(name="contexts", value=f"{per}: {counts}", option="--context-field FIELD")
-    kind = "a sample of all contexts" if plan.contexts is ContextDesign.RANDOM else get_words(plan.contexts)
-    yield Assumption(name="contexts represent", value=kind, option=FIXED_CONTEXTS_OPTION)
+    column = (parse_map_options(options).mapping or {}).get("context")
+    if field := options["context_field"] or column:
+        per = f"by {field}"
+    elif evidence.imported:
+        per = "one per arm" if options["maps"] else "one per log"
+    else:
+        per = "by context_id"
+    yield Assumption(
+        name="contexts", value=f"{per}: {counts}", option="--map context=COLUMN" if options["maps"] else "--context-field FIELD"
+    )
+    is_random = plan.contexts is ContextDesign.RANDOM
+    kind = "a sample of all contexts" if is_random else get_words(plan.contexts)
+    yield Assumption(name="contexts represent", value=kind, option=FIXED_CONTEXTS_OPTION if is_random else "--contexts random")
     yield Assumption(name="deployment contexts", value=options["deployment"] or "not described", option="--deployment TEXT")
     yield Assumption(name="margin", value=f"{plan.margin_on(high - low):g}", option="--margin NUMBER")
     yield Assumption(name="level", value=f"{plan.level:g}", option="--level SHARE")

@@ -91,7 +91,7 @@ class Traveller:
         done = subprocess.run(words, cwd=self.folder, env=self._list_environment(), capture_output=True, text=True, check=False)
         if done.returncode != expected:
             lines = (done.stderr or done.stdout).strip().splitlines()
-            wrong = next((line for line in lines if line.startswith("error[")), lines[0] if lines else "no message")
+            wrong = next((line for line in lines if line.startswith("error[")), " ".join(lines[:8]) if lines else "no message")
             raise JourneyError(f"`{Path(words[0]).name} {' '.join(words[1:4])}` ended with {done.returncode}: {wrong}")
         return done
 
@@ -133,34 +133,21 @@ def write_spreadsheet(path: Path) -> None:
     book.save(path)
 
 
-AUDIT = """\
-schema: caveat/audit/1
-claim: {claim}
-independence: self
-question: Does the figure hold with the prompts of production?
-evidence:
-  - {{layer: verbalised, access: unavailable}}
-"""
-
-
 def walk_lab(traveller: Traveller) -> str:
     write_spreadsheet(traveller.folder / "results.xlsx")
     shutil.copy(ROOT / "examples" / "card" / "card.pdf", traveller.folder / "card.pdf")
     traveller.caveat("init", "--code", "LAB")
     traveller.caveat("card", "add", "card.pdf", "--publisher", "LAB")
-    # She accepts the proposals of the rules engine as they are: the file is not written by hand.
-    traveller.caveat("claim", "propose", "CRD-LAB-2026-0001-J", "-o", "claims.yaml")
-    added = traveller.caveat("claim", "add", "claims.yaml")
-    claim = next(word for line in added.splitlines() for word in line.split() if word.startswith("CLM-"))
-    traveller.write("audit.yaml", AUDIT.format(claim=claim))
-    columns = "task=prompt_id,arm=condition,context=variant,score=passed"
-    traveller.caveat("audit", "conclude", "audit.yaml", "results.xlsx", "--map", columns, "--arms", "test=Eval,deploy=Prod")
-    # Where publishing asks, a script says yes.
-    sure = ["--yes"] if "--yes" in traveller.prepare("report", "--help") else []
-    traveller.caveat("report", claim, "--pdf", "--publish", "--sign", "-o", "supplements", *sure)
+    # She chooses a sentence from the list of proposals, and quotes it.
+    quote = "answered at least 66.7 % of the questions correctly"
+    check("66.7 %" in traveller.caveat("claim", "propose", "CRD-LAB-2026-0001-J"), "the claim is not proposed")
+    table = ["results.xlsx", "--map", "task=prompt_id,arm=condition,context=variant,score=passed", "--arms", "test=Eval,deploy=Prod"]
+    claim = ["--card", "CRD-LAB-2026-0001-J", "--claim", quote, "--form", "lower_bound", "--theta", "0.667"]
+    traveller.caveat("audit", "logs", *table, *claim, "--model", "LAB/Example Assistant/1.5B", "--no-pdf", "-o", "out")
+    traveller.caveat("report", "CLM-LAB-2026-0001-E", "--pdf", "--publish", "--sign", "--yes", "-o", "supplements")
     pdf = next((traveller.folder / "supplements").glob("CLM-*.pdf"), None)
     check(pdf is not None and b"ETSI.CAdES.detached" in pdf.read_bytes(), "there is no signed PDF")
-    return "a signed PDF of a claim with its verdict"
+    return "a signed PDF of a claim with its outcome"
 
 
 # Evaluator: two Inspect logs to a supplement.
@@ -202,6 +189,8 @@ def walk_endpoint(traveller: Traveller) -> str:
     (folder / "claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
     claim = json.loads(traveller.prepare("claim", "add", "claims.yaml", "--json"))["added"][0]
     with run_endpoint(ChatServer(script=answer)) as server:
+        # Without this name nothing shows that the claim's model was asked, and the outcome counts as reported.
+        traveller.caveat("model", "endpoint", "LAB/M/1", CHAT_MODEL, "--reason", "the name that the server lists")
         traveller.caveat("audit", "new", claim, "--replay", "live")
         live = folder / "live"
         write_audit(live, claim, extra=f"{PLAN}replay: replay.yaml\n")
@@ -211,7 +200,7 @@ def walk_endpoint(traveller: Traveller) -> str:
         traveller.files += ["live/audit.yaml", "live/replay.yaml and the files that it names"]
         traveller.caveat("audit", "run", "live/replay.yaml", "--dry-run")
         check(not server.asked, "the dry run asked the model")
-        audit = json.loads(traveller.caveat("audit", "lock", "live/audit.yaml", "--json"))["audit"]
+        audit = json.loads(traveller.caveat("audit", "lock", "live/audit.yaml", "--yes", "--json"))["audit"]
         with path.open("a", encoding="utf-8") as file:
             file.write(f"audit: {audit}\n")
         traveller.interrupt("audit", "run", "live/replay.yaml", is_due=lambda: len(server.posts()) >= 40)
@@ -247,7 +236,9 @@ def walk_verify(traveller: Traveller) -> str:
 
 def walk_query(traveller: Traveller) -> str:
     place = f"sqlite:///{build_registry(traveller) / 'caveat.db'}"
-    table = traveller.caveat("claim", "list", "--verdict", "contradicted", "--property-class", "capability", "--csv", "--registry", place)
+    table = traveller.caveat(
+        "claim", "list", "--verdict", "contradicted", "--property-class", "compliance_refusal", "--csv", "--registry", place
+    )
     check(len(table.splitlines()) > 1, "the table has no claim")
     return f"a table of {len(table.splitlines()) - 1} claims"
 

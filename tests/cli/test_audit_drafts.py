@@ -61,7 +61,7 @@ def test_a_filled_in_file_can_be_locked_with_its_replay(caveat: Caveat, register
 
     checked = caveat("audit", "lock", "live/audit.yaml", "--dry-run", "--json")
     assert checked.code == 0, checked.err
-    locked = caveat("audit", "lock", "live/audit.yaml", "--json").document
+    locked = caveat("audit", "lock", "--yes", "live/audit.yaml", "--json").document
 
     assert (checked.document["dry_run"], checked.document["audit"], checked.document["entry"]) == (True, None, None)
     assert (locked["dry_run"], locked["lock"]["model"], locked["lock"]["tasks"]["count"]) == (False, "smollm2-135m-instruct-q4_1", 24)
@@ -74,7 +74,7 @@ def test_how_sealed_contexts_were_made_stays_out_of_the_audit_file(caveat: Cavea
     name.write_text(
         f"schema: caveat/audit/1\nclaim: {registered[1]}\nindependence: self\nreplay: replay.yaml\ndeploy_specs: [everyday-life]\n"
     )
-    assert caveat("audit", "lock", "live/seal.yaml", "--seal").code == 0
+    assert caveat("audit", "lock", "--yes", "live/seal.yaml", "--seal").code == 0
 
     text = caveat("audit", "new", registered[1], "--replay", "live/replay.yaml").out
 

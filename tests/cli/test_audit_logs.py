@@ -120,6 +120,22 @@ def test_every_assumption_names_the_option_that_changes_it(caveat: Caveat, logs:
     assert all(entry["option"] for entry in plain["assumptions"] if entry["name"] != "evidence basis")
 
 
+def test_contexts_of_a_table_are_counted_by_its_column_or_by_its_arms(caveat: Caveat, tmp_path: Path) -> None:
+    """The assumption says where the contexts came from, and each row has an option that changes it."""
+    rows = [f"{task},{arm},{arm} {setting},1" for task in range(3) for arm in ("test", "deploy") for setting in range(2)]
+    (tmp_path / "table.csv").write_text("\n".join(("question,side,setting,passed", *rows)), encoding="utf-8")
+    fixed = ("--model", "LAB/coder/7", "--contexts", "fixed", "--dry-run", "--json")
+
+    def find(columns: str, name: str) -> tuple[str, str]:
+        done = caveat("audit", "logs", "table.csv", "--map", f"task=question,arm=side,score=passed{columns}", *CLAIM, *fixed)
+        assert done.code == 0, done.err
+        return next((entry["value"], entry["option"]) for entry in done.document["assumptions"] if entry["name"] == name)
+
+    assert find(",context=setting", "contexts") == ("by setting: 2 test, 2 deploy", "--map context=COLUMN")
+    assert find(",sample=setting", "contexts") == ("one per arm: 1 test, 1 deploy", "--map context=COLUMN")
+    assert find(",context=setting", "contexts represent")[1] == "--contexts random"
+
+
 def test_a_dry_run_shows_the_files_and_leaves_the_folder_empty(caveat: Caveat, logs: Path) -> None:
     done = caveat("audit", "logs", *PAIR, *CLAIM, "-o", "out", "--dry-run")
 

@@ -118,6 +118,13 @@ def test_a_locked_audit_needs_scores(caveat: Caveat, tmp_path: Path) -> None:
     assert f"caveat audit conclude {audit} TABLE" in refused.err
 
 
+def test_a_template_claims_no_independence(caveat: Caveat, tmp_path: Path) -> None:
+    """A file that is used as it comes says that the auditor is the publisher, which page one prints."""
+    claim, *_ = register(caveat, tmp_path)
+
+    assert "\nindependence: self " in caveat("audit", "new", claim).out
+
+
 def test_a_template_is_locked_once_it_is_filled_in(caveat: Caveat, tmp_path: Path) -> None:
     """What `audit new` prints is refused with every placeholder that is left, and taken when none is."""
     claim, *_ = register(caveat, tmp_path)

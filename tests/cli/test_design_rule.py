@@ -95,7 +95,7 @@ def test_an_estimate_refuses_options_that_would_have_no_effect(caveat: Caveat, t
         shutil.copy(INSPECT / name, tmp_path / name)
     table = write_table(tmp_path / "scores.csv", tasks=2, contexts=1)
 
-    assert caveat("analyze", "estimate", *SOURCES, "--where", "language=en").error == "bad-option"
+    assert caveat("analyze", "estimate", *SOURCES, "--where", "language=en").error == "option-for-tables"
     assert caveat("analyze", "estimate", table, "--arm-field", "metadata.arm").error == "option-for-logs"
 
 

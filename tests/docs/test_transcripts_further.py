@@ -14,6 +14,8 @@ from tests.docs.transcripts import check_pages
         ("judge.md",),
         ("logs.md",),
         ("tables.md",),
+        ("for-labs.md",),
+        ("for-auditors.md",),
         ("contesting.md",),
         ("contexts.md",),
         ("replay.md",),
