@@ -45,7 +45,7 @@ class IntervalBasis:
             ValueError: there are none.
         """
         if self.sequence is None:
-            raise ValueError("anytime intervals need the sequences of their sequence")
+            raise ValueError("anytime intervals need their confidence sequences")
         return self.sequence
 
 

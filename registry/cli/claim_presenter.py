@@ -169,13 +169,13 @@ def _quote(passage_match: PassageMatch) -> str:
 
 
 def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]:
-    """Present an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
+    """Present an audit; of one that is about an *earlier* version it says that it applies only to that."""
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
     locked += f", under the rival of {audit.objection}" if audit.objection else ""
     yield Subtitle(f"audit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})")
     if earlier is not None:
-        yield f"  it names only {earlier}"
+        yield f"  it applies only to {earlier}"
     if file.lock and (runs := describe_runs(file.history)):
         yield f"  {runs}"
     if not file.restrictions:

@@ -90,6 +90,11 @@ class DueSupplement:
         return None if self.is_anew or self.before is None else self.before.log_size
 
     @property
+    def all_formats(self) -> frozenset[OutputFormat]:
+        """Those to be rendered, and those that it was rendered in before: what its HTML links to."""
+        return frozenset((*self.formats, *(file.format for file in self.before.files))) if self.before else frozenset(self.formats)
+
+    @property
     def is_anew(self) -> bool:
         """Whether all of its files are rendered, as of the last entry."""
         return self.before is None or self.kinds[0] in _ANEW

@@ -159,7 +159,10 @@ def carry_out(
         for round_ in ([due_supplement for due_supplement in due if due_supplement.formats], source.again):
             chosen = {due_supplement.name: due_supplement for due_supplement in round_}
             formats = partial(_get_formats, chosen)
-            for supplement in render_supplements(source.assemble(round_), formats, time_limit_s=pen.time_limit_s, workers=pen.workers):
+            neighbours = partial(_get_all_formats, chosen)
+            for supplement in render_supplements(
+                source.assemble(round_), formats, neighbours=neighbours, time_limit_s=pen.time_limit_s, workers=pen.workers
+            ):
                 due_supplement = chosen[supplement.subject.name]
                 _finish(folder, supplement, due_supplement, outcome, journal=journal, template=pen.template, why=why(due_supplement))
                 progress(1)
@@ -168,6 +171,10 @@ def carry_out(
 
 def _get_formats(chosen: Mapping[str, DueSupplement], subject: SupplementSubject) -> Sequence[OutputFormat]:
     return chosen[subject.name].formats
+
+
+def _get_all_formats(chosen: Mapping[str, DueSupplement], subject: SupplementSubject) -> Collection[OutputFormat]:
+    return chosen[subject.name].all_formats
 
 
 class _SupplementSource:

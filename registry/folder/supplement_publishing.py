@@ -248,6 +248,7 @@ def render_supplements(
     subjects: Iterable[SupplementSubject],
     formats: Callable[[SupplementSubject], Sequence[OutputFormat]],
     *,
+    neighbours: Callable[[SupplementSubject], Collection[OutputFormat]] | None = None,
     time_limit_s: float,
     workers: int,
 ) -> Iterator[RenderedSupplement]:
@@ -256,6 +257,7 @@ def render_supplements(
     Args:
         subjects: taken one by one, as the drawing gets on.
         formats: what of a supplement is rendered, at least one.
+        neighbours: all formats that it has in its folder, which its HTML links to; None for those that are rendered.
         time_limit_s: for each file.
         workers: how many processes draw at once.
     """
@@ -264,6 +266,8 @@ def render_supplements(
     def list_jobs() -> Iterator[RenderJob]:
         for place, subject in enumerate(subjects):
             wanted = formats(subject)
+            # A file rendered again because it was gone links to the formats that are still there.
+            linked = wanted if neighbours is None else neighbours(subject)
             open_[str(place)] = (subject, wanted, {})
             for output_format in wanted:
                 # The worker is started for the PDF anyway, so the HTML is rendered there, too.
@@ -271,7 +275,7 @@ def render_supplements(
                     key=str(place),
                     supplement=subject.supplement,
                     format=output_format,
-                    neighbours=tuple(other for other in wanted if other is not OutputFormat.HTML),
+                    neighbours=tuple(other for other in OutputFormat if other in linked and other is not OutputFormat.HTML),
                     is_apart=OutputFormat.PDF in wanted,
                 )
 

@@ -78,7 +78,7 @@ def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> 
     if payload.model == before.model or (payload.why or "").startswith(_SAYS_SO):
         done = f"Revision {payload.revision} was recorded"
     else:
-        done = f"Revision {payload.revision} carries it from {name_model(before.model)} to {name_model(payload.model)}"
+        done = f"Revision {payload.revision} applies it from {name_model(before.model)} to {name_model(payload.model)}"
     if payload.card != before.card and payload.card is not None:
         done += f", and quotes {payload.card}"
     return f"{done}: {quote(payload.why or '')}"

@@ -316,7 +316,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
             for passage_match in supplement.passage_matches
         },
         "fixed_rows": build_fixed_rows(supplement),
-        "deviations": build_deviation_rows(supplement.audit),
+        "deviation_rows": build_deviation_rows(supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
         "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
         "lock_runs": describe_lock_runs(supplement.audit),

@@ -49,11 +49,11 @@ class Ledger:
             UnavailableError: `registry-not-found` (no file, no schema), `registry-not-current` (migrations are pending), or it cannot
                 be reached.
         """
-        LOG.info("open %s", describe_url(url))
         # SQLite creates a file that does not exist. A mistyped path must be an error, not an empty
         # registry.
         refuse_missing(url)
         engine = open_engine(url)
+        LOG.info("open %s", describe_url(url))
         try:
             with engine.connect() as connection:
                 _check_revision(connection, describe_url(url))

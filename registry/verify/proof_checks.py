@@ -299,7 +299,8 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
     # Without their keys cosignatures cannot be checked, but the reader learns whose to ask for.
     if others:
         listed = ", ".join(others[:6])
-        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}; its keys are not known here; give them with --key")
+        whose = "its" if len(others) == 1 else "their"
+        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}; {whose} keys are not known here; give them with --key")
     return not_checked(CheckName.WITNESSES, "no witness cosigned it: whether the log shows others another history cannot be seen from here")
 
 

@@ -195,7 +195,7 @@ BROKEN_SCORES = {
     "surrogate.jsonl": (b'{"task_id": "\\ud800"}\n', "not-json"),
     "nan.jsonl": (b'{"task_id": "a", "arm": "test", "context_id": "c", "sample": 0, "score": NaN}\n', "not-json"),
     "list.jsonl": (b'{"task_id": ["a"], "arm": "test", "context_id": "c", "sample": 0, "score": 1}\n', "bad-name"),
-    "scores.xlsx": (b"PK\x03\x04", "unknown-format"),
+    "scores.xlsx": (b"PK\x03\x04", "file-not-readable"),
 }
 
 

@@ -66,7 +66,7 @@ def test_spelling_and_layout_alarm_nobody(caveat: Caveat, tmp_path: Path) -> Non
     listed = caveat("claim", "list", "--json").document["claims"]
     assert {one["status"]["staleness"] for one in listed} == {"current"}
     shown = caveat("card", "diff", card_of(caveat), "--from", "1").out
-    assert "2 in spelling alone, no alarm" in shown
+    assert "2 only in spelling, no alarm" in shown
     assert "Nothing to do: covert → Covert" in shown
 
 

@@ -46,7 +46,7 @@ def test_a_applied_claim_is_unaudited_whatever_its_audits_found(caveat: Caveat, 
     assert new[0]["status"]["causes"][0]["kind"] == "revision"
     assert caveat("claim", "list", "--model", "LAB/M/1", "--json").document["claims"][0]["claim"] != updated[0]
     shown = caveat("claim", "show", updated[0]).out
-    assert "it speaks of LAB M 1 alone" in shown
+    assert "it applies only to LAB M 1" in shown
     assert "@2, from LAB M 1 to LAB M 2: LAB says it of version 2 too" in " ".join(shown.split())
 
 
@@ -84,7 +84,7 @@ def test_quote_anchor_and_figures_stay_and_the_reason_says_from_where(caveat: Ca
 
     changes = caveat("claim", "diff", updated[0], "--json").document
     assert [one["field"] for one in changes["changes"]] == ["model"]
-    assert changes["why"] == "carried from LAB M 1 to LAB M 2: as before"
+    assert changes["why"] == "applied from LAB M 1 to LAB M 2: as before"
 
 
 def test_carrying_again_changes_nothing_and_says_so(caveat: Caveat, updated: list[str]) -> None:

@@ -116,7 +116,7 @@ def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: 
     tasks, stopping = (fixed.partition(f'data-label="Item">{name}</th>')[2].partition("</tr>")[0] for name in ("Tasks", "Stopping rule"))
 
     assert "✓ the scores are of the same identifiers" in tasks
-    assert "✗ otherwise" in stopping
+    assert "✗ not as locked" in stopping
 
 
 def test_an_erased_objection_silences_no_other(say: Speaker) -> None:

@@ -140,7 +140,7 @@ def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path
     answer, document = caveat("card", "coverage", card), caveat("card", "coverage", card, "--json").document
 
     assert answer.code == 0
-    assert "No survey of this revision stands in the log any more" in answer.out
+    assert "No survey of this revision is in the log any more" in answer.out
     assert "by 2 statements (" in answer.out
     assert sorted(one["seq"] for one in document["erased"]) == sorted(gone[:2])
     assert document["not_counted"] == [claim]

@@ -150,7 +150,7 @@ def test_findings_are_listed(caveat: Caveat, tmp_path: Path, record: Record) -> 
     for page in pages:
         assert page.code == 0, page.err
         text = " ".join(page.out.replace("│", " ").split())
-        assert "naturalness: sides told apart, 4 raters" in text
+        assert "naturalness: sides distinguished, 4 raters" in text
         assert "ablation: 1 of 3 cues relevant: explicit" in text
         assert "judge: invariance FAILED, judge-model-1" in text
     shown = caveat("audit", "show", audit, "--json").document

@@ -73,7 +73,7 @@ def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: 
     added = caveat("claim", "add", "claims.yaml", "--json").document
     again = caveat("claim", "add", "claims.yaml", "--json").document
 
-    assert "1 passage would be left out, 0 unchanged." in tried.out
+    assert "1 passage would be excluded, 0 unchanged." in tried.out
     assert "3 proposed passages would be recorded, 0 unchanged." in tried.out
     assert (len(added["added"]), added["excluded"]) == (1, {"added": 1, "unchanged": 0})
     assert added["proposed"] == {"added": 3, "unchanged": 0}
@@ -96,7 +96,7 @@ def test_a_file_without_claims_is_a_file(caveat: Caveat, tmp_path: Path, card: s
     assert added.code == 0
     assert added.out.splitlines() == [
         "0 claims were added, 0 revised, 0 unchanged.",
-        "1 passage was left out, 0 unchanged.",
+        "1 passage was excluded, 0 unchanged.",
         "1 proposed passage was recorded, 0 unchanged.",
     ]
 

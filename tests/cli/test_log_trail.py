@@ -46,7 +46,7 @@ def test_entries_are_chosen_by_kind_actor_and_place(lab: Caveat) -> None:
     both = lab("admin", "log", "show", "--kind", "key_event", "--kind", "authority", "--actor", "LAB", "--start", "2", "--json")
     assert [one["entry"]["seq"] for one in both.document["entries"]] == [2, 3]
     assert lab("admin", "log", "show", "--actor", "NOBODY", "--json").document["entries"] == []
-    assert "none of them fits" in lab("admin", "log", "show", "--actor", "NOBODY").out
+    assert "none of them matches" in lab("admin", "log", "show", "--actor", "NOBODY").out
 
 
 def test_the_last_twenty_that_fit_are_shown(lab: Caveat) -> None:

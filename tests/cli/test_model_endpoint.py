@@ -48,7 +48,7 @@ def test_a_locked_replay_of_another_vendors_model_establishes_nothing(caveat: Ca
     ):
         text = " ".join(shown.split())
         assert "returned rival-7 (a name of VENDOR Rival 7)" in text
-        assert "LAB M 1, whose endpoint names are m-1" in text
+        assert "the claim is about LAB M 1, and its endpoint names are m-1" in text
 
 
 @pytest.mark.parametrize("model", [None, "m-1-mini", "m"])
@@ -142,7 +142,7 @@ def test_a_name_of_two_versions_is_recorded_and_tells_nobody_apart(caveat: Cavea
     stated = caveat("model", "endpoint", RIVAL, "m-1", "--reason", "Ours too", "--json")
 
     assert [one["model"]["name"] for one in stated.document["conflicts"]] == ["M"]
-    assert "does not tell which of them was asked" in stated.err
+    assert "does not show which of them was asked" in stated.err
     for model in (MODEL, RIVAL):
         assert caveat("model", "show", model, "--json").document["endpoint_conflicts"]
         assert "CONFLICT" in caveat("model", "show", model).out

@@ -48,7 +48,7 @@ def test_the_same_update_again_changes_nothing_and_says_so(caveat: Caveat, regis
     again = _update(caveat, "1", "2", "--released", "2026-05-01")
     assert again.code == 0
     assert again.out.startswith("Nothing changes: LAB M 2 as successor of LAB M 1 is on record")
-    assert "3 claims about LAB M 1 may no longer stand" in again.out
+    assert "3 claims about LAB M 1 may no longer hold" in again.out
     assert _size(caveat) == before
 
 
@@ -194,22 +194,26 @@ def test_a_blank_reason_is_refused(caveat: Caveat, step: tuple[str, ...]) -> Non
 
 @pytest.mark.usefixtures("registered")
 def test_the_list_is_a_tree_and_keeps_its_fields(caveat: Caveat) -> None:
-    """Each version stands under what it comes from; the document has what it had, and the links in force beside."""
+    """Each version stands under what it comes from; the document has what was registered, the links in force and the number of claims."""
     _update(caveat, "1", "2", "--released", "2026-05-01", "--reason", "all weights new")
     _update(caveat, "2", "2-law", "--as", "fine-tune")
     caveat("model", "add", "LAB/N/1")
 
     lines = caveat("model", "list").out.splitlines()
     assert [line.rstrip() for line in lines] == [
-        "LAB M 1",
-        "└── LAB M 2  successor  released 2026-05-01  (all weights new)",
-        "    └── LAB M 2-law  fine-tune",
-        "LAB N 1",
+        "LAB M 1  3 claims: not audited 3",
+        "└── LAB M 2  successor  released 2026-05-01  (all weights new)  no claims",
+        "    └── LAB M 2-law  fine-tune  no claims",
+        "LAB N 1  no claims",
     ]
     document = caveat("model", "list", "--json").document
     assert document["schema"] == "caveat/models/1"
-    assert {"model", "predecessor", "note", "released", "comes_from", "deprecation"} <= document["models"][1].keys()
-    assert document["models"][1]["comes_from"][0]["descent"] == "successor"
+    second = document["models"][1]
+    assert {"model", "registered", "comes_from", "deprecation", "claims", "audited", "outcomes"} <= second.keys()
+    assert {"predecessor", "note", "released"} <= second["registered"].keys()
+    assert second["registered"]["released"] == "2026-05-01"
+    assert second["comes_from"][0]["descent"] == "successor"
+    assert [one["claims"] for one in document["models"]] == [3, 0, 0, 0]
 
 
 @pytest.mark.usefixtures("registered")
@@ -264,10 +268,15 @@ def test_commands_to_be_typed_are_never_broken(caveat: Caveat, registered: list[
     """However long names are: a line break inside a command would end it in the shell."""
     long = "LAB/M/" + "2-with-a-name-" * 12
     told = caveat("model", "update", "LAB/M/1", long).out.splitlines()
-    stale = caveat("stale", "list").out.splitlines()
+    every = caveat("stale", "list").out.splitlines()
+    for claim in registered[1:]:
+        assert caveat("claim", "withdraw", claim, "--reason", "misread", "--yes").code == 0
+    single = caveat("stale", "list").out.splitlines()
 
-    assert f'  caveat stale apply --all-from LAB/M/1 --to {long} --reason "…"' in told
-    assert f'      caveat stale apply {registered[0].partition("@")[0]} --to {long} --reason "…"' in stale
+    for_all = f'  caveat stale apply --all-from LAB/M/1 --to {long} --reason "…"'
+    assert for_all in told
+    assert for_all in every
+    assert f'  caveat stale apply {registered[0].partition("@")[0]} --to {long} --reason "…"' in single
 
 
 def test_links_may_be_recorded_in_any_order_and_the_next_step_leads_to_the_newest(caveat: Caveat, registered: list[str]) -> None:

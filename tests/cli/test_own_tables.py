@@ -54,7 +54,7 @@ def test_a_guess_that_does_not_know_the_arms_is_never_taken(caveat: Caveat, tmp_
     done = caveat("audit", "table", "runs.csv", "-o", "scores.csv", "--yes")
 
     assert (done.code, done.error) == (2, "mapping-needed")
-    assert "cannot tell which value is the test-like arm: red, blue" in done.err
+    assert "cannot know which value is the test-like arm: red, blue" in done.err
     assert "--arms test=VALUE,deploy=OTHER-VALUE" in done.err
 
 

@@ -57,8 +57,8 @@ def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item:
 @pytest.mark.parametrize(
     ("dropped", "told"),
     [
-        (lambda row: row["arm"] == "deploy" and row["task_id"] in ("t3", "t7"), "deployment: 38 tasks; left out: t3, t7"),
-        (lambda row: row["arm"] == "test" and row["task_id"] == "t3", "test: 39 tasks; left out: t3"),
+        (lambda row: row["arm"] == "deploy" and row["task_id"] in ("t3", "t7"), "deployment: 38 tasks; excluded: t3, t7"),
+        (lambda row: row["arm"] == "test" and row["task_id"] == "t3", "test: 39 tasks; excluded: t3"),
         (lambda row: row["context_id"] in ("deploy2", "deploy5") and row["score"] == "0", "pairs of task and context"),
     ],
 )

@@ -22,7 +22,7 @@ def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: C
     assert "it is not explained" in page
     assert "It is not explained." in page
     assert "Not in the lock:" in page
-    assert "✗ Otherwise than locked: 39 tasks" in page
+    assert "✗ Not as locked: 39 tasks" in page
 
 
 def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Caveat, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Cavea
     said = [one["text"] for one in supplement["limits"]]
     assert "warning: its outcome stays as it was recorded" in told.err
     assert supplement["audit"]["outcome"]["payload"]["basis"] == "replay"
-    assert any("told after the outcome" in one for one in said)
+    assert any("recorded after the outcome" in one for one in said)
 
 
 def test_a_run_in_the_second_of_its_lock_is_told_so(caveat: Caveat, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_the_answer_in_words(caveat: Caveat, tmp_path: Path) -> None:
 
     out = caveat("audit", "rate", "answers", "out/key.json", *sheets).out
 
-    assert "Raters are not shown to tell the test side from deployment" in out
+    assert "Raters are not shown to distinguish the test side from deployment" in out
     for words in ("accuracy of persons together", "Krippendorff's alpha", "few-raters", "raters-missing", "exact binomial test"):
         assert words in out
 

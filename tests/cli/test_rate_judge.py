@@ -200,4 +200,4 @@ def test_the_finding_is_recorded(caveat: Caveat, tmp_path: Path, endpoint: Endpo
 
     assert (other.code, "finding-differs-from-plan" in other.err, "--rater-limit 0.75" in other.err) == (2, True, True)
     assert (done.code, pairs.code) == (0, 0), done.err + pairs.err
-    assert "up to 100.0% told apart" in caveat("audit", "show", audit).out
+    assert "up to 100.0% distinguished" in caveat("audit", "show", audit).out

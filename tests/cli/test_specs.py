@@ -76,7 +76,7 @@ context told
   system prompt: not known
   user, with the task: not known
   scaffold: unknown harness
-  cues beside those of blocks: leaderboard
+  cues outside blocks: leaderboard
 
 block exam: in context one, context two
   cue: explicit disclosure

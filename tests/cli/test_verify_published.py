@@ -140,7 +140,7 @@ def test_without_a_key_nothing_says_who_made_it(caveat: Caveat, mail: Path) -> N
     answers = list_answers(checked)
     assert (checked.code, answers["checkpoint"], answers["inclusion"]) == (3, "not_checked", "yes")
     assert checked.document["files"][0]["verdict"] == "INCOMPLETE"
-    assert "nothing here says who has key that is" in find_note(checked, "checkpoint")
+    assert "nothing here says who has that key" in find_note(checked, "checkpoint")
     assert "Nothing here shows who made this file" in checked.document["files"][0]["summary"]
 
 
@@ -338,7 +338,7 @@ def test_a_witness_that_is_known_is_named(caveat: Caveat, mail: Path, given_out:
 
     assert (list_answers(known)["witnesses"], list_answers(unknown)["witnesses"]) == ("yes", "not_checked")
     assert "witness.example on 2026-11-22 12:00 UTC" in find_note(known, "witnesses")
-    assert "whose keys are not known here" in find_note(unknown, "witnesses")
+    assert "in the name of witness.example; its keys are not known here" in find_note(unknown, "witnesses")
 
 
 def test_keys_that_are_none_are_refused_together(caveat: Caveat, mail: Path) -> None:

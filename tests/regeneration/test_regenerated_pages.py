@@ -159,7 +159,7 @@ def build_item(name: str, **changes: object) -> FolderItem:
     old = FolderFile(format=OutputFormat.HTML, path=f"{name}.entry-3.html", sha256="1" * 64, size_bytes=1)
     earlier = (SupersededFiles(log_size=3, files=(old,), by=9, why=HOSTILE),)
     known: dict[str, object] = {"name": name, "state": "0" * 64, "record": "0" * 64, "template": "0" * 64, "log_size": 9}
-    return FolderItem(**(known | {"files": (file,), "earlier": earlier, "why": HOSTILE, "told": told} | changes))  # type: ignore[arg-type]
+    return FolderItem(**(known | {"files": (file,), "earlier": earlier, "why": HOSTILE, "summary": told} | changes))  # type: ignore[arg-type]
 
 
 def test_text_of_others_is_never_markup() -> None:

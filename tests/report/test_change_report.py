@@ -64,14 +64,14 @@ def test_what_weighs_most_comes_first(story: Story, change_report: ChangeReport)
     assert [one.newly_inverted for one in change_report.changes] == [True] + [False] * 5
 
 
-def test_a_applied_claim_is_told_with_both_models_and_the_reason(change_report: ChangeReport) -> None:
+def test_an_applied_claim_is_told_with_both_models_and_the_reason(change_report: ChangeReport) -> None:
     """The old outcome stands before, the new one after, and how far ED moved between them."""
     change = change_report.changes[0]
 
     assert change.before is not None
     assert (change.before.model, change.after.model) == (OLD, NEW)
     assert (change.before.class_, change.after.class_) == (ClaimClass.STABLE, ClaimClass.INVERTED)
-    assert any("carries it from" in one and "The lab offers Sparrow 2.2" in one for one in change.why)
+    assert any("applies it from" in one and "The lab offers Sparrow 2.2" in one for one in change.why)
     (step,) = change.steps
     assert step.ed.value == pytest.approx(-0.27 - -0.01)
 
@@ -100,12 +100,12 @@ def test_a_new_model_alone_changes_no_class(story: Story) -> None:
 
     assert {one.claim for one in report.changes} == {story.claims[name] for name in ("inverted", "degraded", "withdrawn", "stale")}
     assert all(one.before is not None and one.before.class_ is one.after.class_ and not one.steps for one in report.changes)
-    assert describe_change(report) == "Of 6 claims none changed class; 4 changed otherwise; 2 are unchanged."
+    assert describe_change(report) == "Of 6 claims none changed class; 4 changed in other ways; 2 are unchanged."
 
 
 def test_the_verdict_counts_what_the_record_has(change_report: ChangeReport) -> None:
     """One sentence, and each number in it is one of the report's."""
-    sentence = "Of 7 claims 2 changed class, 1 of them newly inverted; 3 changed otherwise; 1 is new; 1 is unchanged."
+    sentence = "Of 7 claims 2 changed class, 1 of them newly inverted; 3 changed in other ways; 1 is new; 1 is unchanged."
 
     assert describe_change(change_report) == sentence
     assert sum(sum(row.counts) for row in build_matrix(change_report.changes)) == len(change_report.changes)
@@ -124,7 +124,7 @@ def test_another_candidate_is_a_change_that_every_part_tells(story: Story, chang
     shown = words(unescape(render_html(report).decode()))
 
     assert report.changes[0] == moved
-    told = "Of 3 claims none changed class; 1 kept its class with another class of the point estimate; 1 changed otherwise"
+    told = "Of 3 claims none changed class; 1 kept its class with another class of the point estimate; 1 changed in other ways"
     assert describe_change(report).startswith(told)
     assert "no change of class; 1 with another class of the point estimate" in shown
     suggested = r"the point estimate suggests inverted\s*→\s*○ undetermined · noisy\s*the point estimate suggests stable"
@@ -237,7 +237,7 @@ def test_the_pages_leave_no_word_of_it_out(change_report: ChangeReport, html: st
 
     assert describe_change(change_report) in shown
     assert "▼ Newly inverted" in shown
-    assert "The card, CRD-LAB-2026-0001-J@1, spoke of Sparrow, 2.1-2026-09-30" in shown
+    assert "The card, CRD-LAB-2026-0001-J@1, is about Sparrow, 2.1-2026-09-30. LAB applied the claim to Sparrow, 2.2" in shown
     for said in ("Restricted claim before", "Restricted claim after", "31.0 %", "−26.0", "(−39.0 to −12.0)", "6.0 %"):
         assert said in shown
 
@@ -327,7 +327,7 @@ def test_a_report_of_hundreds_says_what_it_leaves_out(change_report: ChangeRepor
     printed = build_html(many, medium=Medium.PRINT, covers=None)
     shown = words(printed)
 
-    assert "The 40 changes that weigh most stand here, of 400." in shown
+    assert "The 40 largest changes of 400 are shown here." in shown
     assert "100 more claims changed, and are not in this table." in shown
     assert printed.count('<section class="change"') == 40
     assert "as before" not in shown
@@ -348,8 +348,8 @@ def test_a_claim_of_which_a_statement_was_erased_is_named_and_nothing_else_is_sa
     assert found.erased == (told.claims["degraded"],)
     assert told.claims["degraded"] not in {one.claim for one in found.changes}
     assert len(found.changes) == 5
-    assert "of 1 nothing can be told" in describe_change(found)
-    assert f"cannot be told: {told.claims['degraded']}." in words(render_html(found).decode())
+    assert "; 1 cannot be compared, because statements were erased;" in describe_change(found)
+    assert f"so its changes are unknown: {told.claims['degraded']}." in words(render_html(found).decode())
 
 
 def test_a_claim_that_was_carried_and_not_audited_has_lost_its_class(story: Story) -> None:
@@ -357,7 +357,7 @@ def test_a_claim_that_was_carried_and_not_audited_has_lost_its_class(story: Stor
     report = compare(story, story.first, story.second + 1)
     (change,) = (one for one in report.changes if one.claim == story.claims["inverted"])
 
-    assert describe_change(report) == "Of 6 claims 1 changed class, 1 of them unaudited now; 3 changed otherwise; 2 are unchanged."
+    assert describe_change(report) == "Of 6 claims 1 changed class, 1 of them unaudited now; 3 changed in other ways; 2 are unchanged."
     assert (change.after.class_, change.after.estimate, change.steps, change.newly_inverted) == (None, None, (), False)
-    assert change.why[0].endswith("does not speak for it.")
+    assert change.why[0].endswith("does not apply to it.")
     assert "No ΔED: there is no estimate after." in words(render_html(report).decode())

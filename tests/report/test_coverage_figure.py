@@ -51,7 +51,7 @@ def test_each_claim_stands_once_by_the_furthest_it_came() -> None:
         ("unreviewed", 5),
     ]
     assert figure.title == (
-        "Claims: 3 restricted; 4 audited, not restricted; 3 not audited. Passages: 2 left out with their reason; 5 proposed and unreviewed."
+        "Claims: 3 restricted; 4 audited, not restricted; 3 not audited. Passages: 2 excluded with their reason; 5 proposed and unreviewed."
     )
 
 

@@ -214,7 +214,7 @@ def test_a_redline_is_only_printed_where_words_were_removed_and_others_stay(kept
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("unaudited", "Not audited: whether the claim holds"),
+        ("unaudited", "Whether the claim holds in deployment is not known."),
         ("unaudited", "No replay: the figure was not measured"),
         ("unaudited", "No locked plan: the limit could have been chosen"),
         ("retrospective", "No replay: the figure was not measured"),

@@ -38,8 +38,12 @@ def read(supplement: Supplement | CardSupplement) -> str:
 
 
 def read_first_page(supplement: Supplement | CardSupplement) -> str:
-    page = read(supplement).partition("PDF · JSON")[2]
-    return re.split(r" 1 (?:Estimates|Readings of the claim|Contexts and definitions|Claim record) ", page)[0]
+    page, *rest = re.split(r" 1 (?:Estimates|Readings of the claim|Contexts and definitions|Claim record) ", read(supplement))
+    _, _, first = page.partition("Caveat claim supplement · ")
+    # Both marks are there: else what is looked for and must be absent would be looked for in nothing, or everywhere.
+    assert first
+    assert rest
+    return first
 
 
 def test_what_may_be_stale_says_on_page_one_what_would_settle_it() -> None:
@@ -176,7 +180,7 @@ def test_the_lineage_of_the_model_is_told_with_who_said_it() -> None:
     assert "Sparrow, 2.1-2026-09-30 deprecated; last offered 31 January 2027: replaced by 2.2" in page
 
 
-def test_a_applied_claim_says_so_on_page_one() -> None:
+def test_an_applied_claim_says_so_on_page_one() -> None:
     """Of what the card spoke, who carried it, when and why, and that no estimate came along."""
     supplement = draw(Update().carried())
     page = read_first_page(supplement)

@@ -288,7 +288,7 @@ def test_the_record_check_says_what_stands_outside_its_digest(updated: Mapping[s
         notes[one.superseded is None] = check_file(data, proof=None, trust=Trust(), made=made)[1].note
 
     assert (
-        notes[False] == f"{notes[True]}; a notice stands before it, outside that digest, that {SECOND} superseded it: only a registry knows"
+        notes[False] == f"{notes[True]}; a notice before it, outside that digest, says that {SECOND} superseded it: only a registry knows"
     )
 
 

@@ -155,7 +155,7 @@ def test_anytime_without_its_walks_is_a_mistake_of_the_caller() -> None:
 
     grounds = replace(parse_grounds(result, result.specs[0]), method=IntervalMethod.ANYTIME)
 
-    with pytest.raises(ValueError, match="walks of their sequence"):
+    with pytest.raises(ValueError, match="need their confidence sequences"):
         find_sides(grounds, level=0.95)
 
 
@@ -210,7 +210,7 @@ def test_rows_of_an_ablation_are_excluded_and_counted() -> None:
 
     assert result.specs == estimate(build_table(rows), plan, range_=(0, 1)).specs
     assert [warning.code for warning in result.warnings] == ["ablation-rows"]
-    assert "144 rows" in result.warnings[0].message
+    assert "144 responses" in result.warnings[0].message
     with pytest.raises(DesignError, match="one-sided"):
         estimate(build_table(rows, cues=["format" if row[1] == "test" else None for row in rows]), plan, range_=(0, 1))
     assert estimate(build_table(rows, cues=[None] * len(rows)), plan, range_=(0, 1)).warnings == ()

@@ -48,7 +48,7 @@ def weigh(
         (weigh("m-1", names=()), ModelIdentityStatus.UNBOUND, "No endpoint name is stated for Lab Model 1; the endpoint returned m-1."),
         (weigh("m-1", locked=()), ModelIdentityStatus.UNBOUND, "when the plan was locked"),
         (weigh("m-1", names=(), locked=("m-1",)), ModelIdentityStatus.UNBOUND, "retracted since"),
-        (weigh("m-2"), ModelIdentityStatus.OTHER, "returned m-2; the claim is about Lab Model 1, whose endpoint name is m-1."),
+        (weigh("m-2"), ModelIdentityStatus.OTHER, "returned m-2; the claim is about Lab Model 1, and its endpoint name is m-1."),
         (weigh("m-1", "m-2"), ModelIdentityStatus.OTHER, "m-2"),
         (weigh("m-2", names=(name("m-1"), name("m-2")), locked=("m-1",)), ModelIdentityStatus.OTHER, "m-2"),
         (weigh("r-7", names=(name("m-1"), name("r-7", OTHER))), ModelIdentityStatus.OTHER, "r-7 (a name of Vendor Rival 7)"),
