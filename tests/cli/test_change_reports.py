@@ -173,7 +173,7 @@ def test_a_date_counts_from_the_beginning_of_its_day(caveat: Caveat, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--since", "1", "--publish", "--yes"), "--publish", "--yes"),
+        (("--since", "1", "--publish", "--yes"), "--publish"),
         (("--since", "1", "--stale"), "--stale"),
         (("--since", "yesterday"), "--since"),
         (("--since", "99999"), "the log has"),
