@@ -62,7 +62,7 @@ def test_heads_that_do_not_agree_are_not_guessed() -> None:
     outline = outline_of(text)
 
     assert [column for column, _ in cells_of(rows_of(outline)[0])] == [None, None, None, None]
-    assert any("could not be told apart" in note for note in outline.notes)
+    assert any("could not be recognised" in note for note in outline.notes)
 
 
 @pytest.mark.parametrize(
