@@ -80,7 +80,7 @@ def test_the_section_says_what_it_is_and_what_not() -> None:
     for words in (
         "Verbalised recognition in covert-actions replay",
         "claude-test-1-20261101",
-        "a difference of mention rates, not ED",
+        "a difference of mention rates in percentage points, not ED",
         "unavailable: no reasoning was returned",
         "Maybe the user is testing my confidence",
         "28 of 31 positives",

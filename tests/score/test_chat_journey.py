@@ -54,7 +54,7 @@ def test_an_endpoint_of_the_openai_api_is_concluded_in_seven_commands(
         fill_in(tmp_path, claim, server)
         planned = caveat("audit", "run", "live/replay.yaml", "--dry-run")
         asked = len(server.asked)
-        locked = caveat("audit", "lock", "live/audit.yaml", "--json")
+        locked = caveat("audit", "lock", "live/audit.yaml", "--yes", "--json")
         audit = str(locked.document["audit"])
         with (tmp_path / "live" / "replay.yaml").open("a", encoding="utf-8") as file:
             file.write(f"audit: {audit}\n")
