@@ -62,7 +62,7 @@ RULES_VERSION = 2
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
 _WRITTEN = 80
-"""Characters of a row that are shown where its figures could not be told apart."""
+"""Characters of a row that are shown where its figures have no known heads."""
 _SURE = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 """By the number of signs that a passage tells a result of a model: it speaks of one, and it has a word for an outcome."""
 
@@ -352,7 +352,7 @@ def _describe(offer: _PassageClaim, passage: Passage, card: _CardReading) -> Pro
 
 
 _READ_BESIDE = ("the head of its column", "the first cell of its row", "named in the passage")
-"""Where a model's name stands beside the figure itself."""
+"""Places of a model name that is given with the figure itself."""
 
 
 def _limit(confidence: Confidence, subject: FigureSubject, guesses: tuple[str, ...]) -> Confidence:
