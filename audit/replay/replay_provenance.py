@@ -302,8 +302,9 @@ def _describe(told: Mapping[str, Any]) -> Iterator[str]:
         yield f"weights {told.get('weights') or ''} SHA-256 {told['weights_sha256']}".replace("  ", " ")
     if told.get("chat_template_sha256"):
         yield f"chat template SHA-256 {told['chat_template_sha256']}"
-    sizes = (("threads", "threads"), ("slots", "slots"), ("context_tokens_per_slot", "context tokens a slot"))
-    text = ", ".join(f"{told[name]} {words}" for name, words in sizes if told.get(name) is not None)
+    sizes = (("threads", "thread"), ("slots", "slot"), ("context_tokens_per_slot", "context token"))
+    counts = [f"{told[name]} {word}{'' if told[name] == 1 else 's'}" for name, word in sizes if told.get(name) is not None]
+    text = ", ".join(counts) + (" a slot" if told.get("context_tokens_per_slot") is not None else "")
     if text:
         yield text
 
@@ -439,7 +440,7 @@ def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
         f"{name} {'default' if (value := getattr(policy, name)) is None else value}" for name in ("effort", "thinking", "service_tier")
     ]
     if policy.stop_sequences:
-        parts.append(f"{len(policy.stop_sequences)} stop sequences")
+        parts.append(f"{len(policy.stop_sequences)} stop sequence{'s' if len(policy.stop_sequences) > 1 else ''}")
     if policy.extra:
         parts += [f"{name} {value}" for name, value in sorted(policy.extra.items())]
     if policy.api is not ModelApi.OPENAI_CHAT:

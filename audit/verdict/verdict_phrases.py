@@ -103,6 +103,11 @@ class VerdictPhrases:
         return self._unit.given_difference(self._facts.margin)
 
     @property
+    def margin_in_points(self) -> str:
+        """δ in the short form of its unit, for a sentence that has the long one."""
+        return self.margin.replace("percentage points", "points")
+
+    @property
     def reported(self) -> str:
         """The card's own figure with all its digits; empty without one."""
         return "" if self._facts.reported is None else self._unit.given(self._facts.reported.value)
@@ -440,7 +445,7 @@ class VerdictPhrases:
         pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         # A headline must not repeat words of the evidence's author.
         weights = [weigh_recognition(piece, self._facts.recognition_floor) for piece in pieces]
-        return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
+        return "; ".join(f"{weight.text}, {weight.reason}" if weight.rate else weight.reason for weight in weights) or "as recorded"
 
     @property
     def recognition_below_floor(self) -> str:

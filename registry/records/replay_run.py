@@ -505,7 +505,7 @@ def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None)
         return None
     # Several runs are listed one by one, because their number is a limit of the verdict.
     if len(runs) == 1:
-        return f"1 run under this lock: {_describe_run(runs[0], gave=gave)}"
+        return f"1 run under this lock: it {_describe_run(runs[0], gave=gave)}"
     told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(run, gave=gave)}" for place, run in enumerate(runs))
     return f"{len(runs)} runs under this lock: {told}"
 

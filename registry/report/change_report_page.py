@@ -102,6 +102,16 @@ class ChangePart:
         return any(getattr(before, name) != getattr(after, name) for name in kept)
 
     @property
+    def is_in_table(self) -> bool:
+        """Whether the row of the table has all that changed: a status, for one reason. A section would repeat it."""
+        before, after = self.change.before, self.change.after
+        if before is None or self.is_full or self.is_other_class or len(self.change.why) > 1:
+            return False
+        kept = ("identifier", "model", "quote", "restricted", "outcome_entry", "theta", "relation")
+        moved = [axis.name for axis in self.axes if axis.is_other]
+        return bool(moved) and "Restriction" not in moved and all(getattr(before, name) == getattr(after, name) for name in kept)
+
+    @property
     def name(self) -> str:
         """`CLM-…@n`, also the name of the files of its supplement."""
         return self.change.after.identifier.partition("#")[0]
@@ -140,7 +150,9 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
         "groups": tuple(_group(parts)),
-        "parts": parts[:sections],
+        "parts": (detailed := tuple(part for part in parts if not part.is_in_table)[:sections]),
+        "detailed": frozenset(part.number for part in detailed),
+        "tabled": sum(part.is_in_table for part in parts),
         "excluded": len(report.changes) - len(parts),
         "listed": _list_occasions(report.occasions),
         "counted": tuple(_count_occasions(report.occasions)),
@@ -192,8 +204,12 @@ def describe_largest(report: ChangeReport) -> str | None:
     unit = Unit(low=range_[0], high=range_[1])
     higher = "higher" if figure.value > 0 else "lower"
     low, high = sorted((abs(figure.low), abs(figure.high)))
-    interval = f"{unit.numbers(low, high, 0.0)}{f', {format_level(change.after.level)} CI' if change.after.level else ''}"
-    return f"Largest change: {change.claim} is {unit.difference(abs(figure.value), 0.0)} {higher} {where} ({interval})."
+    interval = f"{f'{format_level(change.after.level)} CI ' if change.after.level else ''}{unit.numbers(low, high, 0.0)}"
+    # Two versions of a model are compared then, not one that changed.
+    version = "" if change.before is None or change.before.model == change.after.model else " on the newer model version"
+    return (
+        f"Largest change: the figure of {change.claim} is {unit.difference(abs(figure.value), 0.0)} {higher} {where}{version} ({interval})."
+    )
 
 
 def _excludes_zero(figure: BoundedEstimate | Differential) -> bool:
@@ -266,9 +282,8 @@ def _describe_badge(report: ChangeReport) -> tuple[str, str]:
     classes = sum(has_changed_class(claim_change) for claim_change in report.changes if claim_change.before is not None)
     if classes:
         return "degraded", f"{format_count(classes)} changed class"
-    within = [claim_change for claim_change in report.changes if list_other(claim_change)]
-    told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
-    return "undetermined", f"no change of class{told}"
+    # What changed within a class is in the sentence below the badge.
+    return "undetermined", "no change of class"
 
 
 def _class_of(state: ClaimState) -> str:

@@ -56,9 +56,9 @@ _DOCUMENTS: Mapping[str, Mapping[str, str]] = {
     "card": {
         "claimed?": r"C(?:ARD|ard) ?\w.*revision \d",
         "found?": r"\d+ claims?: \d+ supported",
-        "how sure?": r"evaluation, replicated|not audited",
+        "how sure?": r"\d %? ?\(\d[\d.]*–\d|not audited",
         "by whom and how?": r"revision \d.*model .*as of entry \d",
-        "what now?": r"have not been reviewed|each claim’s supplement has",
+        "what now?": r"not reviewed|[Ee]ach claim’s supplement has",
     },
     "change": {
         "claimed?": r"entry \d+.*→ entry \d+",
