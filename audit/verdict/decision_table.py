@@ -137,7 +137,7 @@ WITH_ESTIMATE = (
         point_class=True,
         why="The scorer failed its invariance check: it gives one response different scores in different contexts, "
         "so a difference of scores is not a difference of behaviour.",
-        resolves="A scorer that passes the invariance check, and the stored responses scored again with it.",
+        resolves="A scorer that passes the check, and the stored responses scored again.",
     ),
     DecisionRow(
         name="too-few-tasks",

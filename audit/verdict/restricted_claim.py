@@ -54,9 +54,9 @@ _NOT_ESTABLISHED = (_CLAIMED + ": not established.",)
 _TEST_FAILS = ("That {claimed}: not resolved. The replay of its own evaluation does not meet it.",)
 _FIGURES = ("{test_figure}", "{deploy_figure}")
 _DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the claimed {limit_word} is {theta}."
-_TESTED = "These figures, for the tasks and contexts tested only."
+_TESTED = "These figures, for these tasks and contexts only."
 """What page one permits where its verdict and chart print the figures: they are said once."""
-_EVALUATED = "The figure of the evaluation, for the tasks and contexts tested only."
+_EVALUATED = "The evaluation's figure, for these tasks and contexts only."
 """The same where the one of deployment decides nothing."""
 _TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the claimed {limit_word} is {theta}."
 
@@ -316,9 +316,8 @@ _WORDS = {
     Verdict.NOT_TESTABLE: "Not testable",
 }
 _SUGGESTED = {
-    ClaimClass.INVERTED: "The claim may not hold in deployment",
-    ClaimClass.DEGRADED: "The figure may not carry over to deployment",
-    ClaimClass.STABLE: "The claim may hold in deployment",
+    ClaimClass.INVERTED: "The claim may not hold",
+    ClaimClass.STABLE: "The claim may hold",
 }
 _READ_AS = {
     Form.EXISTENCE: "Read as a statement that the behaviour exists",
@@ -378,7 +377,9 @@ def restrict(
 
 def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) -> list[str]:
     """What page one says may be said: where the verdict gives the figures of these *sentences*, no figure is printed twice."""
-    if "{test_figure}" not in sentences or "{phi_deploy}" not in wording.verdict:
+    # Unusable figures are in the chart too, marked as not comparable.
+    is_charted = "{phi_deploy}" in wording.verdict or "scorer-not-invariant" in wording.rules
+    if "{test_figure}" not in sentences or not is_charted:
         return filled
     # An open direction shows in the interval of the verdict.
     dropped = (*_FIGURES, "{differential}", "{direction_established}")

@@ -364,11 +364,11 @@ class VerdictPhrases:
         half_width = find_likely_half_width(present, boundaries)
         likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
         if likely is not None and self._is_practical(likely):
-            return f"About {self._describe_extra(likely)} would decide in about two replays in three."
+            return f"About {self._describe_extra(likely)} would decide about two replays in three."
         if not self._is_practical(more):
-            return f"More than {_FEASIBLE} times the present size is needed: not practical with this design."
+            return f"More than {_FEASIBLE} times the size is needed: not practical with this design."
         chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
-        return f"About {self._describe_extra(more)} would decide in about {chance}; a surer design is not practical."
+        return f"About {self._describe_extra(more)} would decide about {chance}; a surer design is not practical."
 
     def _is_practical(self, extra: ExtraSample) -> bool:
         n = self._estimate.n

@@ -545,6 +545,10 @@ class ClaimRow(Record):
     """Of the claim revision."""
     outcome_entry: Entry | None = None
     """Of the outcome; None without one."""
+    is_locked: bool | None = None
+    """Whether the outcome is of a replay that follows its locked plan; None without an outcome."""
+    independence: Independence | None = None
+    """Of its auditor; None without an outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from registry.records.audit_case import Independence
 from registry.records.claim_status import find_gravest
 from registry.records.dossier import Dossier, Recorded
 from registry.records.statement import Entry
@@ -305,6 +306,22 @@ def describe_results(supplement: CardSupplement) -> str:
     # None supported and none resolved are results too, so these are printed when they are 0.
     parts = [f"{counts[status]:,} {words}" for status, words in _RESULTS if counts[status] or status in _ALWAYS]
     return f"{format_items(len(supplement.claims), 'claim')}: {', '.join(parts)}.{erased}"
+
+
+def describe_audits(supplement: CardSupplement) -> str:
+    """Return on what the outcomes of a card rest: `3 outcomes: 2 under a locked plan, 3 self-audits`; empty without an outcome."""
+    rows = [row for row in supplement.claims if row.independence is not None]
+    if not rows:
+        return ""
+    locked = sum(row.is_locked is True for row in rows)
+    counts = Counter(row.independence for row in rows)
+    words = {Independence.SELF: "self-audit", Independence.COMMISSIONED: "commissioned", Independence.THIRD_PARTY: "independent"}
+    parts = [
+        f"{counts[kind]:,} {word}{'s' if kind is Independence.SELF and counts[kind] > 1 else ''}"
+        for kind, word in words.items()
+        if counts[kind]
+    ]
+    return f"{format_items(len(rows), 'outcome')}: {locked:,} under a locked plan; {', '.join(parts)}."
 
 
 # Geometry of the figure in CSS pixels: one bar for the whole card, and one for each section below

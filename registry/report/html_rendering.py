@@ -30,12 +30,11 @@ from registry.records.supplement import AnySupplement, CardSupplement, ChangeRep
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import find_restriction
 from registry.report import number_format as numbers
-from registry.report.card_coverage import build_coverage_figure, describe_results
+from registry.report.card_coverage import build_coverage_figure, describe_audits, describe_results
 from registry.report.change_report_page import collect_change_facts
 from registry.report.claim_outcome import (
     describe_outcome,
     describe_subject,
-    describe_three_figures,
     describe_verdict,
     find_absent,
     find_carry,
@@ -478,6 +477,7 @@ def _globals() -> Mapping[str, Any]:
         "Layer": EvidenceLayer,
         "Section": Section,
         "checks": CHECKS,
+        "describe_audits": describe_audits,
         "describe_results": describe_results,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
@@ -490,7 +490,6 @@ def _globals() -> Mapping[str, Any]:
         "shares": numbers.SHARES,
         "short_items": SHORT_ITEMS,
         "strip_status": strip_status,
-        "three_figures": describe_three_figures,
         "titles": TITLES,
         "unit_of": _build_unit,
     }

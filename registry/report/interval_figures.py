@@ -234,7 +234,7 @@ def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | 
         axis=axis,
         head=head,
         line=place,
-        line_text=f"{'maximum' if is_most else 'minimum'} {limit}, claim fails {'above' if is_most else 'below'}",
+        line_text=f"{'maximum' if is_most else 'minimum'} {limit}, fails {'above' if is_most else 'below'}",
         # On the shaded side, where there is room for it.
         line_anchor="start" if place < axis.left + axis.width * (0.7 if is_most else 0.3) else "end",
         fails=None if claim.relation is None else span,
@@ -333,7 +333,7 @@ def build_claim_figure(supplement: Supplement, *, most: int = MOST_DEPLOYED) -> 
             label = "Deployment" if len(estimate.specs) == 1 else shorten(_name(spec), 26)
             note = f"{format_items(spec.n.tasks, 'task')} × {format_items(spec.n.contexts_deploy, 'context')}"
             rows.append(row(label, spec.phi_deploy, note, "circle"))
-    reason = "hollow: not comparable, the evidence is unusable" if is_unusable else ""
+    reason = "hollow: not comparable" if is_unusable else ""
     return IntervalChart(
         main=build_claim_panel(claim, axis, "", unit),
         rows=tuple(rows),
@@ -349,8 +349,9 @@ def _build_whole_axis(unit: Unit) -> Axis:
     """The axis over the whole range of the property."""
     step = (unit.high - unit.low) / 4
     scale = Axis(low=unit.low, high=unit.high, left=_SIZES, width=WIDTH - _SIZES - _VALUE, ticks=())
-    ends = [unit.low + step * place for place in range(5)]
-    return replace(scale, ticks=tuple((scale.place(end), unit.given(round(end, 12))) for end in ends))
+    # Quarters have a tick; the ends and the middle have a number too, since each row prints its own.
+    ends = [(unit.low + step * place, place % 2 == 0) for place in range(5)]
+    return replace(scale, ticks=tuple((scale.place(end), unit.given(round(end, 12)) if is_named else "") for end, is_named in ends))
 
 
 def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:

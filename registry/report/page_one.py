@@ -14,7 +14,7 @@ from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
 from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
-from registry.report.number_format import SHARES, Unit, format_day, format_items, format_level, format_percent, join
+from registry.report.number_format import SHARES, Unit, format_items, format_level, format_percent, join
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
@@ -97,14 +97,15 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
 
 def _describe_interest(audit: AuditPart) -> str | None:
     """Return who audited and in whose interest; None for an independent third party, which the account names."""
+    # The code of who audits itself is in every identifier, and the provenance has the name.
     by = audit.auditor.name or audit.auditor.code
     match audit.opening.payload.independence:
         case Independence.THIRD_PARTY:
             return None
         case Independence.SELF:
-            return f"Self-audit by {by}, the publisher"
+            return f"Self-audit by {audit.auditor.code}"
         case Independence.COMMISSIONED:
-            return f"Commissioned audit, by {by}"
+            return f"Commissioned audit by {by}"
 
 
 def _list_unconfirmed(evidence: AuditEvidence, estimate: Estimate) -> Iterator[StatusReason]:
@@ -197,7 +198,7 @@ def _list_without_lock(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
     # Reported figures without an estimate support a restriction and establish nothing.
     if outcome.basis is Basis.REPORTED and evidence.audit.estimate is None:
-        yield StatusReason(text="Published figures only; no replay under a locked plan.", section=Section.LAYERS)
+        yield StatusReason(text="Published figures only.", section=Section.LAYERS)
 
 
 def _list_excluded(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
@@ -236,7 +237,7 @@ def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> st
     # Declared families are the independent units only if every specification has them.
     declared = all(spec.n.families is not None for spec in estimate.specs)
     units = "the declared families of tasks" if declared else "tasks"
-    return f"Assumed, not checked: {units} are independent, and no rare kind was missed."
+    return f"Assumed, not checked: {units} are independent, no rare kind was missed."
 
 
 def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
@@ -302,9 +303,7 @@ def _account_audit(audit: AuditPart) -> Iterator[str]:
         yield "plan locked" if audit.lock else "no locked plan"
         yield f"no responses scored yet, {by}"
         return
-    # A lock that the scores do not follow is not a lock for them.
-    kept = outcome.basis is Basis.REPLAY and not outcome.post_hoc
-    yield "locked plan" if kept else "not as locked" if audit.lock else "no locked plan"
+    yield "locked plan" if is_replay_as_locked(outcome) else "not as locked" if audit.lock else "no locked plan"
     estimate = audit.estimate
     if estimate is None or not estimate.specs:
         yield f"no replay · {by}, {opening.entry.at:%Y-%m-%d}"
@@ -320,6 +319,11 @@ def _account_audit(audit: AuditPart) -> Iterator[str]:
     if _describe_interest(audit) is None:
         yield by
     yield from _state_validity(audit)
+
+
+def is_replay_as_locked(outcome: Restriction) -> bool:
+    """Whether the scores of *outcome* follow a locked plan: a lock that they do not follow is not a lock for them."""
+    return outcome.basis is Basis.REPLAY and not outcome.post_hoc
 
 
 def _state_validity(audit: AuditPart) -> Iterator[str]:

@@ -357,7 +357,9 @@ def _list_worded(lock_facts: _LockFacts) -> Iterator[FixedRow]:
         LockedItem.BUDGET: (UNKNOWN, f"spent: {spent}" if spent else "what was spent is not stated"),
         LockedItem.STOPPING_RULE: (
             UNKNOWN,
-            "in words; Caveat compared only the number of tasks, which is the same" if lock.plan.tasks else "in words, for the reader to compare",
+            "in words; Caveat compared only the number of tasks, which is the same"
+            if lock.plan.tasks
+            else "in words, for the reader to compare",
         ),
         LockedItem.EXCLUSIONS: (UNKNOWN, "in words, for the reader to compare with the excluded responses"),
     }

@@ -45,7 +45,7 @@ from registry.report.claim_outcome import (
     find_trace_now,
 )
 from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, derive_layers
-from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome
+from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome, is_replay_as_locked
 from registry.report.status_account import describe_staleness
 from registry.report.supplement_wording import format_verdict, name_model
 from registry.report.version_drift import build_drift
@@ -419,6 +419,8 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         objections=tuple(objection.objection.payload.objection for objection in dossier.objections),
         claim_entry=dossier.current.entry,
         outcome_entry=recorded.entry if recorded else None,
+        is_locked=is_replay_as_locked(outcome) if outcome else None,
+        independence=leading.audit.payload.independence if leading and outcome else None,
     )
 
 
