@@ -79,6 +79,7 @@ def _describe_claim(supplement: Supplement) -> SupplementDigest:
         ed=ed.value if ed else None,
         low=ed.low if ed else None,
         high=ed.high if ed else None,
+        range=estimate.range if estimate and ed else None,
         level=estimate.level if estimate and ed else None,
     )
 

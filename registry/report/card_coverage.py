@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.records.audit_case import Independence
@@ -302,14 +302,19 @@ def describe_results(supplement: CardSupplement) -> str:
     erased = f" {len(supplement.erased):,} more not listed: a statement was erased." if supplement.erased else ""
     if not supplement.claims:
         return f"No claim of this card is {'listed' if erased else 'registered'}: nothing of it was audited.{erased}"
-    counts = Counter(row.restriction for row in supplement.claims)
+    return count_results([row.restriction for row in supplement.claims]) + erased
+
+
+def count_results(restrictions: Collection[RestrictionStatus]) -> str:
+    """Return how many claims have which of *restrictions*, in one sentence."""
+    counts = Counter(restrictions)
     # None supported and none resolved are results too, so these are printed when they are 0.
     parts = [f"{counts[status]:,} {words}" for status, words in _RESULTS if counts[status] or status in _ALWAYS]
-    return f"{format_items(len(supplement.claims), 'claim')}: {', '.join(parts)}.{erased}"
+    return f"{format_items(len(restrictions), 'claim')}: {', '.join(parts)}."
 
 
 def describe_audits(supplement: CardSupplement) -> str:
-    """Return on what the outcomes of a card rest: `3 outcomes: 2 under a locked plan, 3 self-audits`; empty without an outcome."""
+    """Return on what the outcomes of a card rest: `3 outcomes: 2 with a locked plan, 3 self-audits`; empty without an outcome."""
     rows = [row for row in supplement.claims if row.independence is not None]
     if not rows:
         return ""
@@ -321,7 +326,7 @@ def describe_audits(supplement: CardSupplement) -> str:
         for kind, word in words.items()
         if counts[kind]
     ]
-    return f"{format_items(len(rows), 'outcome')}: {locked:,} under a locked plan; {', '.join(parts)}."
+    return f"{format_items(len(rows), 'outcome')}: {locked:,} with a locked plan, {', '.join(parts)}."
 
 
 # Geometry of the figure in CSS pixels: one bar for the whole card, and one for each section below

@@ -141,6 +141,9 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     # Each section takes most of a page, so only a short report also shows what stayed the same.
     is_short = len(report.changes) <= _FEW
     parts = tuple(_build_part(number, change, is_short=is_short) for number, change in enumerate(report.changes[:rows], start=1))
+    # A report of one claim shows all of it.
+    tabled = sum(part.is_in_table for part in parts) if len(parts) > 1 else 0
+    detailed = tuple(part for part in parts if not (tabled and part.is_in_table))[:sections]
     return {
         "verdict": describe_change(report),
         "largest": describe_largest(report),
@@ -150,9 +153,9 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
         "groups": tuple(_group(parts)),
-        "parts": (detailed := tuple(part for part in parts if not part.is_in_table)[:sections]),
+        "parts": detailed,
         "detailed": frozenset(part.number for part in detailed),
-        "tabled": sum(part.is_in_table for part in parts),
+        "tabled": tabled,
         "excluded": len(report.changes) - len(parts),
         "listed": _list_occasions(report.occasions),
         "counted": tuple(_count_occasions(report.occasions)),

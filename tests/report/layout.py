@@ -59,15 +59,15 @@ _DOCUMENTS: Mapping[str, Mapping[str, str]] = {
         "claimed?": r"C(?:ARD|ard) ?\w.*revision \d",
         "found?": r"\d+ claims?: \d+ supported",
         "how sure?": r"\d %? ?\(\d[\d.]*–\d|not audited",
-        "by whom and how?": r"revision \d.*(?:model|version) .*as of entry \d.*(?:locked plan|not audited)",
+        "by whom and how?": r"revision \d.*as of entry \d.*(?:locked plan|not audited)",
         "what now?": r"not reviewed|[Ee]ach claim’s supplement has",
     },
     "change": {
         "claimed?": r"entry \d+.*→ entry \d+",
-        "found?": r"\d+ claims?",
-        "how sure?": r"\d % CI|\(−?\d\S* to|interval",
+        "found?": r"Of \d+ claims? .*(?:changed class|kept (?:its|their) class|(?:is|are) new|changed in other ways)|Nothing changed",
+        "how sure?": r"\(\d+ % CI \S+ to \S+\)|contains zero|Nothing changed",
         "by whom and how?": r"changes-\d+-\d+.*entry \d",
-        "what now?": r"not to be relied on|§|CLM-",
+        "what now?": r"not for reliance|needs review|before → after",
     },
 }
 """By kind of document: what the text of page one must have for each of five questions."""

@@ -119,11 +119,13 @@ def test_a_claim_that_holds_provisionally_keeps_its_words_for_the_evaluation_onl
 @pytest.mark.parametrize("deploy", [(0.06, 0.01, 0.14), (0.12, 0.01, 0.25)])
 def test_a_limit_that_the_replay_leaves_open_is_not_repeated_even_for_the_evaluation(deploy: tuple[float, float, float]) -> None:
     """An interval of the evaluation that reaches beyond the limit does not show that the limit is met there: the figures are given."""
-    met = build_estimate(build_spec(test=0.05, test_interval=(0.03, 0.07), deploy=deploy))
-    left_open = build_estimate(build_spec(test=0.05, test_interval=(0.01, 0.14), deploy=deploy))
+    met = build_estimate(build_spec(test=(0.05, 0.03, 0.07), deploy=deploy))
+    left_open = build_estimate(build_spec(test=(0.05, 0.01, 0.14), deploy=deploy))
 
     assert compose(QUOTED, met).startswith("In the evaluated contexts only, for EXAMPLE m 1: Scheming stays")
-    assert compose(QUOTED, left_open).startswith("In the 5 contexts of the evaluation (20 tasks), the scheming rate of EXAMPLE m 1 was 5.0 % (")
+    assert compose(QUOTED, left_open).startswith(
+        "In the 5 contexts of the evaluation (20 tasks), the scheming rate of EXAMPLE m 1 was 5.0 % ("
+    )
     assert "Scheming stays" not in compose(QUOTED, left_open)
 
 
