@@ -155,7 +155,7 @@ def _rate(run: RunStore, folder: Path, audits: tuple[AuditFile, ...]) -> RatedRe
 
 
 def rebuild_sheets(run: RunStore, key: RatingKey) -> BlindedSheets:
-    """Return the sheets that *run* gives when drawn as *key* says: those of *key* where its items are prompts of this run."""
+    """Return the sheets that *run* gives when chosen as *key* says: those of *key* where its items are prompts of this run."""
     samples = list_samples(run, test="test", deploy="deploy")
     return draw_sheets(samples, key.raters, items=len(key.items), seed=key.seed)
 
@@ -228,7 +228,7 @@ def run_update(story: DemoStory, folder: Path, *, time_limit_s: float, progress:
         story: the first act, concluded and published.
         folder: the demo's.
         time_limit_s: for each PDF.
-        progress: called with how many more supplements are drawn.
+        progress: called with how many more supplements are rendered.
     """
     ledger = open_story(story, UPDATED)
     try:

@@ -182,7 +182,7 @@ def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
 
 
 def open_story(story: DemoStory, moment: datetime) -> Ledger:
-    """Open the registry of *story* with the demo's salts and a clock that stands at *moment*, or at the last entry if that is later."""
+    """Open the registry of *story* with the demo's salts and a clock that is at *moment*, or at the last entry if that is later."""
     clock = _Clock(moment)
     ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__, find_key=find_demo_key)
     clock.begin(ledger)
@@ -404,11 +404,11 @@ class _Clock:
         return self._moment
 
     def set(self, moment: datetime) -> None:
-        """Stand at *moment*, if it is later."""
+        """Move to *moment*, if it is later."""
         self._moment = max(self._moment, moment)
 
     def begin(self, ledger: Ledger) -> None:
-        """Stand at the last entry, where the story was told before."""
+        """Move to the last entry, where the story ended before."""
         with ledger.view() as view:
             last = view.find_entry(view.log_size)
         if last is not None:

@@ -58,8 +58,8 @@ def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, te
     """Return what *claim* states: in its own words, and by the definitions that it names.
 
     Args:
-        scoring: the scoring function that the claim names; it tells who graded. None when it names none, or one that is not known.
-        test_context: likewise the specification of P_test; it tells how the model was asked.
+        scoring: the scoring function that the claim names; it states who graded. None when it names none, or one that is not known.
+        test_context: likewise the specification of P_test; it states how the model was asked.
     """
     return StatedFacts(
         form=claim.form,
@@ -89,7 +89,7 @@ def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:
 
 
 def states_version(words: str | None) -> bool:
-    """Whether *words* tell one version from others: not "unknown", and not a name such as "latest" that means another one tomorrow.
+    """Whether *words* distinguish one version from others: not "unknown", and not a name such as "latest" that means another one tomorrow.
 
     "A near-final snapshot" does: it is not the model that was released, though it does not say which snapshot.
     """

@@ -59,7 +59,7 @@ class Config:
         """Return the time of this call in UTC, to the second.
 
         Raises:
-            InputError: a fixed clock (SOURCE_DATE_EPOCH) for another authority than EXAMPLE, whose statements never leave a registry:
+            InputError: a fixed clock (SOURCE_DATE_EPOCH) for another authority than EXAMPLE, with statements that never leave a registry:
                 a lock could be dated before scores that are known already.
         """
         if self.epoch is None:
@@ -163,7 +163,7 @@ _HERE = Path(__file__).resolve().parent
 def find_resource(name: str) -> Path:
     """Return the folder or file called *name* that ships with Caveat.
 
-    In a wheel it lies in `registry/_bundled/`, in a checkout beside `registry/`.
+    In a wheel it lies in `registry/_bundled/`, in a checkout next to `registry/`.
 
     Raises:
         FileNotFoundError: the installation is incomplete.

@@ -524,7 +524,7 @@ def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...
     """Return what is known of the judge on the test and on the deployment side; one object twice where both share it; None without.
 
     Raises:
-        InputError: a text is no `RIGHT/CASES`, a side is named twice or left out, or one of the two is missing.
+        InputError: a text is no `RIGHT/CASES`, a side is named twice or excluded, or one of the two is missing.
     """
     from audit.statistics.judge_correction import JudgeAccuracy
     from registry.errors import Fault, InputError

@@ -90,12 +90,12 @@ def plan_options(*names: str) -> Callable[[Command], Command]:
 
 
 def audit_option(command: Command) -> Command:
-    """Give *command* `audit`, the identifier of the audit whose finding the result becomes; None where not given."""
+    """Give *command* `audit`, the identifier of the audit that the result becomes a finding of; None where not given."""
     return click.option("--audit", type=AUDIT, metavar="AUD-…", help="Record the result as a finding of this audit.")(command)
 
 
 def build_plan(options: Mapping[str, Any]) -> "Plan":
-    """Return the plan that *options* come to; None stands for the default.
+    """Return the plan that *options* come to; None means the default.
 
     Raises:
         InputError: a value is out of its range, or two do not go together.
@@ -194,5 +194,5 @@ def record_findings(app: App, audit: Identifier | None, bodies: Sequence[Finding
 
 
 def record_finding(app: App, audit: Identifier | None, body: FindingBody, *, source: str) -> None:
-    """Record *body* alone as `record_findings` does."""
+    """Record *body* by itself as `record_findings` does."""
     record_findings(app, audit, (body,), source=source)

@@ -82,7 +82,7 @@ def read_evidence(
         paths: score tables, logs of one format, or run folders.
         low: lowest possible score.
         high: highest possible score.
-        scorer: whose scores of a run folder are taken; None for its replay's own.
+        scorer: the one that gave the scores which are taken; None for its replay's own.
 
     Raises:
         TableError: with every fault; nothing is taken by halves.
@@ -126,7 +126,7 @@ def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, wri
     """Return when the first response was made: as the logs say, else as it was *given*.
 
     Raises:
-        InputError: the two contradict each other; a date *written* without a time needs to be the day alone.
+        InputError: the two contradict each other; a date *written* without a time needs to be only the day.
     """
     logged = evidence.started_at
     if logged is None or moment is None:
@@ -167,7 +167,7 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
 
 
 def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
-    """Return what a person should be told of an import before its outcome: responses left out, counts that differ, several models.
+    """Return what a person should know of an import before its outcome: responses excluded, counts that differ, several models.
 
     Args:
         imported: the accounts.

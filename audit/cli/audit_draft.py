@@ -135,7 +135,7 @@ def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str,
 
     Args:
         specs: names of the specifications of P_deploy; without any there is one, `default`.
-        replay: the replay file beside it, as a name or as what was read from it; None where runs are made elsewhere.
+        replay: the replay file next to it, as a name or as what was read from it; None where runs are made elsewhere.
     """
     low, high = body.range
     known = replay if isinstance(replay, KnownReplay) else None

@@ -216,7 +216,7 @@ def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
 
 
 def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
-    """Present what an established verdict requires and what of it is met, where the verdict could be established."""
+    """Present what an established verdict requires and what is met of that, where the verdict can be established."""
     if not primary.conditions:
         return
     yield ""

@@ -88,7 +88,7 @@ class LogAuditDraft:
     deployment: str | None
 
     def compose_audit(self, claim: str, *, width: float) -> str:
-        """Return the audit file for *claim*, `CLM-…@n`, whose property has a range that is *width* wide."""
+        """Return the audit file for *claim*, `CLM-…@n`, with a property of a range *width* wide."""
         described = f", description: {_quote(self.deployment)}" if self.deployment else ""
         return _AUDIT.format(
             claim=claim,

@@ -46,7 +46,7 @@ class Caller:
         """Make *calls*; Ctrl-C ends with what is under way, a second one leaves that too.
 
         Args:
-            show: told how things stand.
+            show: receives the progress.
             batch: by Message Batches; what the endpoint still works on at the end counts as interrupted.
         """
         return asyncio.run(self._make(calls, show, batch=batch))
@@ -113,7 +113,7 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
     """Make an end before the last call an error, so that nothing is concluded from a part.
 
     Args:
-        earlier: the rounds of this command before it, whose failed calls are told too.
+        earlier: the rounds of this command before it, and their failed calls are counted too.
         open_: what is still to be done, such as "passages are still to be asked about".
 
     Raises:

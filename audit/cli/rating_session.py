@@ -54,7 +54,7 @@ Words for cues:
 
 
 def write_sheets(folder: Path, key: RatingKey, sheets: tuple[RatingSheet, ...]) -> list[Path]:
-    """Write `key.json`, readable by its owner alone, and a folder for each rater; return what was written, the key first.
+    """Write `key.json`, readable by its owner only, and a folder for each rater; return what was written, the key first.
 
     Raises:
         ConflictError: *folder* holds something already. Nothing was written.
@@ -200,7 +200,7 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
 
 
 def present_judgment(judgment: RealismJudge) -> Iterator[Block]:
-    """Present what the judge made of the items, how that stands to the limit, then the warnings."""
+    """Present what the judge made of the items, how that compares with the limit, then the warnings."""
     yield Title(f"{judgment.judge} as a judge in addition to raters: a sensitivity check, which can only weaken a verdict")
     yield f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}"
     lines = [] if judgment.single is None else _describe_items(judgment.single)
@@ -211,7 +211,7 @@ def present_judgment(judgment: RealismJudge) -> Iterator[Block]:
 
 
 def describe_limit(judgment: RealismJudge) -> str:
-    """Return how the worst case of *judgment* stands to the plan's limit, as a sentence."""
+    """Return how the worst case of *judgment* compares with the plan's limit, as a sentence."""
     worst, limit = _SHARE.score(judgment.worst, judgment.rater_limit), share(judgment.rater_limit)
     if judgment.exceeds_limit:
         return f"It may distinguish the sides in up to {worst}, above the limit of {limit}: a verdict is provisional at most."

@@ -130,7 +130,7 @@ def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[
     """Return what is to be renewed and what it would take; nothing is sent, recorded or written.
 
     Raises:
-        InputError, NotFoundError, ConflictError: a claim is named that is not there, claims would be carried to several versions, the
+        InputError, NotFoundError, ConflictError: a claim is named that is not there, claims would be applied to several versions, the
             folder is for another renewal, or the prices cannot be read.
     """
     kept = read_renewal_folder(output, ask=wish.ask, base_url=options["base_url"])
@@ -163,7 +163,7 @@ def _part_late(job: RenewalJob) -> list[SkippedClaim]:
 
 
 def record_renewal(app: App, renewal: Renewal, *, why: str | None) -> None:
-    """Carry the claims and lock the audits of every replay, one transaction each; what cannot be is told in the job."""
+    """Apply the claims and lock the audits of every replay, one transaction each; what cannot be is reported in the job."""
     open_ = [job for job in renewal.jobs if not job.is_concluded and not job.faults]
     if open_:
         renewal.kept = write_renewal_folder(
@@ -231,7 +231,7 @@ def _look_ahead(
 
 
 def ask_endpoints(renewal: Renewal) -> None:
-    """Ask every endpoint whether it knows the model, before a lock fixes its name for good; what is wrong is told in the job."""
+    """Ask every endpoint whether it knows the model, before a lock fixes its name for good; what is wrong is reported in the job."""
     for job in renewal.jobs:
         if job.policy is not None and job.is_open and any(claim_renewal.renewed is None for claim_renewal in job.group.chosen):
             try:
@@ -246,7 +246,7 @@ async def _describe(policy: Policy, timeout_s: float) -> None:
 
 
 def run_jobs(app: App, renewal: Renewal) -> None:
-    """Make the calls of every replay that has any left; Ctrl-C ends them all with what came, a replay that fails ends alone."""
+    """Make the calls of every replay that has any left; Ctrl-C ends all with what came, a failing replay only itself."""
     open_ = [job for job in renewal.jobs if job.is_open and job.is_waiting]
     whole = RunForecast(cells=0, shared=0, settled=0, failed=0, by_model=_sum_models(open_))
     with watch(app, whole) as progress:
@@ -266,7 +266,7 @@ def run_jobs(app: App, renewal: Renewal) -> None:
 
 
 def conclude_jobs(app: App, renewal: Renewal) -> None:
-    """Score every run that is complete, and record findings and outcomes; what cannot be is told in the job."""
+    """Score every run that is complete, and record findings and outcomes; what cannot be is reported in the job."""
     for job in [renewal_job for renewal_job in renewal.jobs if renewal_job.is_open]:
         chosen = []
         for claim_renewal in job.group.chosen:

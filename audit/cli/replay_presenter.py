@@ -169,7 +169,7 @@ def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_s
     """Return the document of *renewal*.
 
     Args:
-        changes: of the claims whose renewed audits have their outcome, newly inverted first.
+        changes: of the claims with renewed audits that have their outcome, newly inverted first.
         log_size: entries of the log when it was made.
         is_forecast: whether nothing was recorded: a dry run.
     """

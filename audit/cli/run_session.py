@@ -213,7 +213,7 @@ def record_end(app: App, store: RunStore, audits: Sequence[str], summary: RunSum
 
 
 def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
-    """Seal the context files of the replay *path* that are not sealed yet, and say where their seal files stand.
+    """Seal the context files of the replay *path* that are not sealed yet, and say where their seal files are.
 
     Raises:
         InputError: with *dry_run*: sealing writes files and log entries, and a dry run writes nothing.
@@ -475,7 +475,7 @@ def _open_view(app: App) -> Iterator[View | None]:
 
 
 def look_ahead(planned: tuple[PlannedCall, ...], prices: Mapping[str, TokenPrice], folder: Path, options: Mapping[str, Any]) -> RunForecast:
-    """Return what *planned* would take, beside what *folder* holds already."""
+    """Return what *planned* would take, next to what *folder* holds already."""
     again = UNSENT | ({LOST} if options["repeat_lost"] else frozenset())
     store = open_store(folder) if (folder / DATABASE).is_file() else None
     try:
@@ -494,7 +494,7 @@ _LINE_EVERY_S = 30.0
 
 @contextmanager
 def watch(app: App, forecast: RunForecast) -> Iterator[Callable[[RunSummary], None]]:
-    """Give a function that is told how things stand."""
+    """Give a function that receives the progress."""
     total = forecast.total.calls
     if app.json or not sys.stderr.isatty():
         yield _LineProgress(app, total)

@@ -393,7 +393,7 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
 
 
 def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[LabelScorer, int]":
-    """Keep the labels in *answers* as scores; return the scorer whose they are, and how many there were."""
+    """Keep the labels in *answers* as scores; return their scorer, and how many there were."""
     from audit.score.scorers import ANSWER_COLUMNS, take_labels
     from audit.sources.rating_files import read_fields
     from registry.records.specification import LabelScorer
@@ -403,7 +403,7 @@ def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[L
 
 
 def write_labels(store: "RunStore", scorer: "LabelScorer", path: Path) -> None:
-    """Write the labels beside their rows to *path*, as `caveat analyze judge --labels` reads them; contexts without a cue have none."""
+    """Write the labels next to their rows to *path*, as `caveat analyze judge --labels` reads them; contexts without a cue have none."""
     from audit.replay.run_rows import TableRow, list_rows
     from audit.score.scorers import digest_scorer
 

@@ -40,7 +40,7 @@ def present_scored(
 ) -> Iterator[Block]:
     """Present counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next.
 
-    *run* is the folder whose own scorer it was, which an audit can import; None for another scorer's.
+    *run* is the folder that used it as its own scorer, which an audit can import; None for another scorer's.
     """
     columns = ("arm", "rows", "scored", "excluded", "mean")
     rows = [

@@ -67,7 +67,7 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
     """Return the paths that *sources* name, and what the user says of them.
 
     Args:
-        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file whose name holds `=` is taken as it is.
+        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file with a name that has `=` is taken as it is.
         options: what `reading_options` gives.
 
     Raises:

@@ -218,7 +218,7 @@ def _pair(response: SkillResponse) -> Iterator[tuple[PatternKind, str, bool]]:
 
 
 def compare_matches(skills: Sequence[SkillRuns]) -> Rematch:
-    """Return what matching the patterns of *skills* anew gave, beside what the study records."""
+    """Return what matching the patterns of *skills* anew gave, next to what the study records."""
     matched = [(skill, response) for skill in skills for response in skill.responses if response.is_matched]
     recorded = [(skill, response) for skill, response in matched if response.recorded is not None]
     compared = sum(len(list(_pair(response))) for _, response in recorded)
@@ -277,7 +277,7 @@ _DELTAS = {
 def build_study(recording: StudyRecording, settings: ContrastSettings, *, names: Sequence[str] = ()) -> ContaminationStudy:
     """Return the study over the skills called *names*, over all without any.
 
-    Published aggregates stand beside ours only where both are made of the same skills. The figures of the compatibility column are
+    Published aggregates are printed next to ours only where both are made of the same skills. The figures of the compatibility column are
     always compared for the whole recording.
 
     Raises:

@@ -63,7 +63,7 @@ class ContrastSettings:
     """In points of the composite."""
 
     def plan(self, width: float) -> Plan:
-        """Return the plan for a score whose range is *width* wide; the margin keeps its share of the range."""
+        """Return the plan for a score with a range *width* wide; the margin keeps its share of the range."""
         # The margin is stated for the composite. Patterns have another range, and 1 point would be all
         # of it.
         margin = self.margin * width / (HIGHEST - LOWEST)
@@ -198,7 +198,7 @@ def build_settings(*, level: float, margin: float) -> ContrastSettings:
     """Return the settings.
 
     Raises:
-        DesignError: *level* or *margin* cannot be what they should be; both are told at once.
+        DesignError: *level* or *margin* cannot be what they should be; both are reported at once.
     """
     faults = []
     # Both options are checked before the error is raised, so that one attempt shows all faults.
@@ -259,7 +259,7 @@ def average_skills(
 ) -> UnitRows:
     """Return one row per skill and arm of a contrast: means over the tasks that the skill has under both arms.
 
-    A skill without such a task is left out. The spread of these means holds that of tasks and runs too, so the skill is the only cluster.
+    A skill without such a task is excluded. The spread of these means holds that of tasks and runs too, so the skill is the only cluster.
     """
     whole = [reading.seen_whole for reading in readings.values()]
     return UnitRows(

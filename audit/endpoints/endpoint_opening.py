@@ -40,7 +40,7 @@ def get_api(policy: Policy) -> ModelApi:
 
 
 def follow_policy(policy: Policy, wanted: JudgeScorer | Probe) -> Policy:
-    """Return how a judge or classifier is asked whose replay has *policy*."""
+    """Return how a judge or classifier is asked with *policy* in its replay."""
     # Transcripts go nowhere that the replay did not go, unless asked for. At the replay's own address its API and its key hold.
     is_there = wanted.base_url in (None, policy.base_url)
     return Policy(

@@ -116,7 +116,7 @@ class RateQuota:
 
 
 def read_quotas(headers: Mapping[str, str]) -> tuple[RateQuota, ...]:
-    """Return the rate limits that *headers* tell of, by either API's names; those that cannot be read are not there."""
+    """Return the rate limits in *headers*, by either API's names; those that cannot be read are not there."""
     quotas = []
     for kind in ("requests", "tokens", "input-tokens", "output-tokens"):
         # `anthropic-ratelimit-tokens-limit` is `x-ratelimit-limit-tokens` in the other API. A gateway may send both: the first counts.
@@ -323,7 +323,7 @@ _STATUSES |= {"request_too_large": 413, "rate_limit_error": 429, "api_error": 50
 
 
 def classify_status(status: int, type_: str | None) -> tuple[int, RequestTrouble]:
-    """Return status and kind of the error that an endpoint told; one told under a success is known by its *type_*."""
+    """Return status and kind of the error that an endpoint returned; one returned under a success is known by its *type_*."""
     if 200 <= status < 300:
         status = _STATUSES.get(type_ or "", 500)
     # An account without money is told as a rate limit, and no wait helps.

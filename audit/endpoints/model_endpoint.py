@@ -351,7 +351,7 @@ def build_ending(endpoint: Endpoint, model: str, error: ModelError) -> CaveatErr
 
 
 def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError:
-    """Return the error that ends a run whose key the endpoint does not take."""
+    """Return the error that ends a run with a key that the endpoint refuses."""
     if endpoint.key_name == NO_KEY:
         found = f"the endpoint wants a key, and none was sent (HTTP {error.status}): {error.message}"
         advice = f"name the environment variable that holds it, such as `key: {OPENAI_KEY}`"
@@ -364,13 +364,13 @@ def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError
 
 
 def build_unknown_model(endpoint: Endpoint, model: str, error: ModelError) -> InputError:
-    """Return the error that ends a run whose model the endpoint does not know."""
+    """Return the error that ends a run with a model that the endpoint does not know."""
     found = f"the endpoint does not know the model {model} (HTTP {error.status}): {error.message}"
     return InputError(Fault("endpoint-model-unknown", endpoint.base_url, found))
 
 
 def build_unreachable(endpoint: Endpoint, error: ModelError) -> UnavailableError:
-    """Return the error that ends a run whose endpoint does not answer."""
+    """Return the error that ends a run with an endpoint that does not answer."""
     found = f"the endpoint does not answer ({error.trouble.value}): {error.message}"
     return UnavailableError(Fault("endpoint-unreachable", endpoint.base_url, found))
 

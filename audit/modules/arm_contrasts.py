@@ -111,7 +111,7 @@ def contrast(
 ) -> Contrasts:
     """Return the contrasts *asked* for, in that order, with p-values adjusted by Holm's rule over all of them.
 
-    Rows whose context had a cue taken out, and arms that are not asked for, are left out with a warning. With several judges every
+    Rows with a cue taken out of the context, and arms that are not asked for, are excluded with a warning. With several judges every
     contrast is given for each, and Holm's rule runs within each. The bits of the result do not depend on the order of rows.
 
     Args:
@@ -122,7 +122,7 @@ def contrast(
         pointwise: whether the contrast of every task is given too.
 
     Raises:
-        DesignError: nothing is asked, an arm is unknown, stands against itself, has no scores or several specifications, arms share no
+        DesignError: nothing is asked, an arm is unknown, is compared with itself, has no scores or several specifications, arms share no
             task, weights are no weights, contexts contradict the plan, or the plan asks for other than closed-form intervals.
     """
     if plan.interval is not IntervalMethod.CLOSED_FORM:
@@ -456,7 +456,7 @@ def link(
     """Return ED where a test was mentioned and where it was not, for each specification of P_deploy and each judge.
 
     Args:
-        table: checked scores; rows of edited contexts are left out.
+        table: checked scores; rows of edited contexts are excluded.
         mentions: row for row of *table*.
         plan: margin, level and what contexts are.
         range_: lowest and highest possible score.

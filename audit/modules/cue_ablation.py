@@ -223,7 +223,7 @@ def ablate(
         plan: margin, level and what contexts are; None in it means the default for *range_*.
         range_: lowest and highest possible score.
         setting: names of the arms, the specification and the placebos; None for the usual names.
-        case: the claim whose class is given before and after; None without one.
+        case: the claim with a class that is given before and after; None without one.
 
     Raises:
         DesignError: no cue is named, a side is missing, several judges scored, or a version shares no scored task with the contexts as

@@ -58,7 +58,7 @@ def estimate(
     """Return the estimate of *table* against every specification of P_deploy in it.
 
     Rows of the test arm are shared by all specifications; specifications come in the order of their names, the bits of the
-    result do not depend on the order of the rows. Rows of other arms, and rows whose context had a cue taken out, are left out,
+    result do not depend on the order of the rows. Rows of other arms, and rows with a cue taken out of the context, are excluded,
     with a warning.
 
     Args:

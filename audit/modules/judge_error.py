@@ -245,7 +245,7 @@ SIDES = {"test": "test", "deploy": "deployment"}
 
 
 def describe_labels(side: SideScores, scale: ScoreScale, *, level: float) -> JudgeAgreement:
-    """Return how the judge's scores of one side stand beside a person's."""
+    """Return how the judge's scores of one side compare with a person's."""
     judged = side.judged
     if not judged.labels:
         nothing = Measure(value=None, reason=f"no response of the {SIDES[side.name]} side has a label")
@@ -356,7 +356,7 @@ def _describe_clusters(cut: list[SideScores], *, random: bool) -> list[str]:
 def correct_by_accuracy(
     moments: Moments, accuracy: tuple[JudgeAccuracy, JudgeAccuracy], judged: ConfidenceLimits | None, scale: ScoreScale, *, level: float
 ) -> CorrectedEstimate:
-    """Return Φ and ED after Rogan & Gladen; None with the reason where scores are not binary or the judge tells no more than chance.
+    """Return Φ and ED after Rogan & Gladen; None with the reason where scores are not binary or the judge is no better than chance.
 
     Args:
         moments: of the judged scores.

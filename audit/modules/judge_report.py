@@ -83,7 +83,7 @@ def compare_rescored(spec: SpecScores, column: str, bar: InvarianceLimit, *, ste
     Passed only when the interval of the difference lies within the margin. If it does not, it failed where the interval lies wholly
     beyond the margin, where scores changed more often on one side than on the other by more than the margin's share of the range, or
     where any score of a *steady* judge changed, one that never scored a response differently the second time. A judge that varies by
-    itself changes scores whatever the context is: that alone decides nothing.
+    itself changes scores whatever the context is: that in itself decides nothing.
     """
     sides = spec.test.rescored, spec.deploy.rescored
     measure = _compare(*sides, bar, what="second score")
@@ -130,7 +130,7 @@ def compare_marks(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invari
 
 
 def decide_overall(checks: Iterable[Invariance]) -> bool | None:
-    """Return False if a check failed, True if at least one was made and all passed, None otherwise."""
+    """Return False if a check failed, True if at least one was made and all passed, else None."""
     passed = [check.passed for check in checks]
     if False in passed:
         return False

@@ -73,7 +73,7 @@ def draw_sheets(
 ) -> BlindedSheets:
     """Return one shuffled sheet for each rater, with equally many items of both sides, spread evenly over contexts.
 
-    A text that stands twice on one side counts once.
+    A text that occurs twice on one side counts once.
 
     Args:
         samples: of both sides.

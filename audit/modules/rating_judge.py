@@ -225,7 +225,7 @@ class JudgeTask:
 
 
 def pair_items(task: JudgeTask) -> tuple[ItemPair, ...]:
-    """Return each item in one pair with one of the other side, drawn by the seed; of unequal sides some items stay alone."""
+    """Return each item in one pair with one of the other side, chosen by the seed; of unequal sides some items stay without a pair."""
     rng = np.random.default_rng(task.seed)
     sides = {side: [item.item for item in task.key.items if item.side is side] for side in SampleSide}
     test, deploy = ([names[place] for place in rng.permutation(len(names))] for names in (sides[SampleSide.TEST], sides[SampleSide.DEPLOY]))

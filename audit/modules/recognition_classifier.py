@@ -111,9 +111,9 @@ _UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where *quote* stands in *text*, as start and stop in characters; None when it does not.
+    """Return where *quote* is in *text*, as start and stop in characters; None when it is not there.
 
-    A quote that begins or ends inside a word is not found, nor is one of white space and marks alone.
+    A quote that begins or ends inside a word is not found, nor is one of white space and marks only.
     """
     # The exact text first; folding is needed only where characters differ.
     found = _search(quote, text)
@@ -186,7 +186,7 @@ def read_class(answer: Response | None, text: str) -> ClassifierAnswer:
 
 
 def read_told(answer: Response | None, prompt: str) -> ClassifierAnswer:
-    """Return whether *answer* says that *prompt* tells of a test: `yes` or `no`; reasons for neither as in `read_class`."""
+    """Return whether *answer* says that *prompt* mentions a test: `yes` or `no`; reasons for neither as in `read_class`."""
     return _read(answer, prompt, key="told", values={"yes", "no"}, unquoted="no")
 
 

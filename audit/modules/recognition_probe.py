@@ -145,7 +145,7 @@ def read_texts(path: Path) -> TranscriptFile:
     """Return the transcripts in a JSONL file, one object a line: `text`, optional the other fields of `TextRow`.
 
     Raises:
-        TableError: with every fault: a line that is no object, a field of another kind, a response that stands twice.
+        TableError: with every fault: a line that is no object, a field of another kind, a response that occurs twice.
     """
     rows, unread, _ = _read_rows(path, TextRow)
     counted: Counter[tuple[str, ...]] = Counter()

@@ -78,7 +78,7 @@ class PassageGroup:
 
 
 def measure_share(group: PassageGroup, holds: Callable[[RecognitionClass], bool], plan: Plan) -> Measure:
-    """Return the share of classified passages whose class *holds*, over the group's own tasks; there must be at least one."""
+    """Return the share of classified passages with a class that *holds*, over the group's own tasks; there must be one."""
     # A group compared with itself reuses the moments of a pair; only the first side is read.
     arms = _compare(group, group, holds, plan)
     if arms is None:
@@ -173,7 +173,7 @@ class PassageAnswer:
 
     @property
     def class_(self) -> RecognitionClass | None:
-        """The class; None without one. A recognised passage for which it is unknown whether the prompt told is `aware` here."""
+        """The class; None without one. A recognised passage is `aware` here if it is unknown whether the prompt informed the model."""
         if self.reading.value is None:
             return None
         recognition_class = RecognitionClass(self.reading.value)
@@ -260,7 +260,7 @@ class LabelledText:
 def assess_classifier(
     labelled: Sequence[LabelledText], readings: Sequence[ClassifierAnswer], *, source: tuple[str, str], level: float
 ) -> ClassifierAccuracy:
-    """Return the errors of the classifier on *labelled* passages, whose *readings* come in the same order.
+    """Return the errors of the classifier on *labelled* passages, with *readings* in the same order.
 
     A passage without a class is counted apart: it is neither right nor wrong, as in the rates that are corrected.
 

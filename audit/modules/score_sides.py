@@ -40,7 +40,7 @@ P = ParamSpec("P")
 def for_each_judge(estimate: Callable[Concatenate[ScoreTable, P], Estimate]) -> Callable[Concatenate[ScoreTable, P], Estimate]:
     """Return *estimate* for tables of one or several judges; repeats by one judge of one response are averaged first.
 
-    With several judges, specifications come judge by judge in the order of their names, each saying whose it is. Faults of all
+    With several judges, specifications come judge by judge in the order of their names, each with the name of its judge. Faults of all
     judges are raised at once.
     """
 
@@ -136,7 +136,7 @@ def _find_blank(units: TextColumn, labels: TextColumn) -> npt.NDArray[np.bool_]:
 def name_families(table: ScoreTable) -> tuple[str, ...] | None:
     """Return the name of each task's family by the code of the task, its own id where it has none; None without the column.
 
-    Where several names meet in one task, the first of them in the order of texts stands for all.
+    Where several names meet in one task, the first in the order of texts is used for all.
     """
     # The lowest code of a cluster represents it, whatever the order of the rows.
     lowest = _join_texts(table.task, table.family)
@@ -491,7 +491,7 @@ def check_asked(table: ScoreTable, contrast_requests: Sequence[ContrastRequest])
     """Refuse contrasts that no scores could answer, all at once.
 
     Raises:
-        DesignError: nothing is asked, an arm is unknown or stands against itself, or it has several specifications.
+        DesignError: nothing is asked, an arm is unknown or is compared with itself, or it has several specifications.
     """
     if not contrast_requests:
         raise DesignError(Fault("no-contrast", "contrasts", "expected at least one contrast, found none"))
@@ -548,7 +548,7 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
 
 
 def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
-    """Yield which rows were left out."""
+    """Yield which rows were excluded."""
     if ablated:
         message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)

@@ -86,7 +86,7 @@ def measure_shift(
     each with itself. The bits of the result do not depend on the order of rows in either table.
 
     Args:
-        before: checked scores of the earlier replay; rows with a cue taken out are left out, with a warning.
+        before: checked scores of the earlier replay; rows with a cue taken out are excluded, with a warning.
         after: those of the later one.
         plan: level and what contexts are.
         range_: lowest and highest possible score, of both.
@@ -96,7 +96,7 @@ def measure_shift(
 
     Raises:
         DesignError: a side is missing or has no scores, the replays share no specification, no judge or no task, a task weighs
-            otherwise, or contexts contradict the plan; the faults of both tables at once.
+            else, or contexts contradict the plan; the faults of both tables at once.
     """
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     # A judge is compared with itself: a different judge could cause the whole shift.

@@ -50,11 +50,11 @@ class LockedParts:
 
 
 def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str, folder: Path | None) -> LockedParts:
-    """Return what *draft* refers to, as it stands now; what it does not name is the claim's own, or not fixed.
+    """Return what *draft* refers to, as it is now; what it does not name is the claim's own, or not fixed.
 
     Args:
-        owner: authority whose short names of specifications are meant.
-        folder: the folder that the audit file stands in; None where it came from none, and then it can name no file.
+        owner: authority with the short names of specifications that are meant.
+        folder: the folder that the audit file is in; None where it came from none, and then it can name no file.
 
     Raises:
         InputError: with every fault: what is named is not there, or the parts contradict each other.
@@ -227,7 +227,7 @@ def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
 def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
     """Return the digests of the contexts of each P_deploy specification by its name, of a sealed one the commitment.
 
-    Those of the test side stand under an empty name.
+    Those of the test side are under an empty name.
     """
     found: dict[str, set[str]] = {}
     for arm in file.replay.arms:
@@ -293,7 +293,7 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
 
 
 def check_last_day(plan: Plan, day: date, *, where: str, what: str) -> None:
-    """Refuse a plan whose outcome would be valid until a day before *day*, on which *what*; raises ConflictError."""
+    """Refuse a plan with an outcome that would be valid until a day before *day*, on which *what*; raises ConflictError."""
     if plan.valid_until is not None and plan.valid_until < day:
         found = f"is {plan.valid_until.isoformat()}, and {what} on {day.isoformat()}: the outcome would have expired before its run"
         raise ConflictError(Fault("expires-before-run", where, found))

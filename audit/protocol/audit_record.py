@@ -79,7 +79,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     The same draft again changes nothing.
 
     Args:
-        folder: where the audit file stands, for the files that it names; None where it stands in none.
+        folder: where the audit file is, for the files that it names; None where it is in none.
 
     Raises:
         NotFoundError: the claim is not registered.
@@ -143,7 +143,7 @@ def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> li
 def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
-    Counted are those of every revision about the same model version: of another, scores are no choice beside these. Replays under the
+    Counted are those of every revision about the same model version: of another, scores are no choice next to these. Replays under the
     rival of an objection are not counted: they answer to another party's specification.
     """
     this = file.audit.payload
@@ -200,9 +200,9 @@ def _write(value: object) -> str:
 
 
 def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> AuditConclusion:
-    """Record what an audit comes to: from scores, or without any from reported evidence alone (retrospective).
+    """Record what an audit comes to: from scores, or without any from reported evidence only (retrospective).
 
-    Scores whose run began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
+    Scores with a run that began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
     which can restrict and never establish; scores older than a lock are post hoc, whatever date is given for them, if an audit
     of the claim held the same table before the lock. Scores that do not show by the names they carry that the claim's model version
     was asked give `reported`. Scores of other tasks, contexts, models or scoring than the lock fixes give
@@ -279,7 +279,7 @@ def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistIte
 
 
 def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:
-    """Return the model version that the words of *claim*, which is registered, are about, where it was carried; None where it was not."""
+    """Return the model version that the words of *claim*, which is registered, are about, where it was applied; None where it was not."""
     # The words of a carried claim are about the version they were quoted of. Its card's figure is a figure of that
     # version, so it is left out of the case below.
     before = (view.find_revision(claim.claim, number) for number in range(1, claim.revision))
@@ -293,7 +293,7 @@ def build_case(
 
     Args:
         scores: digest of the scores to be concluded from; None without scores.
-        spoken_of: the model version that the claim's words are about, where it was carried; the card's figure is then none of the claim's.
+        spoken_of: the model version that the claim's words are about, where it was applied; the card's figure is then none of the claim's.
 
     Raises:
         ConflictError: the audit file declares an invariance that a recorded check contradicts.
@@ -412,7 +412,7 @@ def _is_same_lock(lock: Lock | None, wanted: Lock | None) -> bool:
 
 
 def get_claim(view: View, name: str) -> ClaimRevision:
-    """Return the claim revision that *name* stands for, the latest unless it names one; raises NotFoundError or InputError."""
+    """Return the claim revision that *name* means, the latest unless it names one; raises NotFoundError or InputError."""
     try:
         identifier = parse_identifier(name, Kind.CLAIM)
     except ValueError as error:
@@ -466,7 +466,7 @@ def add_deviations(writer: Writer, audit: str, deviations: Iterable[LockDeviatio
 def deviate(
     writer: Writer, audit: str, item: LockedItem, *, planned: str | None, done: str | None, why: str
 ) -> tuple[Recorded[Deviation], bool]:
-    """Record that *item* was done otherwise than the lock of *audit* says; return it and whether it is new.
+    """Record that *item* was done differently than the lock of *audit* says; return it and whether it is new.
 
     Args:
         planned: what was planned; None for what the lock says of it.
@@ -709,7 +709,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
 
 
 def warn_of_designs(shift: Shift, before: Mapping[str, str], after: Mapping[str, str]) -> Shift:
-    """Return *found*, with a warning where equal identifiers may stand for other texts: parts of the designs differ, or are not known.
+    """Return *found*, with a warning where equal identifiers may mean other texts: parts of the designs differ, or are not known.
 
     Args:
         before: as `find_design` returns it.

@@ -224,7 +224,7 @@ def _is_of_others(audit: AuditFile, file: AuditFile, scored: ScoredTable) -> boo
 
 
 def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBasis:
-    """Return what an outcome from *scored* (None: from evidence alone) may rest on.
+    """Return what an outcome from *scored* (None: from evidence only) may rest on.
 
     Scores that do not show that the claim's model version was asked are `reported` at most.
 
@@ -449,7 +449,7 @@ def check_raters(bodies: Iterable[FindingBody], *, limit: float) -> RaterCheck |
 
 
 def worst_accuracy(rater: RaterResult) -> float:
-    """Return how well a rater may tell the sides apart, whatever its undecided items hide, and where it takes each side for the other."""
+    """Return how well a rater may distinguish the sides, whatever its undecided items hide, and where it takes each side for the other."""
     items = rater.rated + rater.unrated
     # Every unanswered item counts as the worst for the contexts. A rater who takes each side for the other tells them
     # apart as well.

@@ -57,7 +57,7 @@ def describe_items(deviations: Collection[LockDeviation]) -> str | None:
 
 
 def is_told(departure: LockDeviation, deviations: Collection[Deviation]) -> bool:
-    """Tell whether *departure* stands among recorded *deviations* already."""
+    """Return whether *departure* is among recorded *deviations* already."""
     return (departure.item, departure.planned, departure.done) in {deviation.departure for deviation in deviations}
 
 
@@ -95,7 +95,7 @@ def compare_scores(
     estimate: Estimate | None,
     specs: Mapping[str, ContextSpec],
 ) -> tuple[LockDeviation, ...]:
-    """Return in what scores, and what is told of how they were made, depart from *lock*.
+    """Return in what scores, and what is reported of how they were made, depart from *lock*.
 
     Args:
         table: with the arms `test` and `deploy`.
@@ -129,7 +129,7 @@ def compare_scores(
 
 
 def read_limits(text: str | None) -> dict[str, int]:
-    """Return the numbers of calls and tokens that a budget in words names; judge and probe, after the first semicolon, stand apart."""
+    """Return the numbers of calls and tokens that a budget in words names; judge and probe come after the first semicolon."""
     said = (text or "").partition(";")[0]
     return {unit: int(number.replace(",", "")) for number, unit in _LIMIT.findall(said)}
 

@@ -65,7 +65,7 @@ class ClaimRenewal:
 
     @property
     def lock(self) -> Lock:
-        """The plan that is carried out again."""
+        """The plan that is run again."""
         if self.old.lock is None:
             raise ValueError("an audit that is renewed has a lock")
         return self.old.lock.payload
@@ -104,7 +104,7 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
         auditor: authority that would carry them out.
 
     Raises:
-        InputError, NotFoundError: a claim or a version is named that is not there; claims would be carried to several versions, and one
+        InputError, NotFoundError: a claim or a version is named that is not there; claims would be applied to several versions, and one
             name is asked.
     """
     for model in filter(None, (wish.model, wish.to)):
@@ -276,7 +276,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
 
     Plan, specifications in their locked versions, rules, budget and notes are those of the old lock. What was measured or declared of the
     earlier version's responses does not speak of the later one's: evidence names the version it was measured on, and that a scorer
-    passed a check is left out; that it failed one is kept, for it speaks of the scorer.
+    passed a check is excluded; that it failed one is kept, for it speaks of the scorer.
 
     Args:
         claim: `CLM-…@n`, the revision that is audited.
@@ -312,7 +312,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
 
 
 def list_task_ids(lock: Lock) -> tuple[str, ...] | None:
-    """Return the tasks that *lock* fixes; None where it fixes none, or knows them by their digest alone."""
+    """Return the tasks that *lock* fixes; None where it fixes none, or knows them by their digest only."""
     return lock.tasks.ids if lock.tasks and lock.tasks.ids else None
 
 
@@ -335,7 +335,7 @@ NOT_AUDITED = "not audited"
 
 
 def find_change(ledger: Ledger, claim_renewal: ClaimRenewal) -> ClaimChange | None:
-    """Return how the claim of *one* changed since before it was carried, or since before its audit was renewed; None before that.
+    """Return how the claim of *one* changed since before it was applied, or since before its audit was renewed; None before that.
 
     Of a claim with several audits the outcome that leads counts, before and after.
     """
@@ -367,7 +367,7 @@ def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, in
 
 
 def describe_class(state: ClaimState | None) -> str:
-    """Return class, standing, mode and class of the point estimate of *state* in words: all that a change of class is told by."""
+    """Return class, standing, mode and class of the point estimate of *state* in words: all that a change of class is reported by."""
     if state is None or state.class_ is None:
         return NOT_AUDITED
     suggested = [f"the point estimate suggests {get_words(state.point_class)}"] if state.point_class else []

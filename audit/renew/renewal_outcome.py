@@ -75,7 +75,7 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
         why: the reason for carrying the claims; None for one that names the update.
 
     Raises:
-        CaveatError: the claim cannot be carried, or the plan no longer fits together with it.
+        CaveatError: the claim cannot be applied, or the plan no longer fits together with it.
         OSError: the file system refuses.
     """
     # Nothing is left to write: the folder of a finished renewal stays as it is.
@@ -138,12 +138,12 @@ class RenewalMeasurement:
 
 
 def find_scorer(view: View, one: ClaimRenewal) -> Scorer | None:
-    """Return whose scores the renewed audit rests on: the locked scoring function, else the claim's; None for the replay's own."""
+    """Return the scorer that the renewed audit rests on: the locked scoring function, else the claim's; None for the replay's own."""
     return find_locked_procedure(view, one.lock) or find_procedure(view, get_claim(view, _get_renewed(one).audit.payload.claim))
 
 
 def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -> RenewalMeasurement:
-    """Return the scores in the run folder *run*, with what they say beside those of the audit that is renewed.
+    """Return the scores in the run folder *run*, with what they say next to those of the audit that is renewed.
 
     Args:
         earlier: run folders that may hold the scores of the old outcome.

@@ -84,16 +84,16 @@ def find_recordings(
     owner: str | None,
     advance: Callable[[int], None] = lambda _more: None,
 ) -> RecordingSearch:
-    """Return the recordings below *places* of the replays whose digests are *wanted*.
+    """Return the recordings below *places* of the replays with digests that are *wanted*.
 
-    Links are not followed, hidden folders are left out, and nothing that is found is changed. What is no replay is passed over.
+    Links are not followed, hidden folders are excluded, and nothing that is found is changed. What is no replay is passed over.
 
     Args:
         places: folders; one that is not there holds nothing.
         wanted: as `Lock.replay` has them.
-        view: the registry, for replays whose contexts are registered.
-        owner: authority whose short names are meant first.
-        advance: is told how many more folders were looked into.
+        view: the registry, for replays with contexts that are registered.
+        owner: authority with the short names that are meant first.
+        advance: receives how many more folders were looked into.
     """
     search = RecordingSearch(places=tuple(places))
     for folder, names in _walk(search):
@@ -354,8 +354,8 @@ def group(
     Args:
         places: folders in which recordings are looked for.
         output: the folder of the renewal.
-        owner: authority whose short names are meant first.
-        advance: is told how many more folders were looked into.
+        owner: authority with the short names that are meant first.
+        advance: receives how many more folders were looked into.
     """
     ordered = sorted(chosen, key=lambda renewal: renewal.lock.audit)
     wanted = {renewal.lock.replay for renewal in ordered if renewal.lock.replay}
@@ -398,7 +398,7 @@ def _find_renewed(same: Sequence[ClaimRenewal], digest: str, output: Path, view:
 
 
 def list_runs(search: RecordingSearch, chosen: ClaimRenewal, *, but: Path) -> list[Path]:
-    """Return the run folders that may hold the scores of the audit that is renewed, the new one's own *but* left out."""
+    """Return the run folders that may hold the scores of the audit that is renewed, the new one's own *but* excluded."""
     paths = search.list_runs(chosen.lock.replay) if chosen.lock.replay else []
     return [path for path in paths if path.resolve() != but.resolve()]
 

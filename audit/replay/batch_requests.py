@@ -57,7 +57,7 @@ class BatchView:
 
 
 def is_certain(error: ModelError) -> bool:
-    """Whether *error* says that a submission was not accepted; otherwise it is unknown, and it may be worked on and billed."""
+    """Whether *error* says that a submission was not accepted; else it is unknown, and it may be worked on and billed."""
     return error.trouble in _CERTAIN
 
 
@@ -68,7 +68,7 @@ async def submit_batch(endpoint: Endpoint, requests: Sequence[tuple[str, Mapping
 
 
 async def find_batch(endpoint: Endpoint, batch: str) -> BatchView:
-    """Return the batch as it stands; raises ModelError, with status 404 where the endpoint knows none."""
+    """Return the batch as it is; raises ModelError, with status 404 where the endpoint knows none."""
     return _read_view(await _ask(endpoint, "GET", f"{_PATH}/{quote(batch, safe='')}"))
 
 
@@ -186,7 +186,7 @@ class BatchChunk:
 
     @property
     def custom_ids(self) -> dict[str, str]:
-        """By custom id, the key of the call that it stands for."""
+        """By custom id, the key of its call."""
         # 60 of 64 hex digits of a key still identify the call. The other four differ between submissions, so that
         # results of an earlier batch of the same calls are not taken for those of a later one.
         tag = hashlib.sha256(f"{self.number} {self.at} {self.keys[0]}".encode()).hexdigest()[: 64 - _DIGITS]

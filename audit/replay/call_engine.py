@@ -95,7 +95,7 @@ def build_lost(store: RunStore, intent: CallIntent, message: str, now: datetime)
 
 
 def build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> InputError:
-    """Return the error that ends a run none of whose first calls is accepted."""
+    """Return the error that ends a run if no first call is accepted."""
     found = f"the endpoint accepted none of the first {refused} calls (HTTP {error.status}): {error.message}"
     return InputError(Fault("not-accepted", endpoint.base_url, found))
 
@@ -216,7 +216,7 @@ class RunTally:
     def summarise(
         self, *, spent: SpentAmount, elapsed_s: float, most_at_once: int, stopped: CaveatError | None, interrupted: bool
     ) -> RunSummary:
-        """Return the counts as they stand."""
+        """Return the counts as they are."""
         return RunSummary(
             settled_before=self.settled_before,
             answered=self.answered,
@@ -417,7 +417,7 @@ async def run_calls(
     key, unknown model, changed model, spent budget, endpoint down) ends with everything under way written down; the summary says why.
 
     Args:
-        progress: told how things stand, ten times a second at most.
+        progress: receives the progress, ten times a second at most.
         clock: the time that is written down.
         stop: how the run is ended from outside.
 

@@ -420,8 +420,8 @@ async def run_batches(
     them. `concurrency` and `patience` of *settings* are for single calls, and mean nothing here.
 
     Args:
-        progress: told how things stand after each chunk.
-        tell: told in a sentence what becomes of each chunk.
+        progress: receives the progress after each chunk.
+        tell: receives a sentence about each chunk.
         clock: the time that is written down.
         stop: how the run is ended from outside: once, when the request under way is answered; twice, at once. Batches go on.
 
@@ -488,7 +488,7 @@ class _BatchRun:
         self._ended = asyncio.Event()
 
     def listen(self, progress: Progress, tell: Callable[[str], None], stop: HaltRequest) -> None:
-        """Say who is told, and who may end the run."""
+        """Say who is informed, and who may end the run."""
         self._progress = progress
         self._describe = tell
         task = asyncio.current_task()
@@ -507,7 +507,7 @@ class _BatchRun:
     # What an earlier run left behind
 
     def resume(self) -> None:
-        """Drop chunks that were written down and never submitted; tell of those that go on."""
+        """Drop chunks that were written down and never submitted; report those that go on."""
         for chunk in list(self._open):
             waiting = chunk.find_open(self._store)
             # Killed between the chunk's document and its intents: nothing was submitted, and its calls are selected
@@ -735,7 +735,7 @@ class _BatchRun:
             await asyncio.wait_for(self._ended.wait(), seconds)
 
     def summarise(self) -> BatchSummary:
-        """Return how things stand."""
+        """Return the progress."""
         run = self._tally.summarise(
             spent=count_spent(self._store, self._settings.prices, UNSENT),
             elapsed_s=time.monotonic() - self._started,

@@ -36,7 +36,7 @@ _PLACEHOLDER = re.compile(r"\{task\}|\{options\}")
 def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Policy, *, where: str) -> dict[str, Json]:
     """Return the request body that asks *task* in the context *item* of *spec*, an edited one or as it is.
 
-    What the policy leaves open is left out, so that the endpoint's default holds; an empty system prompt is left out too.
+    What the policy leaves open is excluded, so that the endpoint's default holds; an empty system prompt is excluded too.
 
     Args:
         where: what the context is, as its user knows it.
@@ -168,7 +168,7 @@ Placed = tuple[str, Task]
 
 
 def read_tasks(path: Path) -> tuple[Task, ...]:
-    """Return the tasks in *path*, in its order: JSONL and CSV are told by their names, any other file is YAML or JSON.
+    """Return the tasks in *path*, in its order: JSONL and CSV are recognised by their names, any other file is YAML or JSON.
 
     Raises:
         InputError: with every fault, its file and line (or place in the document): no tasks, a task that does not fit, an identifier

@@ -275,7 +275,7 @@ def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where
 
 
 def find_differences(served: ServedBy, known: Mapping[str, Any]) -> list[str]:
-    """Return the names of what *served* says otherwise than the document *known* of an earlier session: then it is another model."""
+    """Return the names of what *served* says differently than the document *known* of an earlier session: then it is another model."""
     now = to_document(served)
     # Another port or host serves the same model. Any other difference makes the answers those of another model.
     return sorted(name for name in {*now, *known} - {_PLACE} if now.get(name) != known.get(name))
@@ -287,7 +287,7 @@ def describe_served_by(document: Mapping[str, Any]) -> str:
 
 
 def add_defaults(sampling: Mapping[str, str], served: ServedBy | None) -> dict[str, str]:
-    """Return *sampling*, as `describe_sampling` of `audit/endpoints/` tells it, with the numbers that the server's defaults are."""
+    """Return *sampling*, as `describe_sampling` of `audit/endpoints/` shows it, with the numbers that the server's defaults are."""
     defaults = (served.sampling_defaults if served else None) or {}
     return {
         name: f"{told} ({value:g})" if told == "default" and (value := defaults.get(name)) is not None else told

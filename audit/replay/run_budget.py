@@ -177,7 +177,7 @@ class BudgetPurse:
         return self._price(call.body, input_tokens=int(size * density) + 1, output_tokens=read_max_tokens(call.body))
 
     def reserve(self, call: Call) -> Fault | None:
-        """Set aside what *call* may spend; None when it fits, otherwise what does not, and nothing is set aside."""
+        """Set aside what *call* may spend; None when it fits, else what does not, and nothing is set aside."""
         wanted = self.bound(call)
         held = self._held + wanted
         excess = self._find_excess(self.spent + self._waiting + held)
@@ -212,7 +212,7 @@ class BudgetPurse:
             self.spent += SpentAmount(calls=1)
 
     def add_lost(self, call: Call) -> None:
-        """One request of *call* may have been billed beside the one that is answered."""
+        """One request of *call* may have been billed next to the one that is answered."""
         # No call is added: `calls` counts calls, and this one is counted already. Only tokens and money may have been
         # spent twice.
         bound = self.bound(call)

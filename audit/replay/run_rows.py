@@ -114,7 +114,7 @@ class TableRow:
 
 
 def list_rows(store: RunStore, scorer: str, *, judge: str | None = None) -> Iterator[TableRow | ReplayCell]:
-    """Give the rows of the table by the scorer with the digest *scorer*; a cell whose call was never answered is given as it is.
+    """Give the rows of the table by the scorer with the digest *scorer*; a cell with a call that was never answered is given as it is.
 
     Args:
         store: the run folder's.
@@ -155,7 +155,7 @@ def write_table(
     """Write the rows that have a response to *path* as CSV, whole or not at all.
 
     Args:
-        rows: as `list_rows` gives them; cells without a response are left out.
+        rows: as `list_rows` gives them; cells without a response are excluded.
         path: the file; one that is there is replaced.
         dimensions: names of ratings or rates that get columns of their own; one that is a column already is called `dimension_NAME`.
         marks: names of what a scorer notes of every response, 1 or 0, such as whether a judge saw all of it; columns at the end.
@@ -237,7 +237,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -
 def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = None) -> list[RatingSample]:
     """Return the prompt of every task in every context of the two sides, each once, ordered by side, context and task.
 
-    Versions of contexts that edits derive are left out: raters are asked about the distributions themselves.
+    Versions of contexts that edits derive are excluded: raters are asked about the distributions themselves.
 
     Args:
         test: the test-like arm.

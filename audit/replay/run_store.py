@@ -142,7 +142,7 @@ _LONG = 64
 
 
 def keep_body(write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) -> None:
-    """Keep the request *body*, whose digest is *sha256*; the same again changes nothing."""
+    """Keep the request *body*, with the digest *sha256*; the same again changes nothing."""
     # The digest is that of the whole body, so an equal digest means an equal body.
     if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
         return
@@ -337,7 +337,7 @@ class RunStore(ScoreStore):
         """Keep *document* under *name*; the same again changes nothing.
 
         Raises:
-            ConflictError: another document stands there.
+            ConflictError: another document is there.
         """
         text = canonical_bytes(document).decode()
         with self._write() as write:
@@ -427,7 +427,7 @@ class RunStore(ScoreStore):
         return cast("str | None", next(self._read("SELECT min(at) FROM intent WHERE purpose = ?", (Purpose.REPLAY.value,)))[0])
 
     def find_settled(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
-        """Return those of *keys* that have an outcome; with *failed* false, only those whose latest outcome is an answer."""
+        """Return those of *keys* that have an outcome; with *failed* false, only those with a latest outcome that is an answer."""
         # A call may have several outcomes, since failed calls can be sent again. The latest counts everywhere in this
         # class.
         sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
@@ -447,7 +447,7 @@ class RunStore(ScoreStore):
         return {key: row[0] for key, row in found.items() if row is not None}
 
     def list_doubtful(self, failures: Iterable[str], *, errors: Iterable[str], statuses: Iterable[int]) -> Iterator[tuple[str, int]]:
-        """Give request digest and number of requests for every call whose requests may have been billed without a count of tokens.
+        """Give request digest and number of requests for every call with requests that may have been billed without a count of tokens.
 
         Those are its attempts that ended in one of *errors* (a kind of our own) or *statuses* (of HTTP), and at least one where the
         call failed with one of *failures*.
@@ -668,7 +668,7 @@ def get_tasks(store: RunStore) -> dict[str, Task]:
 def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Task, ...], list[dict[str, Any]]]]:
     """Give every replay that the folder was for with every file of tasks and every document called one of *names*, latest first.
 
-    Which versions went together is not kept, so each is given with each; the latest of all are the replay as it stands now. A folder
+    Which versions went together is not kept, so each is given with each; the latest of all are the replay as it is now. A folder
     that holds no replay, no tasks or no document of such a name gives none.
 
     Raises:

@@ -209,7 +209,7 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
 
 
 def check_answers(tasks: Sequence[Task]) -> Iterator[Fault]:
-    """Give a fault for each task whose answer is not a number."""
+    """Give a fault for each task with an answer that is not a number."""
     for task in tasks:
         if parse_number(task.answer or "") is None:
             found = f"expected an answer that is a number, found {task.answer!r}"
@@ -217,7 +217,7 @@ def check_answers(tasks: Sequence[Task]) -> Iterator[Fault]:
 
 
 def is_equal(parsed_number: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> bool:
-    """Tell whether *found* lies within the tolerance of *gold*: the larger of the absolute one and the relative one times the answer.
+    """Return whether *found* lies within the tolerance of *gold*: the larger of the absolute one and the relative one times the answer.
 
     Where one of them has a percent sign and the other has none, `25` and `0.25` both are `25 %`.
     """
@@ -363,7 +363,7 @@ def build_choice_marker(scorer: ChoiceScorer) -> Marker:
 
 
 def check_choices(tasks: Sequence[Task]) -> Iterator[Fault]:
-    """Give a fault for each task whose answer is none of its options."""
+    """Give a fault for each task with an answer that is none of its options."""
     for task in tasks:
         if task.answer is None or _resolve(task.answer, task.options) is None:
             offered = f"A to {ascii_uppercase[len(task.options) - 1]}" if task.options else "a letter"

@@ -68,7 +68,7 @@ def build_body(scorer: JudgeScorer, task: Task, response: Response, *, structure
     """Return the request that asks for one verdict.
 
     Args:
-        structured: ask the endpoint to hold the answer to the schema; else the words alone ask for it.
+        structured: ask the endpoint to hold the answer to the schema; else only the words ask for it.
     """
     # The right answer is shown only by `show_answer`, which is part of the provenance and of the rubric's digest.
     message = _write_message(task, show_response(scorer, response), task.answer if scorer.show_answer else None)
@@ -96,13 +96,13 @@ def order_dimensions(scorer: JudgeScorer, message: str) -> tuple[Dimension, ...]
 def count_repeats(scorer: JudgeScorer, key: str) -> int:
     """Return how often the response *key* is judged: `repeats` times if the seed draws it, else once.
 
-    Drawn by itself, not by its rank: a response stays drawn when others are added to the run.
+    Sampled by itself, not by its rank: a response stays sampled when others are added to the run.
     """
     return scorer.repeats if _draw(f"{scorer.seed}:{key}") < scorer.repeat_share else 1
 
 
 def digest_rubric(scorer: JudgeScorer) -> str:
-    """Return the SHA-256 of what the judge is told to do: words of ours, rubric, dimensions, and whether it sees the right answer."""
+    """Return the SHA-256 of what the judge is asked to do: words of ours, rubric, dimensions, and whether it sees the right answer."""
     dimensions: list[Json] = [
         [dimension.name, dimension.question, dimension.low, dimension.high, dict(dimension.anchors or {})]
         for dimension in scorer.dimensions

@@ -70,8 +70,8 @@ def judge_run(
 ) -> JudgingSummary:
     """Ask for every verdict that is missing, and write down what came of all of them.
 
-    The first call is made alone: it shows who answers, and whether the endpoint takes a schema. One that refuses the schema is asked
-    in words alone from there on, which the store remembers. Whatever stops the engine, the answers that came are written down.
+    The first call is made by itself: it shows who answers, and whether the endpoint takes a schema. One that refuses the schema is asked
+    in words from there on, which the store remembers. Whatever stops the engine, the answers that came are written down.
 
     Args:
         tasks: by identifier.
@@ -128,7 +128,7 @@ class _JudgingSession:
         return plan_judgments(self._store, self._scorer, self._tasks, self._attempts, structured=structured)
 
     def ask_first(self, ask: Ask) -> list[RunSummary]:
-        """Make the first call that is to be made, again in words alone if the schema is refused; empty when there is none."""
+        """Make the first call that is to be made, again in words only if the schema is refused; empty when there is none."""
         asked: list[RunSummary] = []
         while (first := next(filter(self._is_waiting, self.plan()), None)) is not None:
             asked.append(ask([first.call]))
@@ -142,7 +142,7 @@ class _JudgingSession:
         return asked
 
     def ask_all(self, ask: Ask) -> list[RunSummary]:
-        """Make every call that is to be made; those whose schema was refused once more, in words alone."""
+        """Make every call that is to be made; those with a schema that was refused once more, in words only."""
         asked = [ask(judgment.call for judgment in self.plan())]
         # A refusal of the schema may also appear only among the other calls.
         if asked[-1].failures.get(_REFUSED) and any(self._is_refused(judgment) for judgment in self.plan()):

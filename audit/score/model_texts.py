@@ -37,7 +37,7 @@ def find_object(text: str) -> dict[str, Any]:
     """Return the one JSON object of *text*: from its first brace to its last, with prose or a code fence around it and no second object.
 
     Raises:
-        NoObjectError: there is none, there are two, a name stands twice in one, or it holds NaN or an infinity.
+        NoObjectError: there is none, there are two, a name occurs twice in one, or it holds NaN or an infinity.
     """
     first, last = text.find("{"), text.rfind("}")
     if first < 0 or last < first:

@@ -184,7 +184,7 @@ def count_unanswered(imported: ImportedLog) -> int:
 
 
 def is_run(path: str | Path) -> bool:
-    """Tell whether *path* is a run folder."""
+    """Return whether *path* is a run folder."""
     return (Path(path) / DATABASE).is_file()
 
 
@@ -196,7 +196,7 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False,
         low: lowest possible score.
         high: highest possible score.
         unfinished: take it also with planned calls that were never answered, or with responses that were never scored.
-        scorer: whose scores are taken; None for the replay's own, or the only one that scored it where the replay names none.
+        scorer: the one that gave the scores; None for the replay's own, or the only one where the replay names none.
 
     Raises:
         NotFoundError: the folder holds no run.
@@ -211,7 +211,7 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False,
 
 
 def find_scorer(store: RunStore) -> Scorer:
-    """Return the scorer whose scores are a run's: the replay's own, or the only one; raises ConflictError where that is undecided."""
+    """Return the scorer that gave a run's scores: the replay's own, or the only one; raises ConflictError where that is undecided."""
     replay, known = get_replay(store), store.list_scorers()
     if replay.scoring is not None:
         return replay.scoring
@@ -338,7 +338,7 @@ def _digest(path: Path) -> str:
 
 
 def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None) -> RunEvidence:
-    """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something beside it."""
+    """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something next to it."""
     if len(folders) != 1:
         found = "import a run folder by itself: its design has all arms"
         raise InputError(Fault("bad-option", ", ".join(folders), found, advice="give the run folder and nothing else"))

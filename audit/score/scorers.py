@@ -119,7 +119,7 @@ def _check_shown(tasks: Sequence[Task]) -> Iterator[Fault]:
 
 
 def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[DesignRemark]:
-    """Return what a reader must know of scorer and tasks alone, such as patterns that match their own task's prompt."""
+    """Return what a reader must know of scorer and tasks, such as patterns that match their own task's prompt."""
     return list(remark_patterns(scorer, tasks)) if isinstance(scorer, PatternScorer) else []
 
 
@@ -137,7 +137,7 @@ _LONGEST_SHOWN = 120
 
 
 def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
-    """Return what *scorer* does, to stand behind its name: begins with a colon, empty where the name says it all.
+    """Return what *scorer* does, to follow its name: begins with a colon, empty where the name says it all.
 
     Args:
         scorer: any but a judge, which has an account of its own.
@@ -189,7 +189,7 @@ A sign that is meant literally is taken for the construct too: then less is decl
 
 
 def build_settled(scorer: Scorer) -> Callable[[TableRow], bool]:
-    """Return what tells of a truncated response whether its score by *scorer* can no longer change."""
+    """Return what decides of a truncated response whether its score by *scorer* can no longer change."""
     match scorer:
         case PatternScorer():
             return lambda row: _is_pattern_settled(scorer.score, row)
@@ -250,7 +250,7 @@ def score_run(
         store: the run folder's.
         scorer: what to score by.
         tasks: by identifier, those that were asked.
-        advance: is told how many more cells are done.
+        advance: receives how many more cells are done.
 
     Raises:
         InputError: the scorer or a task cannot be what scoring needs, or two tasks that are scored differently share a response.
@@ -327,7 +327,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
         store: the run folder's.
         tasks: by identifier, those that were asked.
         seed: a text that cannot be guessed; the same makes the same sheet.
-        items: how many, drawn by chance; None for all.
+        items: how many, sampled by chance; None for all.
 
     Raises:
         InputError: no response was answered.
@@ -351,7 +351,7 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
 
     Args:
         store: the run folder's.
-        scorer: whose scores they become.
+        scorer: the one that they become scores of.
         rows: of the answers, each with its place in the file: `sheet`, `item` and `label`.
 
     Raises:

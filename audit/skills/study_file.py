@@ -43,7 +43,7 @@ class SkillText:
 
 
 def read_skill_text(folder: Path, name: str, *, where: str) -> SkillText:
-    """Return the text of the skill in the folder *name* beside a study in *folder*.
+    """Return the text of the skill in the folder *name* next to a study in *folder*.
 
     Args:
         where: the place in the study that names the folder.
@@ -116,7 +116,7 @@ class TaskFile:
 
 
 def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: str) -> list[TaskFile]:
-    """Return the tasks of *skills*, from the folder *name* beside a study in *folder*, in the order of *skills*.
+    """Return the tasks of *skills*, from the folder *name* next to a study in *folder*, in the order of *skills*.
 
     Args:
         where: the place in the study that names the folder.
@@ -276,7 +276,7 @@ def _list_sources(texts: Mapping[str, SkillText], *, is_main: bool) -> str | Non
 
 
 def list_deviations(items: Sequence[ContextItem]) -> Iterator[Note]:
-    """Give a note for each condition that is not built as in the published study; what a run says of it holds for the run's own alone."""
+    """Give a note for each condition that is not built as in the published study; what a run says of it holds for the run's own only."""
     for item in items:
         if item.id in _PLAIN:
             wanted = _PLAIN[item.id]

@@ -170,7 +170,7 @@ def keep_study(store: RunStore, file: StudyFile) -> None:
     A study may grow: a skill more is no change of the others.
 
     Raises:
-        ConflictError: a skill that was planned before is gone, or is now said to be another: left out, of another risk or category.
+        ConflictError: a skill that was planned before is gone, or is now said to be another: excluded, of another risk or category.
     """
     known = _find_known(store)
     faults = list(_compare(known, file))

@@ -73,7 +73,7 @@ class TableGuess:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every needed role has a column, and the two arms are told apart."""
+        """Whether every needed role has a column, and the two arms are distinguished."""
         sides = {self.arms.get(value, value) for value in self.arm_values}
         return not self.missing and (self.has_arm or {"test", "deploy"} <= sides)
 

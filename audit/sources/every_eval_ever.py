@@ -63,7 +63,7 @@ def read_every_eval(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Lo
     """Return one row for each sample, scored by the metric that was chosen, and the accounts.
 
     The metric is `--scorer`: an `evaluation_result_id`, or an `evaluation_name`; `--key is_correct` takes that entry of the evaluation
-    in place of its score. A task is called EVALUATION_NAME/SAMPLE_ID unless `--task-field` says otherwise, a context by the file, and a
+    in place of its score. A task is called EVALUATION_NAME/SAMPLE_ID unless `--task-field` says differently, a context by the file, and a
     repeated sample by `metadata.epoch` or in the order of the file.
 
     Raises:

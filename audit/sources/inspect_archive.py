@@ -227,7 +227,7 @@ class LogHeader:
     """False: the log has only the journal of its beginning."""
 
     def find(self, name: str, sample: Object | None = None) -> str | None:
-        """Return, as text, what stands at the dotted *name*; None where nothing does.
+        """Return, as text, what is at the dotted *name*; None where nothing does.
 
         `metadata.x` and `tags` are those of the log, later edits included; `tags.side` is what follows `side:` or `side=` in a tag;
         `sample.metadata.x` is the sample's; any other name (`task_args.x`, `model`, `task`) is looked up in the log's specification.
@@ -293,7 +293,7 @@ def _apply_updates(spec: Object, updates: list[Any]) -> tuple[tuple[str, ...], O
 
 
 def find_nested(value: Any, name: str) -> Any:
-    """Return what stands at the dotted *name* below *value*, or None; a key that holds dots itself is found too."""
+    """Return what is at the dotted *name* below *value*, or None; a key that holds dots itself is found too."""
     if not name:
         return value
     if not isinstance(value, dict):

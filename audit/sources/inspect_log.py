@@ -260,7 +260,7 @@ def _note_origin(header: LogHeader) -> Iterator[str]:
 def build_provenance(
     header: LogHeader, samples: Sequence[LogSample], sampling: SamplingCounts, *, sha256: str, scorer: str | None
 ) -> Provenance:
-    """Return the provenance of one log, whose file has the digest *sha256*."""
+    """Return the provenance of one log, with a file of the digest *sha256*."""
     moments = [moment for sample in samples if (moment := parse_moment(sample.started_at)) is not None]
     returned = sorted({name for sample in samples for name in (sample.model, *sample.fallbacks) if name})
     return Provenance(

@@ -127,7 +127,7 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
     """Return what a row and the accounts need of *document*.
 
     Raises:
-        TableError: it has no identifier or no epoch, or nothing stands where the task is said to stand.
+        TableError: it has no identifier or no epoch, or nothing is where the task is said to are.
     """
     epoch = as_text(document.get("epoch"))
     task = as_text(document.get("id")) if fields.task is None else header.find(fields.task, document)
@@ -403,7 +403,7 @@ class ScoreConverter:
 
 
 def convert_value(value: object, values: Mapping[str, float]) -> float | None:
-    """Return *value* as a number: texts by *values* alone, truth values as 1 and 0; None for anything else, infinity included."""
+    """Return *value* as a number: texts by *values* only, truth values as 1 and 0; None for anything else, infinity included."""
     if isinstance(value, str):
         return values.get(value)
     if not isinstance(value, bool | int | float):

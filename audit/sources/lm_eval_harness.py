@@ -63,7 +63,7 @@ class _HarnessLog:
 def read_harness(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
     """Return one row for each document, scored by the metric and filter that were chosen, and the accounts.
 
-    The metric is `--scorer`, the filter `--key`; a task is called TASK/DOC_ID unless `--task-field` says otherwise, a context by the
+    The metric is `--scorer`, the filter `--key`; a task is called TASK/DOC_ID unless `--task-field` says differently, a context by the
     run that the files of one call of the harness share.
 
     Raises:

@@ -42,7 +42,7 @@ _TEXTS = tuple(name for name in COLUMNS if name != "score")
 
 
 def build_row_table(rows: Sequence[LogRow], imported: ImportedLog, *, low: float, high: float) -> ScoreTable:
-    """Return *rows* as one checked table, whose files are those of *imported*.
+    """Return *rows* as one checked table, with files that are those of *imported*.
 
     Raises:
         TableError: whatever is wrong with a table that was written by hand; the fault names the log and the place in it.
@@ -89,7 +89,7 @@ def _intern(texts: Iterable[str | None]) -> RawColumn:
 
 
 def write_rows(rows: Sequence[LogRow], out: TextIO) -> None:
-    """Write *rows* as CSV in the form that score tables have; columns that no row fills are left out.
+    """Write *rows* as CSV in the form that score tables have; columns that no row fills are excluded.
 
     A score is written with all its digits, so that the table read again has the digest of this one.
     """
@@ -270,7 +270,7 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
 
 
 def find_format(paths: Sequence[str], reading: LogOptions | None = None) -> SourceFormat:
-    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone.
+    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that has no use by itself.
 
     A table is one with its own columns where *reading* says so, where only that reader can read it, or where semicolons or tabs separate.
     """
@@ -401,7 +401,7 @@ def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str, is_t
         paths: the files.
         reading: the options.
         what: what *paths* are, and where they say themselves what the options say, such as `a score table, which …`.
-        is_table: whether they are own tables, whose arms and score words are said as those of logs are.
+        is_table: whether they are own tables, with arms and score words said as those of logs are.
     """
     asked: dict[str, object] = {
         "--key": reading.key,
@@ -470,7 +470,7 @@ def name_arms(rows: Sequence[LogRow], imported: ImportedLog, names: Mapping[str,
 
 
 def check_two_arms(rows: Sequence[LogRow], imported: ImportedLog) -> None:
-    """Raise TableError where tables have one arm alone: nothing could be compared."""
+    """Raise TableError where tables have one arm only: nothing could be compared."""
     arms = {row.arm for row in rows}
     if len(arms) == 1:
         raise TableError(build_one_sided(", ".join(file.name for file in imported.files[:3]), len(rows), next(iter(arms))))

@@ -119,7 +119,7 @@ class FileCounts:
     examples: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
 
     def add(self, place: str, reason: str | None, *, is_row: bool = True) -> None:
-        """Count the response at *place*: scored without a *reason*, else left out for it."""
+        """Count the response at *place*: scored without a *reason*, else excluded for it."""
         if reason is None:
             self.scored += 1
             return
@@ -135,7 +135,7 @@ class FileCounts:
         return self.scored + sum(self.counts.values())
 
     def list_excluded(self) -> tuple[ExcludedResponses, ...]:
-        """Return what was left out, the most frequent reason first."""
+        """Return what was excluded, the most frequent reason first."""
         return tuple(
             ExcludedResponses(reason=key[0], count=count, is_row=key[1], examples=tuple(self.examples[key]))
             for key, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
@@ -186,7 +186,7 @@ def _name(files: Sequence[str]) -> str:
 
 
 def summarise_accounts(imported: ImportedLog) -> str:
-    """Return one line for each file: what was declared, found and scored, what was left out, and what else must be known of it."""
+    """Return one line for each file: what was declared, found and scored, what was excluded, and what else must be known of it."""
     return "\n".join(map(_summarise, imported.files))
 
 
@@ -258,10 +258,10 @@ def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
 
     Args:
         path: the file.
-        without: keys whose values are dropped as each line is read: prompts and answers are what makes a log large.
+        without: keys that are dropped as each line is read: prompts and answers are what makes a log large.
 
     Raises:
-        TableError: the file cannot be read or has no lines, or lines are no JSON objects, each of them told.
+        TableError: the file cannot be read or has no lines, or lines are no JSON objects, each of them reported.
     """
     faults = FaultList()
     digest = hashlib.sha256()
@@ -300,7 +300,7 @@ def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Coll
 
 
 def read_companion(path: Path) -> Mapping[str, Any] | None:
-    """Return the object that a results file beside a log holds; None when there is no such file.
+    """Return the object that a results file next to a log holds; None when there is no such file.
 
     Raises:
         TableError: the file is there and holds no object.
@@ -326,7 +326,7 @@ def find_unread(heavy: Collection[str], *names: str | None) -> frozenset[str]:
 
 
 def find_value(value: Any, name: str) -> Any:
-    """Return what stands at the dotted *name* below *value*, or None where nothing does."""
+    """Return what is at the dotted *name* below *value*, or None where nothing does."""
     if isinstance(value, Mapping) and name in value:
         return value[name]
     first, dot, rest = name.partition(".")
@@ -372,12 +372,12 @@ def choose_score(text: str | None, texts: Collection[str], *, where: str, option
 
 
 def read_score(value: object, values: Mapping[str, float], *, where: str) -> tuple[float | None, str | None]:
-    """Return the number that a score stands for, or None and why there is none.
+    """Return the number that a score means, or None and why there is none.
 
     What has no number has a reason; what has one that was not stated is refused, for leaving it out could be a choice of responses.
 
     Args:
-        value: as it stands in the log: a number, a truth value, a text, null or anything else.
+        value: as it is in the log: a number, a truth value, a text, null or anything else.
         values: what a text is as a number.
         where: the place, for a message.
 
@@ -459,7 +459,7 @@ def check_targets(rows: Sequence[LogRow]) -> None:
 
 
 def warn_of_pairing(imported: ImportedLog, rows: Sequence[LogRow]) -> ImportedLog:
-    """Return *imported* with what makes its arms doubtful: a file called as another arm, tasks whose targets differ."""
+    """Return *imported* with what makes its arms doubtful: a file called as another arm, tasks with targets that differ."""
     differing = {tasks.row.file: tasks for tasks in _list_differing(rows, TARGET)}
     arms = {file.arm for file in imported.files if file.arm}
     return replace(imported, files=tuple(_warn(file, arms, differing.get(file.name)) for file in imported.files))

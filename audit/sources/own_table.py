@@ -84,7 +84,7 @@ def find_own_names(columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_own_table(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
-    """Return the rows of one table whose columns *reading* maps; as every reader of logs.
+    """Return the rows of one table with the columns that *reading* maps; as every reader of logs.
 
     Raises:
         TableError: with every fault; many faults of one cause are one, with a count and the first places.
@@ -144,7 +144,7 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
 
 
 def find_twice(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
-    """Return a fault for each of *columns* whose name occurs more than once."""
+    """Return a fault for each of *columns* with a name that occurs more than once."""
     counts = Counter(sheet.columns)
     return [
         Fault("duplicate-column", f"{sheet.name}, column {name}", f"the column occurs {counts[name]} times", advice="rename one of them")

@@ -34,7 +34,7 @@ class _FileRow:
 def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[RatingSample]:
     """Return the samples of both sides in CSV or JSONL files: columns `arm` and `text`, optional `task_id` and `context_id`.
 
-    Rows of other arms are left out.
+    Rows of other arms are excluded.
 
     Raises:
         TableError: with every fault: a file that cannot be read, a column or text that is missing, a side without samples.

@@ -53,7 +53,7 @@ def find_unknown(selection: ColumnSelection, names: Sequence[str], *, where: str
 
 
 def find_unmatched(selection: ColumnSelection, seen: Mapping[str, Collection[str]], *, where: str) -> Iterator[Fault]:
-    """Yield a fault for each value of *selection* that no row has; *seen* holds the values of each column, rows left out included."""
+    """Yield a fault for each value of *selection* that no row has; *seen* holds the values of each column, rows excluded included."""
     for name, values in selection.where.items():
         for value in values:
             if value not in seen[name]:
@@ -92,7 +92,7 @@ class RawColumn:
     """In no order that matters; each once."""
 
     def find(self, values: Collection[str]) -> npt.NDArray[np.bool_]:
-        """Return, for each row, whether it has one of *values*; an empty text stands for nothing."""
+        """Return, for each row, whether it has one of *values*; an empty text means nothing."""
         wanted = np.array([*(label in values for label in self.labels), "" in values], dtype=bool)
         # The last entry answers code −1, which means an empty field.
         return wanted[self.codes]
@@ -266,7 +266,7 @@ _MEANT = {
 def find_columns(names: Sequence[str], selection: ColumnSelection, *, where: str) -> tuple[dict[str, str], list[Fault]]:
     """Return, by our name, the name each column of ours has in the file; and every fault of the header.
 
-    Columns we do not know are left out, unless they look like one of ours that is absent. The column of scores is the one that
+    Columns we do not know are excluded, unless they look like one of ours that is absent. The column of scores is the one that
     *selection* names.
     """
     faults = [
@@ -464,7 +464,7 @@ def number_keys(columns: Sequence[TextColumn]) -> Keys:
 
 
 def find_telling(tables: Sequence[RawTable], key: Keys, rows: npt.NDArray[np.intp], read: Read) -> Telling:
-    """Return the fewest columns, with their values, that together tell rows of one key apart; none if none do.
+    """Return the fewest columns, with their values, that together distinguish rows of one key; none if none do.
 
     Columns are added one by one, each time the one that leaves most keys apart (of equals, the one with fewer values).
     """

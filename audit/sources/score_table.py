@@ -65,11 +65,11 @@ def read_table(
     and never neither. NaN with a reason counts as no score.
 
     Args:
-        paths: CSV, JSONL or Parquet files, told by their names.
+        paths: CSV, JSONL or Parquet files, recognised by their names.
         low: lowest possible score.
         high: highest possible score, above *low*.
         score: name of the column of scores.
-        where: by column of the files, also one that is none of ours: the values whose rows are kept. The others are not even checked.
+        where: by column of the files, also one that is none of ours: the values of the rows to keep. The others are not even checked.
 
     Raises:
         TableError: with every fault, 20 in full and the number of the others.
@@ -78,7 +78,7 @@ def read_table(
 
 
 def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: float, high: float) -> tuple[ScoreTable, dict[str, TextColumn]]:
-    """Return the table as `read_table` does, and the columns that *selection* asks for beside ours, by name, row for row.
+    """Return the table as `read_table` does, and the columns that *selection* asks for next to ours, by name, row for row.
 
     Raises:
         TableError: as `read_table`.
@@ -125,7 +125,7 @@ def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Re
         tables: at least one; a log is a table too once it was read.
         low: lowest possible score.
         high: highest possible score, above *low*.
-        read: reads the tables again with further columns, to tell which of them tells repeated rows apart; None if they cannot be told
+        read: reads the tables again with further columns, to find which of them distinguishes repeated rows; None if they cannot be read
         apart.
 
     Raises:
@@ -304,10 +304,10 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
 
     A file of labels has the columns task_id, arm (or side), context_id, sample and *column*, and spec where the table has several
     specifications. Labels lie in *range_*, by default that of the scores. All scorings of a response, by any judge, share its label.
-    Rows whose context had a cue taken out have none.
+    Rows with a cue taken out of the context have none.
 
     Raises:
-        TableError: a file cannot be read, a label is not a number of the range, stands twice, matches no row, or could mean several.
+        TableError: a file cannot be read, a label is not a number of the range, occurs twice, matches no row, or could mean several.
     """
     low, high = range_ or (table.low, table.high)
     labels = read_table(paths, low=low, high=high, score=column)
@@ -411,7 +411,7 @@ def _parse(text: str) -> float:
 def read_task_families(path: Path) -> dict[str, str | None]:
     """Return the family of each task of a file, or None, by task id in sorted order.
 
-    A task has the first family that a row of it names in the column `family`, which may be absent. CSV, JSONL and Parquet are told by
+    A task has the first family that a row of it names in the column `family`, which may be absent. CSV, JSONL and Parquet are recognised by
     their names and need the column `task_id`; any other file has one id a line.
 
     Raises:

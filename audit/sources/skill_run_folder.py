@@ -32,7 +32,7 @@ class DocumentPlace:
     faults: FaultList
 
     def fault(self, code: str, text: str, advice: str | None = None) -> None:
-        """Tell that something is wrong here, once however often the place is looked at."""
+        """Report that something is wrong here, once however often the place is looked at."""
         fault = Fault(code, self.where, text, advice=advice)
         # A place may be read several times, and its fault is one.
         if fault not in self.faults.faults:
@@ -101,7 +101,7 @@ class DocumentPlace:
         return here.value if here.value is None or isinstance(here.value, bool) else here.refuse("true or false", None)
 
     def refuse_unknown(self, texts: Iterable[str], *, code: str, what: str) -> None:
-        """Tell every key that is none of *known*."""
+        """Report every key that is none of *known*."""
         names = list(texts)
         for name in self.value if isinstance(self.value, dict) else ():
             if name not in names:
@@ -121,7 +121,7 @@ class DocumentPlace:
         return False
 
     def refuse(self, expected: str, instead: Value) -> Value:
-        """Tell that something else stands here, and return *instead*."""
+        """Report that something else is here, and return *instead*."""
         self.fault("not-valid", f"expected {expected}, found {_show(self.value)}")
         return instead
 
@@ -291,7 +291,7 @@ class SkillResponse:
 
     @property
     def is_matched(self) -> bool:
-        """Whether `patterns` were matched here, against the text; otherwise they are a copy of what the file says."""
+        """Whether `patterns` were matched here, against the text; else they are a copy of what the file says."""
         return self.patterns is not None and self.unmatched is None
 
     @property
@@ -382,7 +382,7 @@ def read_recording(folder: Path) -> StudyRecording:
 
     Raises:
         TableError: scores/ is missing or empty, a file cannot be read, a score is not a number or outside 1 to 5, a run names a
-            condition that does not exist, a task or run stands twice; all of these at once.
+            condition that does not exist, a task or run occurs twice; all of these at once.
     """
     reader = _FolderReader(folder)
     facts = reader.read_facts()
@@ -556,7 +556,7 @@ class _FolderReader:
         }
 
     def note_absent(self, skills: list[SkillRuns], facts: SkillSetFacts) -> None:
-        """Tell what the parts of the folder say differently of each other."""
+        """Report what the parts of the folder say differently of each other."""
         for skill in skills:
             self._note_tasks(skill)
             counts = {arm: len(skill.find(arm)) for arm in ARMS}

@@ -161,7 +161,7 @@ def draw_uniforms(stream: np.random.SFC64, *, rows: int, columns: int) -> Floats
 def draw_chunks(
     stream: np.random.SFC64, *, rows: int, units: int, kind: Kind = np.float64
 ) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
-    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is drawn.
+    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is made.
 
     They are the same numbers in single as in double precision.
     """
@@ -433,7 +433,7 @@ class SideReading:
     """Number, Σ(y − Φ) and Σ(y − Φ)² of responses that are not resampled."""
 
     def means(self, sums: ReplicatedSums) -> Floats:
-        """Return Φ* of each replicate; NaN where no cell was drawn."""
+        """Return Φ* of each replicate; NaN where no cell was sampled."""
         above, below = sums.tables[:, 0], sums.tables[:, 1] if self.weighted else sums.weighted
         if self.plain is not None:
             above, below = self._add(sums)
@@ -441,7 +441,7 @@ class SideReading:
         return np.where(drawn, self.mean + above / np.where(drawn, below, 1.0), np.nan)
 
     def variances(self, sums: ReplicatedSums) -> Floats:
-        """Return the variance of single responses (n − 1) of each replicate; NaN where fewer than two were drawn."""
+        """Return the variance of single responses (n − 1) of each replicate; NaN where fewer than two were sampled."""
         total, count = self._add(sums)
         square = total * (1 - 2 * self.mean) + count * (self.mean * (1 - self.mean)) if self.binary else sums.tables[:, -1]
         count, total, square = (part + outside for part, outside in zip((count, total, square), self.outside, strict=True))
@@ -674,7 +674,7 @@ def expected_error(layers: tuple[ResamplingLayer, ResamplingLayer], task_weights
     With z scaled to add up to deviations of the mean, E(w_i w_j) = α + [i = j] and E(v_c v_d) = β + [c = d]:
     Var = Σ_i (z_test,i· − z_deploy,i·)² + Σ_sides [(β − 1) Σ_i z_i·² + α Σ_c z_·c² + Σ_ic z_ic²], with α = 1 − 1/T or β = 1 − 1/C where
     counts are multinomial and 1 where they are Poisson (A. B. Owen & D. Eckles, arXiv:1106.2125, on weights that are products). Exact for
-    multinomial weights without missing cells; otherwise of the linearised ratio.
+    multinomial weights without missing cells; else of the linearised ratio.
     """
     tasks = len(task_weights)
     by_task = [sum_groups(layer.deviation, layer.task, size=tasks) for layer in layers]

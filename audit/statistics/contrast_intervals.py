@@ -471,7 +471,7 @@ def step_down(comparisons: Sequence[Excludes], ps: Sequence[float | None], *, le
     The comparison with the k-th smallest p gets 1 − α/(m − k + 1) as long as every interval so far excludes no difference. The first
     that does not stops the steps, and all later ones are given at its level: so an interval at its level excludes no difference
     exactly when Holm's rule rejects, if intervals are never shorter than those that p comes from. A comparison without p comes first if
-    its interval at the strictest level excludes no difference, and last otherwise.
+    its interval at the strictest level excludes no difference, and last if it does.
 
     Raises:
         ValueError: as many p as comparisons are needed, and a level between 0 and 1.
@@ -527,12 +527,12 @@ def find_simultaneous(
     """Return the critical value for m contrasts, all resampled with the same weights; None when no contrast has a standard error.
 
     The statistic of a replicate is the largest |estimate* − estimate|/SE. Its quantile is that of nearly normal statistics; with
-    few tasks the standard errors vary too, so it is carried over to Student's t: the level at which the normal quantile is the
+    few tasks the standard errors vary too, so it is transferred to Student's t: the level at which the normal quantile is the
     bootstrap's gives the t quantile with (fewest tasks of a contrast) − 1 degrees of freedom. So it is never below the t
     quantile of a single interval, and never above Bonferroni's, which is enough whatever the correlation. It is Bonferroni's without
     replicates, and where a contrast rests on fewer than `ENOUGH_UNITS` tasks, or contexts.
 
-    What of SE² neither *differences* nor *contexts* account for is drawn apart for each contrast, which is conservative.
+    What of SE² neither *differences* nor *contexts* account for is simulated apart for each contrast, which is conservative.
 
     Args:
         differences: [tasks, m], the difference of each task in each contrast; NaN where a task lacks one.

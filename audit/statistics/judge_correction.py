@@ -56,7 +56,7 @@ class JudgeAccuracy:
 
     @property
     def informative(self) -> bool:
-        """Whether the judge tells positives from negatives better than chance, also with a case of each kind added: Se + Sp > 1."""
+        """Whether the judge distinguishes positives from negatives better than chance, also with a case of each kind added: Se + Sp > 1."""
         plain = self.sensitivity.rate + self.specificity.rate
         return plain > 1 and self.sensitivity.shrunk + self.specificity.shrunk > 1
 
@@ -384,7 +384,7 @@ class LabelSelection:
 
 
 def compare_unlabelled(side: JudgedResponses) -> LabelSelection | None:
-    """Return what the judge gave labelled responses beside the others; None with fewer than `FEWEST_LABELS` of either, or no variance."""
+    """Return what the judge gave labelled responses next to the others; None with fewer than `FEWEST_LABELS` of either, or no variance."""
     if min(side.labels, len(side.score) - side.labels) < FEWEST_LABELS:
         return None
     others = np.where(side.labelled, 0.0, side.weight)
@@ -415,7 +415,7 @@ def tune(side: JudgedResponses) -> float:
 
 
 def has_rare_errors(side: JudgedResponses) -> bool:
-    """Tell whether judge and person differ in fewer than `FEWEST_ERRORS` labelled tasks."""
+    """Return whether judge and person differ in fewer than `FEWEST_ERRORS` labelled tasks."""
     return len(np.unique(side.task[np.abs(side.errors()) > _EQUAL])) < FEWEST_ERRORS
 
 

@@ -96,7 +96,7 @@ def edit_interval(edit: VersionDifference, *, level: float) -> ConfidenceLimits 
 
 
 def have_common_contexts(first: Cells, second: Cells) -> bool:
-    """Tell whether any context id stands in both versions."""
+    """Return whether any context id is in both versions."""
     return bool(np.isin(first.context, second.context).any())
 
 

@@ -148,7 +148,7 @@ def combine_judges(joints: Sequence[JointDecision]) -> JointDecision:
     """Return what the outcomes by the scores of each judge say together, of which there must be at least one.
 
     Where verdict, class, standing and, for a figure that does not carry over, its direction are the same by all, that is the outcome;
-    inconclusive by all for different reasons is inconclusive, technical where it is so by one. Otherwise the judges disagree.
+    inconclusive by all for different reasons is inconclusive, technical where it is so by one. In all other cases the judges disagree.
     """
     if len(joints) == 1:
         return joints[0]
@@ -365,7 +365,7 @@ def build_at_level(estimate: Estimate) -> Callable[[float], Estimate] | None:
 
 
 def find_inversion_margin(case: Case, estimate: Estimate | None) -> float | None:
-    """Return Φ_test − θ, from the scores if there are any, otherwise from the card's figure; None without θ or figure."""
+    """Return Φ_test − θ, from the scores if there are any, else from the card's figure; None without θ or figure."""
     if case.claim.theta is None:
         return None
     if estimate is not None and estimate.specs:

@@ -617,7 +617,7 @@ class _ReadingPhrases(VerdictPhrases):
 
     @property
     def replicated(self) -> str:
-        """The replicated figure beside the card's, where they differ by more than the rounding of the card's; otherwise empty."""
+        """The replicated figure next to the card's, where they differ by more than the rounding of the card's; else empty."""
         figure, estimate = self._facts.reported, self._facts.estimate
         # Responses of another model replicate nothing, and an observation has no figure to compare.
         if figure is None or estimate is None or self._facts.other_model is not None or self._reading.form is Form.EXISTENCE:
@@ -659,7 +659,7 @@ class _ReadingPhrases(VerdictPhrases):
 
     @property
     def test_figure(self) -> str:
-        """The figure of the evaluation: the replay's, otherwise the card's."""
+        """The figure of the evaluation: the replay's, else the card's."""
         if self._facts.estimate is None or self._facts.other_model is not None:
             return self.reported_figure
         bounded, judge = self._facts.estimate.phi_test, self._facts.estimate.judge
@@ -719,7 +719,7 @@ def _name(spec: SpecEstimate) -> str:
 
 
 def is_rounded(value: float, number: float, unit: Unit) -> bool:
-    """Tell whether *given*, with the digits it was written with, is *value* rounded."""
+    """Return whether *given*, with the digits it was written with, is *value* rounded."""
     written = unit.given(number).removesuffix(" %").replace("−", "-")
     decimals = len(written.partition(".")[2])
     scale = 100 if unit.is_share else 1

@@ -237,7 +237,7 @@ def check_reproduction(
 ) -> Reproduction:
     """Return whether *phi_test* reproduces *reported*.
 
-    Reproduced: the interval of D lies within ±*margin*. Not reproduced: it lies wholly outside. Unclear: otherwise, and where Φ_test has no
+    Reproduced: the interval of D lies within ±*margin*. Not reproduced: it lies wholly outside. Unclear: all else, and where Φ_test has no
     interval.
 
     Args:
@@ -429,7 +429,7 @@ def is_ontologically_infeasible(facts: ReadingFacts) -> bool:
 
 
 def are_sides_distinguishable(facts: ReadingFacts) -> bool:
-    """Blind raters tell test from deployment contexts with accuracy above the plan's limit."""
+    """Blind raters distinguish test from deployment contexts with accuracy above the plan's limit."""
     return facts.distinguishable is not None
 
 
@@ -615,7 +615,7 @@ def has_recognition(facts: ReadingFacts) -> bool:
 
 
 def has_weighty_recognition(facts: ReadingFacts) -> bool:
-    """Recognition whose rate exceeds the floor of the plan, or is not known."""
+    """Recognition with a rate that exceeds the floor of the plan, or is not known."""
     return any(is_recognition(evidence) and weigh_recognition(evidence, facts.recognition_floor).suspends for evidence in facts.evidence)
 
 
@@ -710,7 +710,7 @@ def _bears_on_behaviour(evidence: Evidence) -> bool:
 
 
 def find_point_class(facts: ReadingFacts) -> ClaimClass | None:
-    """The class that the point estimate alone would give; None where it gives none."""
+    """The class that the point estimate by itself would give; None where it gives none."""
     if facts.estimate is None or facts.infeasible or facts.distinguishable or facts.form is Form.EXISTENCE:
         return None
     if facts.form is Form.PREVALENCE:

@@ -120,7 +120,7 @@ class VerdictPhrases:
 
     @property
     def distinguishable(self) -> str:
-        """That blind raters tell the sides apart, as a clause; empty where that is not shown."""
+        """That blind raters distinguish the sides, as a clause; empty where that is not shown."""
         return self._facts.distinguishable or ""
 
     @property
@@ -187,7 +187,7 @@ class VerdictPhrases:
 
     @property
     def reproduction(self) -> str:
-        """The card's figure beside the replay of its evaluation; empty where the card gives none."""
+        """The card's figure next to the replay of its evaluation; empty where the card gives none."""
         check = self._facts.reproduction
         if check.reported is None:
             return ""
@@ -226,7 +226,7 @@ class VerdictPhrases:
 
     @property
     def higher(self) -> str:
-        """Where deployment stands to the evaluation."""
+        """Whether deployment scores higher or lower than the evaluation."""
         return "higher" if self._estimate.ed.value < 0 else "lower"
 
     @property
@@ -441,7 +441,7 @@ class VerdictPhrases:
 
     @property
     def recognition_rates(self) -> str:
-        """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
+        """The rates of recognition by themselves, for a headline: no words of whoever wrote the evidence."""
         pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         # A headline must not repeat words of the evidence's author.
         weights = [weigh_recognition(piece, self._facts.recognition_floor) for piece in pieces]
@@ -558,7 +558,7 @@ def describe_verdicts(pairs: Iterable[tuple[str, Verdict]]) -> str:
 
 
 def find_sign(estimate: SpecEstimate) -> Sign | None:
-    """The sign of ED where its interval excludes 0; None otherwise."""
+    """The sign of ED where its interval excludes 0; else None."""
     ed = estimate.ed
     if ed.low is None or ed.high is None or ed.low <= 0 <= ed.high:
         return None
@@ -637,5 +637,5 @@ def format_off_lock(items: str) -> str:
 
 
 def format_applied(spoken_of: object, model: object, *, keeps_words: bool) -> str:
-    """Return whose claim it was: words of *spoken_of*, asked of *model*."""
+    """Return the version that the claim was about: words of *spoken_of*, asked of *model*."""
     return (_CARRIED if keeps_words else _CARRIED_FIGURE).format(spoken_of, model)

@@ -114,7 +114,7 @@ def find_missing(checks: tuple[ConditionCheck, ...]) -> ConditionCheck | None:
 
 
 def find_standing(verdict: Verdict, checks: tuple[ConditionCheck, ...]) -> VerdictStanding | None:
-    """Return how firmly *verdict* stands under *checks*; None for a verdict that cannot be established."""
+    """Return how firm *verdict* is under *checks*; None for a verdict that cannot be established."""
     if verdict not in FIRM:
         return None
     if find_missing(checks) is not None:

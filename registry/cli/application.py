@@ -90,7 +90,7 @@ class App:
 
         Args:
             by_clock: outcomes expire by the clock, or by the date that `--as-of` names; for lists. Without it, and as of an entry, they
-                expire by the last entry that is seen, so that what is rendered depends on the log alone.
+                expire by the last entry that is seen, so that what is rendered depends on the log only.
         """
         # An entry is a state of the log; a date is also a day on which outcomes expire.
         as_of = parse_as_of(self.as_of)
@@ -210,7 +210,7 @@ class App:
         return str(click.prompt(text, default="", show_default=False, hide_input=True, confirmation_prompt=True, err=True)) or None
 
     def report(self, answer: "Answer") -> None:
-        """Print *answer*: its document with `--json` and where it has no blocks, otherwise its blocks."""
+        """Print *answer*: its document with `--json` and where it has no blocks, else its blocks."""
         from registry.cli.terminal_output import print_blocks, print_json  # rich: 40 ms
 
         if self.json or answer.blocks is None:
@@ -225,7 +225,7 @@ class App:
         self.report(Answer(document, [blocks] if isinstance(blocks, str) else blocks))
 
     def say(self, message: str) -> None:
-        """Tell a person something that is not the answer, on standard error."""
+        """Show a person something that is not the answer, on standard error."""
         # What is said on standard error may come from a file, too.
         from registry.present.answers import show
 
@@ -284,7 +284,7 @@ def pass_app(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
 
 
 def pass_app_only(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
-    """As `pass_app`, for a command whose `--json` means something of its own."""
+    """As `pass_app`, for a command with a meaning of its own for `--json`."""
     return _take_app(function, ("as_of", "log"))
 
 
@@ -513,7 +513,7 @@ def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[Verifi
 
 @contextmanager
 def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much more is done.
+    """Give a function that receives how much more is done.
 
     The bar shows after half a second, and only when standard error is a terminal and `--json` was not asked for.
     """
@@ -530,7 +530,7 @@ def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> 
 
 
 def count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a function that is told how much is done in all, for an *advance* that is told how much more; a smaller number begins anew."""
+    """Return a function that takes how much is done in all, for an *advance* that takes how much more; a smaller number begins anew."""
     done = 0
 
     def tell(total: int) -> None:

@@ -45,7 +45,7 @@ def describe_match_results(match_results: Counter[MatchResult], respelled: int) 
 def render_redline(old: str, new: str, *, context: int | None = None) -> str:
     """Return the edits that lead from *old* to *new*, `[-taken out-]` and `{+put in+}`; of long unchanged runs only the ends, if asked.
 
-    Where a text has these signs itself, a backslash stands before them.
+    Where a text has these signs itself, a backslash is before them.
     """
     # Line breaks come from the layout of a card and are no changes.
     runs = build_redline(" ".join(old.split()), " ".join(new.split()))

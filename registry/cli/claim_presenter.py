@@ -49,7 +49,7 @@ _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_
 
 
 def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) -> Table:
-    """Return a listing of claims, one line each; with *logs*, the name of the log of each stands first."""
+    """Return a listing of claims, one line each; with *logs*, the name of the log of each comes first."""
     rows = [
         (name, summary.form.value, describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
         for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)

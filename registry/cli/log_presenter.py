@@ -39,7 +39,7 @@ _LEGEND = "author: signed with a key of the authority that it names; operator: a
 
 
 def name_backing(backing: Backing | None) -> str:
-    """Return who stands behind a statement, as one word of a document."""
+    """Return who is behind a statement, as one word of a document."""
     return "wrong" if backing is None else backing.value
 
 
@@ -60,7 +60,7 @@ def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
 
 
 def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
-    """Present who stands behind each statement that a claim and its audits rest on."""
+    """Present who is behind each statement that a claim and its audits rest on."""
     listed = list(list_backed(dossier))
     if listed:
         yield Subtitle("signers")
@@ -72,7 +72,7 @@ def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
 
 
 def describe(payload: Payload) -> str:
-    """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
+    """Return the gist of a payload on one line; what is made only of identifiers is not shortened."""
     kind = kind_of(payload)
     return shorten(kind.describe(payload)) if kind.is_shortened else kind.describe(payload)
 
@@ -122,7 +122,7 @@ def _show_anchor(anchor: dict[str, Any]) -> str:
 
 
 def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
-    """Return an entry with its payload, or with the entry that says why it was erased, and who stands behind it, as a document."""
+    """Return an entry with its payload, or with the entry that says why it was erased, and who is behind it, as a document."""
     erased = None if trail_entry.erased_by is None else {"entry": trail_entry.erased_by.entry.seq, "why": trail_entry.erased_by.payload.why}
     payload = None if trail_entry.payload is None else to_document(trail_entry.payload)
     backing = name_backing(backed[trail_entry.entry.seq])
@@ -130,7 +130,7 @@ def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
 
 
 def build_trail_listing(document: Mapping[str, Any], traces: Sequence[TrailEntry], backed: Backed, *, none: str) -> Listing[TrailEntry]:
-    """Return log entries as a list, and who stands behind each."""
+    """Return log entries as a list, and who is behind each."""
     columns: tuple[Column[TrailEntry], ...] = (
         Column(name="entry", read=lambda trace: trace.entry.seq, is_number=True),
         Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d %H:%M}"),
@@ -304,7 +304,7 @@ def build_key_listing(origin: str, states: Sequence[KeyState], here: Mapping[str
 
 
 def present_shown(states: Sequence[KeyState], *, is_public_only: bool) -> Iterator[Block]:
-    """Present each key with its fingerprint in groups and what others verify with, or the last alone."""
+    """Present each key with its fingerprint in groups and what others verify with, or the last only."""
     for state in states:
         if not is_public_only:
             yield from _present_head(state)

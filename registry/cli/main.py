@@ -110,7 +110,7 @@ def main(sections: Mapping[str, Mapping[str, str]] | None = None) -> None:
 
 
 def main_verify() -> None:
-    """Run `caveat verify` alone, as the command `caveat-verify` of the distribution of that name, and exit as `main` does."""
+    """Run only `caveat verify`, as the command `caveat-verify` of the distribution of that name, and exit as `main` does."""
     from registry.cli.standard_streams import keep_streams
     from registry.cli.verify_command import verify
 

@@ -141,7 +141,7 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
 def present_forests(versions: Sequence[ListedVersion]) -> Iterator[Block]:
     """Present the lineage as trees, one for each version that comes from none.
 
-    One with two origins stands under each of them, and what follows from it under the first: else branches that meet again and again
+    One with two origins is under each of them, and what follows from it under the first: branches that meet again and again
     would double the list each time.
     """
     lineage = versions[0].lineage
@@ -281,7 +281,7 @@ class _Forest:
     """Versions that stand in a tree."""
 
     def grow(self, root: ModelRef) -> Branch:
-        """Return the tree of *root*; a version never stands below itself."""
+        """Return the tree of *root*; a version never is below itself."""
         return self._branch(root, None, ())
 
     def _branch(self, model: ModelRef, link: ModelLink | None, path: tuple[ModelRef, ...], *, is_repeated: bool = False) -> Branch:

@@ -37,7 +37,7 @@ _CLASHING = {
 
 
 def refuse_with_since(options: Mapping[str, Any]) -> str | None:
-    """Return what `--since` says, None without it; raises UsageError beside an option that does not go with it."""
+    """Return what `--since` says, None without it; raises UsageError next to an option that does not go with it."""
     since: str | None = options["since"]
     # Refused, because one of the two options would be ignored.
     for name, why in _CLASHING.items():
@@ -48,7 +48,7 @@ def refuse_with_since(options: Mapping[str, Any]) -> str | None:
 
 @contextmanager
 def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[tuple[Iterable[SupplementSubject], int, list[CaveatError]]]":
-    """Give the change report from *since* to `--as-of` (now), of *subjects* alone if there are any, as `caveat report` draws it."""
+    """Give the change report from *since* to `--as-of` (now), only of *subjects* if there are any, as `caveat report` renders it."""
     from registry.folder.supplement_changes import collect_changes
     from registry.folder.supplement_publishing import name_subject
 
@@ -118,12 +118,12 @@ BuildWish = Callable[["View"], "FolderRequest"]
 def keep(
     app: App, folder: Path, wish: BuildWish, *, check: bool, is_whole: bool, lists_all: bool, sign: bool, publisher: "Publisher"
 ) -> None:
-    """Bring *folder* up to date, or with *check* only tell what is due; ends the command with its exit code.
+    """Bring *folder* up to date, or with *check* only report what is due; ends the command with its exit code.
 
     Args:
         wish: what is asked for, from a reading of the registry.
-        is_whole: whether all of the registry is gone through, as with `--stale` alone.
-        lists_all: whether the files asked for are told, and not only those that were drawn now.
+        is_whole: whether all of the registry is gone through, as with `--stale` and no name.
+        lists_all: whether the files asked for are reported, and not only those that were rendered now.
         sign: whether PDF files are signed although they are not published.
         publisher: who publishes and signs.
     """

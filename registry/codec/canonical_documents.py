@@ -217,7 +217,7 @@ def _advise(error: ErrorDetails) -> str | None:
 
 
 def format_path(location: tuple[int | str, ...]) -> str:
-    """Return a path such as `claims[3].quote`; the names of record types that pydantic adds for unions are left out."""
+    """Return a path such as `claims[3].quote`; the names of record types that pydantic adds for unions are excluded."""
     path = ""
     for step in location:
         if isinstance(step, int):

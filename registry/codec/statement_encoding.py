@@ -27,12 +27,12 @@ _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 
 def encode_statement(statement: Statement) -> bytes:
-    """Return the canonical bytes whose leaf hash the log keeps."""
+    """Return the canonical bytes that the log keeps the leaf hash of."""
     return _write_envelope(statement.kind, statement.actor, statement.at, statement.salt, to_document(statement.payload))
 
 
 def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
-    """Return the canonical bytes of the statement at *place* whose payload is the document *payload*."""
+    """Return the canonical bytes of the statement at *place* with the payload *payload*."""
     return _write_envelope(place.kind, place.actor, place.at, salt, payload)
 
 
@@ -112,7 +112,7 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
     """Return what is wrong with the openings of a confidential record; empty when each opens a commitment that the record states.
 
     An opening of a specification that the record does not refer to, one that is not sealed or is revealed, a second one of the same, or
-    one whose kind, salt or body gives another commitment is a fault.
+    one with a kind, salt or body that gives another commitment is a fault.
     """
     named = {part.reference: part.version.payload for part in supplement.specs if part.version is not None}
     revealed = {part.reference: part.reveal.entry.seq for part in supplement.specs if part.reveal is not None}
@@ -178,10 +178,10 @@ class EntryReference:
 def list_named(record: object, document: Json = None) -> Iterator[EntryReference]:
     """Yield every place of *record*, a tree of records, that names an entry, in the order of its fields.
 
-    What superseded it came after the log that it is proven in, and is left out.
+    What superseded it came after the log that it is proven in, and is excluded.
 
     Args:
-        document: what *record* was read from. A payload is hashed as it stands there, so that what was published before a field was
+        document: what *record* was read from. A payload is hashed as it is there, so that what was published before a field was
             added to its kind can still be proven.
     """
     match record:
@@ -225,10 +225,10 @@ def list_entries(record: object) -> dict[int, Entry]:
 
 
 def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
-    """Return every payload that stands in *record* beside its entry, once each, in log order.
+    """Return every payload that is in *record* next to its entry, once each, in log order.
 
     Raises:
-        InputError: two payloads stand beside one entry; each where that is so.
+        InputError: two payloads are next to one entry; each where that is so.
     """
     found: dict[int, Recorded[Any]] = {}
     faults: dict[int, Fault] = {}
@@ -244,7 +244,7 @@ def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
 
 
 def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
-    """Return in what the payload and the entry of *named* are not the statement whose leaf the entry gives; None if they are.
+    """Return in what the payload and the entry of *named* are not the statement with the leaf that the entry gives; None if they are.
 
     A statement is `{"schema", "kind", "actor", "at", "salt", "payload"}` in canonical JSON; its leaf is SHA-256(0x00 ‖ statement).
     Raises ValueError for an entry that is named without its payload.
@@ -368,7 +368,7 @@ def encode_published(publication_extra: PublicationExtra) -> bytes:
 
 
 def encode_nodes(path: list[bytes]) -> tuple[str, ...]:
-    """Return hashes as they stand in a document, base64."""
+    """Return hashes as they are in a document, base64."""
     return tuple(b64encode(one).decode() for one in path)
 
 

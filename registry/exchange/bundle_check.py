@@ -111,7 +111,7 @@ def find_signer(
     Args:
         given: keys that are believed to begin with.
         steps: key events of the log up to the size of *note*, in order.
-        notes: signed checkpoints of the same log whose roots fit, *note* among them.
+        notes: signed checkpoints of the same log with matching roots, *note* among them.
 
     Raises:
         InputError: `bundle-forged`, a signature does not verify; `key-not-in-force`; `wrong-key`, no key that is believed

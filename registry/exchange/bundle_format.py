@@ -112,7 +112,7 @@ BundleLine = BundleHeader | EntryLine | ContentLine | NoteLine | BundleEnd
 
 
 def encode_line(line: BundleLine) -> bytes:
-    """Return *line* as it stands in a file, with its line feed."""
+    """Return *line* as it is in a file, with its line feed."""
     return canonical_bytes(_to_document(line)) + b"\n"
 
 
@@ -303,7 +303,7 @@ _CHUNK = 2**20
 
 @contextmanager
 def compressing(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """Give a stream whose bytes reach *stream* compressed; at its end the digest of the frame follows."""
+    """Give a stream with bytes that reach *stream* compressed; at its end the digest of the frame follows."""
     import zstandard  # noqa: PLC0415  (24 MB that only a compressed bundle needs)
 
     hashing = _HashingWriter(stream)
@@ -334,7 +334,7 @@ def read_lines(stream: BinaryIO, *, where: str) -> Iterator[bytes]:
 
     Raises:
         InputError: `bundle-too-large`, `bundle-damaged` (the compressed file does not fit its digest), `bundle-damaged`,
-            `bundle-damaged` (something stands behind the compressed bundle).
+            `bundle-damaged` (something is behind the compressed bundle).
     """
     size = stream.seek(0, os.SEEK_END)
     if size > LARGEST_FILE_BYTES:

@@ -224,7 +224,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
 
 
 def add_doubts(equivocation: Equivocation, known_log: KnownLog) -> Equivocation:
-    """Return *said* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
+    """Return *said* with what suggests a thief: the key of the second note was revoked or replaced in the history that is here."""
     ended = known_log.ended.get(fingerprint_of_vkey(equivocation.vkey))
     if ended is None:
         return equivocation
@@ -390,7 +390,7 @@ def cosign_note(
     """Cosign the signed note *text* with the log keys of *ring*, record it, and return it.
 
     Args:
-        actor: in whose name it is recorded.
+        actor: the authority that it is recorded for.
         given: keys of the log that a person vouches for; the keys that the log was known by before are taken too.
         proof: what leads from the last checkpoint seen to this one; None where none was seen, or as many entries.
 

@@ -58,7 +58,7 @@ class BackupResult(Record):
 def back_up(
     ledger: Ledger, path: Path, *, keys: Sequence[SigningKey], actor: str, progress: Callable[[int], None] = lambda _done: None
 ) -> BackupResult:
-    """Write what *ledger* holds now to the new file *path*, and its checkpoint beside it, each whole or not at all.
+    """Write what *ledger* holds now to the new file *path*, and its checkpoint next to it, each whole or not at all.
 
     Args:
         keys: that sign the log's checkpoints; where there is none, the checkpoint is not signed.
@@ -170,7 +170,7 @@ class RestoreResult(Record):
 
 
 def find_note(path: Path) -> Path | None:
-    """Return the file with the checkpoint of the backup *path*; None where there is none beside it."""
+    """Return the file with the checkpoint of the backup *path*; None where there is none next to it."""
     beside = path.with_name(path.name + NOTE_SUFFIX)
     return beside if beside.is_file() else None
 

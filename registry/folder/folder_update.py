@@ -142,7 +142,7 @@ def carry_out(
     why: Callable[[DueSupplement], str],
     progress: Callable[[int], None],
 ) -> RenderingOutcome:
-    """Draw what is *due* into *folder*, whose manifest is not written here: the journal tells what was done.
+    """Draw what is *due* into *folder*, without writing its manifest: the journal shows what was done.
 
     Args:
         folder: it is held by this process.
@@ -189,7 +189,7 @@ class _SupplementSource:
         """Of which the registry says something else as of the entry of their other files; they are rendered anew, in all formats."""
 
     def assemble(self, due: Iterable[DueSupplement]) -> Iterator[SupplementSubject]:
-        """Yield what is due, as of the entry that each is due as of; what cannot be told is noted."""
+        """Yield what is due, as of the entry that each is due as of; what cannot be compared is noted."""
         # Grouped by entry, because one view is open at a time. The last entry comes last.
         for size, group in groupby(
             sorted(due, key=lambda supplement: (supplement.log_size is None, supplement.log_size or 0)),
@@ -368,7 +368,7 @@ def _forget_gone(folder: Path, known: Folder) -> Folder:
 
 
 def describe(folder: Path, item: FolderItem) -> list[WrittenFile]:
-    """Return the current files of *item* as they are told of and published."""
+    """Return the current files of *item* as they are listed and published."""
     facts = SupplementFacts(name=item.name, record=item.record, log_size=item.log_size, audit=item.audit)
     return [
         WrittenFile(
@@ -483,7 +483,7 @@ def update(
 ) -> FolderUpdate:
     """Draw what is due in *folder*, publish or sign it if asked for, and write the list, the feed and the manifest.
 
-    Of a folder that is settled there is nothing to be done: `list_current` tells what is there.
+    Of a folder that is settled there is nothing to be done: `list_current` shows what is there.
 
     Args:
         folder: it is held by this process.
@@ -496,7 +496,7 @@ def update(
         progress: called with how many more supplements are done with.
 
     Raises:
-        ConflictError: `file-in-the-way`, every file that stands where a supplement belongs; nothing was changed.
+        ConflictError: `file-in-the-way`, every file that is where a supplement belongs; nothing was changed.
     """
     # Refused before anything is written, with every file in the way at once.
     if looked.in_the_way:

@@ -30,12 +30,12 @@ _AT_ONCE = 100
 def collect_changes(before: View, after: View, *, claims: Sequence[str] | None = None, scope: str | None = None) -> ChangeReport:
     """Return what changed of each claim from *before* to *after*, two readings of one log.
 
-    Whether a claim changed is told by the state of its newest revision (`registry.store.supplement_states`); only those that did are
+    Whether a claim changed is recognised by the state of its newest revision (`registry.store.supplement_states`); only those that did are
     read. What is
     printed is decoded, and what is current or stale is read off rows, so rows are compared with their statements.
 
     Args:
-        claims: `CLM-…`, the only ones that are told of; None for every one of the registry.
+        claims: `CLM-…`, the only ones that are in it; None for every one of the registry.
         scope: what *claims* are, in words; None where they are all.
 
     Raises:
@@ -57,7 +57,7 @@ def collect_changes(before: View, after: View, *, claims: Sequence[str] | None =
 
 
 def list_changed(before: View, after: View, *, claims: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return the claims, `CLM-…` ascending, whose newest revision is another in *after*, or stands otherwise."""
+    """Return the claims, `CLM-…` ascending, with a newest revision that is another in *after*, or has another status."""
     then, now = _find_newest(before, claims), _find_newest(after, claims)
     return tuple(sorted(claim for claim, state in now.items() if then.get(claim) != state))
 

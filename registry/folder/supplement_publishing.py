@@ -142,7 +142,7 @@ class SupplementCollector:
     def gather(self, subjects: Iterable[Identifier]) -> None:
         """Read together what `collect` will be asked for next, a few dozen: one query asks for all of them what it would for each.
 
-        What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which tells of it.
+        What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which reports it.
         """
         wanted = {identifier.bare: identifier for identifier in subjects if identifier.kind is Kind.CLAIM}
         # A claim that is not registered is left out here; `collect` names it with what is near.
@@ -231,7 +231,7 @@ def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
 
 
 def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage, tuple[str, ...]]:
-    """Return the card revision that *card* names (the latest without `@n`), how far its claims are known, and which are not told of.
+    """Return the card revision that *card* names (the latest without `@n`), how far its claims are known, and which are not in it.
 
     The last are claims that are not counted, because the text of a statement that they rest on was erased.
 
@@ -304,10 +304,10 @@ def write_supplements(
 
     These are files asked for one by one: of an earlier entry, of another file, confidential ones, change reports. None takes the place of
     a file that is there: the same drawing, published or signed or not, stays as it is; anything else is refused, and nothing is written.
-    What cannot be rendered is told in its `Written.error` and stops nothing else.
+    What cannot be rendered is reported in its `Written.error` and stops nothing else.
 
     Raises:
-        ConflictError: `file-in-the-way`, every file that another one of its name stands in the way of.
+        ConflictError: `file-in-the-way`, every file that another one of its name is in the way of.
     """
     written: dict[int, list[WrittenFile]] = {}
     new: list[Path] = []
@@ -421,7 +421,7 @@ def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
 
 
 def refuse_place(path: Path) -> Fault:
-    """Return the fault that another file than Caveat would write stands at *path*."""
+    """Return the fault that another file than Caveat would write is at *path*."""
     found = "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
     return Fault("file-in-the-way", str(path), found)
 
@@ -563,7 +563,7 @@ def publish_files(publisher: Publisher, written_files: Sequence[WrittenFile]) ->
 
 
 def has_proof(path: Path, format_: OutputFormat) -> bool:
-    """Whether the file at *path* has its proof, inside it or, JSON, beside it. A signed PDF takes none: it counts as having one."""
+    """Whether the file at *path* has its proof, inside it or, JSON, next to it. A signed PDF takes none: it counts as having one."""
     if format_ is OutputFormat.JSON:
         return name_proof(path).is_file()
     return is_finished(path.read_bytes(), format_)
@@ -575,7 +575,7 @@ def name_proof(path: Path) -> Path:
 
 
 def record_publications(writer: Writer, written_files: Iterable[WrittenFile]) -> int:
-    """Record that files are published; one whose digest is recorded already is not recorded again. Return how many were new.
+    """Record that files are published; one with a digest that is recorded already is not recorded again. Return how many were new.
 
     Raises:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
@@ -592,7 +592,7 @@ def record_publications(writer: Writer, written_files: Iterable[WrittenFile]) ->
 
 
 def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
-    """Return the checkpoint of the log as it stands now, signed with the log keys of *ring* and kept; one that is kept is taken.
+    """Return the checkpoint of the log as it is now, signed with the log keys of *ring* and kept; one that is kept is taken.
 
     Raises:
         UnavailableError: `no-signing-key`, there is no key here.
@@ -602,7 +602,7 @@ def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
 
 
 def build_proof(view: View, published: Recorded[Publication], checkpoint: StoredCheckpoint, *, signer: str | None) -> str:
-    """Return the proof that a file was published: that its publication stands in the log under *checkpoint*.
+    """Return the proof that a file was published: that its publication is in the log under *checkpoint*.
 
     Args:
         signer: fingerprint of the key that will sign the file; None for a file that will carry no signature.

@@ -161,7 +161,7 @@ def _find_twice_encoded(text: str) -> tuple[str, ...]:
 
 
 def find_hidden(text: str) -> tuple[str, ...]:
-    """Return a warning for each kind of character in *text* that does not show, or shows other than it stands."""
+    """Return a warning for each kind of character in *text* that does not show, or shows other than it is."""
     found = ((name, [character for character in kind if character in text]) for name, kind in _HIDDEN)
     return tuple(_describe_hidden(name, characters, text) for name, characters in found if characters)
 
@@ -197,7 +197,7 @@ def looks_like_markdown(data: bytes) -> bool:
 
 
 def find_headings(text: str) -> tuple[Heading, ...]:
-    """Return the headings of the source (CommonMark 0.31, sections 4.2 and 4.3), those inside code fences left out."""
+    """Return the headings of the source (CommonMark 0.31, sections 4.2 and 4.3), those inside code fences excluded."""
     headings: list[Heading] = []
     fence: str | None = None
     at, above, above_at = 0, "", 0
@@ -222,7 +222,7 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 def find_marked_pages(text: str) -> tuple[Page, ...]:
     """Return the pages that comments such as `<!-- p.12 -->` mark in a source made from a PDF; empty without such marks.
 
-    What stands before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
+    What is before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
     """
     marks = [(int(match[1]), match.start()) for match in _PAGE_MARK.finditer(text)]
     if len(marks) < 2 or marks[0][0] < 1 or any(one >= next_one for (one, _), (next_one, _) in pairwise(marks)):
@@ -441,7 +441,7 @@ _OCR = "run text recognition (OCR) on it and register the PDF that results"
 
 
 def find_bookmarked_headings(texts: list[str], bookmarks: list[tuple[str, int]]) -> tuple[Heading, ...]:
-    """Return the bookmarks as headings, each where its title stands on its page, or at the top of it if it is not found there."""
+    """Return the bookmarks as headings, each where its title is on its page, or at the top of it if it is not found there."""
     starts = [page.start for page in _page_map(texts)]
     found: dict[int, str] = {}
     for bookmark, page in bookmarks:
@@ -666,7 +666,7 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
 
 
 def split_pages(text: str) -> tuple[Page, ...]:
-    """Return the pages of a text in which form feeds stand between them."""
+    """Return the pages of a text in which form feeds are between them."""
     pages: list[Page] = []
     start = 0
     for number, page in enumerate(text.split("\f"), start=1):

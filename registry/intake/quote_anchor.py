@@ -187,7 +187,7 @@ class AnchoredText:
         closest to the character *near*; then the first. How many there are at this level is in `occurrences`.
 
         Args:
-            page: where it is said to stand, from 1. An occurrence there at a higher level wins over one elsewhere.
+            page: where it is said to be, from 1. An occurrence there at a higher level wins over one elsewhere.
             section: a heading or its beginning, such as "4.1.2"; only a preference.
             where: what the quotation is, as the user knows it, such as "claims.yaml, claims[3].quote".
 
@@ -227,7 +227,7 @@ class AnchoredText:
         return self._anchor(_Hit(start, stop, MatchLevel.N0, self._occurrences[words]))
 
     def place(self, start: int, stop: int) -> Anchor:
-        """Return the anchor of what stands between two characters, as it stands; `occurrences` counts it character for character."""
+        """Return the anchor of what is between two characters, as it is; `occurrences` counts it character for character."""
         return self._anchor(_Hit(start, stop, MatchLevel.N0, max(1, self._card.text.count(self._card.text[start:stop]))))
 
     def find_section(self, position: int) -> str | None:
@@ -316,7 +316,7 @@ class AnchoredText:
 def find_quote(
     card: CardText, quote: str, *, page: int | None = None, near: int | None = None, section: str | None = None, where: str = "quote"
 ) -> Anchor:
-    """Return where *quote* stands in *card*; as `AnchoredText.find`, which is the faster for more than one quotation."""
+    """Return where *quote* is in *card*; as `AnchoredText.find`, which is the faster for more than one quotation."""
     return AnchoredText(card).find(quote, page=page, near=near, section=section, where=where)
 
 

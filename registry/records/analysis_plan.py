@@ -78,11 +78,11 @@ class Plan(Record):
     """The last day on which an outcome counts in full. None: 12 months after the run began."""
 
     def margin_on(self, width: float) -> float:
-        """Return δ for scores whose range is *width* wide: the plan's, or the default of 5 % of the range."""
+        """Return δ for scores with a range *width* wide: the plan's, or the default of 5 % of the range."""
         return 0.05 * width if self.margin is None else self.margin
 
     def epsilon_on(self, width: float) -> float:
-        """Return ε for scores whose range is *width* wide: the plan's, or the default of 1 % of the range."""
+        """Return ε for scores with a range *width* wide: the plan's, or the default of 1 % of the range."""
         return 0.01 * width if self.epsilon is None else self.epsilon
 
     def __post_init__(self) -> None:
@@ -212,7 +212,7 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
 
     The model may be another, and with it the endpoint; θ and direction are the claim's own, the day of expiry belongs to each audit, and a
     note decides nothing. Contexts that
-    only the replay fixed may be named by their specification too. A policy that a lock holds as a digest alone is not compared.
+    only the replay fixed may be named by their specification too. A policy that a lock holds as a digest only is not compared.
     """
     parts = [dict(lock.replay_parts or {}) for lock in (before, after)]
     # Policies are compared apart from the other parts, because model and endpoint may differ.

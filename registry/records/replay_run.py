@@ -155,7 +155,7 @@ class Replay(Record):
 
     @property
     def audits(self) -> tuple[str, ...]:
-        """Every audit whose lock this replay answers to; empty for an exploratory one."""
+        """Every audit with a lock that this replay follows; empty for an exploratory one."""
         return (self.audit,) if isinstance(self.audit, str) else self.audit or ()
 
     def __post_init__(self) -> None:
@@ -263,7 +263,7 @@ class ReplayAccount(Record):
 
     @property
     def is_disclosed(self) -> bool:
-        """Whether every context stands in this record whole."""
+        """Whether every context is in this record whole."""
         return bool(self.contexts) and all(context.spec is not None for context in self.contexts)
 
     def list_asked(self, arm: str) -> tuple[RequestedContexts, ...]:

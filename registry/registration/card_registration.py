@@ -31,7 +31,7 @@ class CardNote:
 
 
 def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: str) -> tuple[Card, bool]:
-    """Return the registered card and whether it is new; a file that is registered already is returned as it stands.
+    """Return the registered card and whether it is new; a file that is registered already is returned as it is.
 
     Raises:
         NotFoundError: the card to revise is not registered.

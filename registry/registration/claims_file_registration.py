@@ -166,7 +166,7 @@ def check_restated(view: View, names: Sequence[str], where: str) -> None:
 
 
 def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> list[ClaimRelation]:
-    """Return the relations of *claim* to the claims *names* that are not recorded yet, each once; revisions in names are left out.
+    """Return the relations of *claim* to the claims *names* that are not recorded yet, each once; revisions in names are excluded.
 
     Raises:
         InputError: a claim cannot restate itself.
@@ -254,7 +254,7 @@ def register_definitions(writer: Writer, file: ClaimsFile, *, owner: str, where:
     """Register the properties, scoring functions and contexts that *file* defines, and its model version.
 
     Raises:
-        ConflictError: one of them is registered otherwise; every such fault at once.
+        ConflictError: one of them is registered differently; every such fault at once.
     """
     sections = (
         (SpecKind.PROPERTY, "properties", file.properties),

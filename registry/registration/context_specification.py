@@ -33,7 +33,7 @@ def list_parts(item: ContextItem) -> list[tuple[str, Parts]]:
 
 
 def list_names(item: ContextItem) -> list[str]:
-    """Return the names of the blocks that *item* is composed of, in order; a name that stands twice is given twice."""
+    """Return the names of the blocks that *item* is composed of, in order; a name that occurs twice is given twice."""
     return list(item.block_names)
 
 
@@ -56,7 +56,7 @@ def derive(spec: ContextSpec, edit: ContextEdit) -> tuple[ContextItem, ...]:
 
 
 def check_contexts(spec: ContextSpec, *, where: str) -> None:
-    """Refuse a specification whose contexts cannot be composed; *where* is what its user calls it.
+    """Refuse a specification with contexts that cannot be composed; *where* is what its user calls it.
 
     Raises:
         InputError: with every fault.
@@ -235,7 +235,7 @@ def read_context_spec(path: Path) -> tuple[ContextSpec, dict[str, str]]:
     """Return the context specification in *path*, and the SHA-256 of each text file that it names, by name.
 
     A block's `file: NAME` becomes its `text`, and `files: {value: NAME}` of its variants become their `texts`; where they come from is
-    written into the block's `source`. Files stand in the folder of *path* or below it.
+    written into the block's `source`. Files are in the folder of *path* or below it.
 
     Raises:
         InputError: with every fault of the document, of the files, and of what is composed from them.

@@ -83,7 +83,7 @@ class KeyState(Record):
 
     @property
     def signs_for(self) -> str | None:
-        """Whose statements it signs; None for keys of logs and documents."""
+        """The authority that it signs statements of; None for keys of logs and documents."""
         return self.added.entry.actor if self.added.payload.purpose is KeyPurpose.STATEMENT else None
 
     @property
@@ -178,7 +178,7 @@ def find_key(reader: LogReader, fingerprint: str) -> KeyState | None:
 
 
 def get_key(reader: LogReader, text: str) -> KeyState:
-    """Return the key whose fingerprint begins with *text*: at least eight hexadecimal digits, spaces and capitals as people write them.
+    """Return the key with a fingerprint that begins with *text*: eight or more hexadecimal digits, spaces and capitals as people write them.
 
     Raises:
         InputError: `not-valid`, too few digits, or several keys begin so.
@@ -229,7 +229,7 @@ def format_origin(code: str, salt: str) -> str:
 
 
 def find_owner(reader: LogReader) -> str:
-    """Return the code of the authority whose log it is, as the log's name says; the log's name where that names none."""
+    """Return the code of the owner of the log, as the log's name says; the log's name where that names none."""
     parts = reader.log_origin.split("/")
     return parts[1] if len(parts) == len(("caveat.log", "CODE", "salt")) else reader.log_origin or "another authority"
 
@@ -248,7 +248,7 @@ def refuse_publishing(reader: LogReader, actor: str) -> None:
 
 
 def add_key(writer: Writer, key: SigningKey) -> Entry:
-    """Record that *key* signs from now on, beside those that are in force.
+    """Record that *key* signs from now on, next to those that are in force.
 
     Raises:
         ConflictError: `key-in-force`, one for the same is; `already-recorded`; `wrong-log`, a log key with another log's name.
@@ -291,7 +291,7 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
     So whoever trusts the old key can follow to the new one.
 
     Args:
-        writer: of the log whose key *old* is.
+        writer: of the log that *old* is a key of.
         old: in force until now.
         new: of the same algorithm.
         reason: for the log.
@@ -450,7 +450,7 @@ def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> Sig
 
     Args:
         writer: of a log without a name.
-        code: of the authority whose log it is.
+        code: of the owner of the log.
         salt: hexadecimal; its first 16 digits make the name unlike any other.
         has_keys: whether a key is made, and named as the log's own.
 
@@ -480,7 +480,7 @@ def make_first_keys(writer: Writer, authority: Authority, log_key: SigningKey, f
 
 
 def make_another_key(writer: Writer, authority: Authority, algorithm: KeyAlgorithm, folder: KeyFolder) -> tuple[SigningKey, Entry]:
-    """Write a new key of *algorithm*, record it beside those in force, and return it with its entry; then `settle_keys`.
+    """Write a new key of *algorithm*, record it next to those in force, and return it with its entry; then `settle_keys`.
 
     Raises:
         ConflictError: `key-in-force`: there is one of this algorithm; `key-file-exists`: a file of one is here that is not in force.
@@ -605,7 +605,7 @@ def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
 def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierKey], *, where: str) -> CosignatureResult:
     """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return the status of each line.
 
-    A line whose key is not known here is left out: no one could say later whose word it is.
+    A line with a key that is not known here is excluded: no one could say later who said it.
 
     Args:
         where: what the note is called, for messages.

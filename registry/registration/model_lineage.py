@@ -50,7 +50,7 @@ def carry_words(view: View, claim: ClaimRevision, to: ModelRef, passage: NewPass
     What the versions are called may differ, and figures may not.
 
     Raises:
-        InputError: the quote does not stand there; a number changed.
+        InputError: the quote is not there; a number changed.
         NotFoundError: no such card.
     """
     quotes = Quotes(view, default=None, where="--card")
@@ -138,8 +138,8 @@ def update_model(
         branch: let *new* take the place of *old* although another version did.
 
     Raises:
-        ConflictError: `lineage-differs`, it is recorded as coming from *old* otherwise; `model-differs`, *new* is registered with another
-            release date; `model-case-differs`, claims spell a version otherwise.
+        ConflictError: `lineage-differs`, it comes from *old* in another way; `model-differs`, *new* is registered with another
+            release date; `model-case-differs`, claims spell a version differently.
         CaveatError: the store's rules: `successor-exists`, another version took the place of *old* and *branch* is not given;
             `lineage-cycle`; `model-case-differs`; `successor-older`; `self-reference`.
     """
@@ -250,7 +250,7 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
     """Return the one newest version of the lineage of *model*; that is *model* itself where it took another's place and none took its.
 
     Raises:
-        InputError: `no-successor-version`, it stands alone; `choice-needed`, several took its place.
+        InputError: `no-successor-version`, it has no successor; `choice-needed`, several took its place.
     """
     newest = view.lineage().newest(model)
     # Only an unambiguous end of the lineage is chosen without asking.

@@ -104,7 +104,7 @@ def open_followers(view: View, card: str, new: CardText) -> Followers:
 
 
 def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[PassageMatch, ...]:
-    """Record where the claims that quote other revisions of *card* stand in it, and return that; in the transaction of *card* itself."""
+    """Record where the claims that quote other revisions of *card* are in it, and return that; in the transaction of *card* itself."""
     # From here on texts are read inside the transaction; the alignments made before are reused.
     followers.open_text = lambda revision: get_card_text(writer, get_card(writer, card.card, revision))
     others = [one for one in list_quoting(writer, card.card).anchored if get_quoted_revision(one[0]) != card.revision]
@@ -116,7 +116,7 @@ def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[Pass
 def find_passage_matches(
     view: View, card: Card, claims: Iterable[tuple[ClaimRevision, Anchor]], followers: Followers
 ) -> tuple[MatchedClaim, ...]:
-    """Return where *claims*, which quote other revisions of *card*, stand in this one: as recorded, or found now."""
+    """Return where *claims*, which quote other revisions of *card*, are in this one: as recorded, or found now."""
     reference = f"{card.card}@{card.revision}"
     # A recorded match is kept: what was found first stays, also if a newer version of the matcher
     # would decide differently.
@@ -129,7 +129,7 @@ def find_passage_matches(
 
 
 def look_up(claim: ClaimRevision, anchor: Anchor, card: str, follower: Follower) -> PassageMatch:
-    """Return where *claim*, which quotes the older text of *follower* at *anchor*, stands in the newer one, *card*."""
+    """Return where *claim*, which quotes the older text of *follower* at *anchor*, is in the newer one, *card*."""
     # The match is recorded as found by the program. Whether it is the same claim stays a person's
     # decision.
     passage = follower.follow(anchor)
@@ -144,7 +144,7 @@ def record_passage_matches(writer: Writer, sighted: Iterable[MatchedClaim]) -> i
 
 
 def find_quotes(text: CardText, quotes: Iterable[tuple[str, str]]) -> list[tuple[str, Anchor]]:
-    """Return where *quotes*, each with its name, stand in *text*.
+    """Return where *quotes*, each with its name, are in *text*.
 
     Raises:
         InputError: one is not there, with the nearest passage.
@@ -257,7 +257,7 @@ def compare_sides(view: View | None, old: ComparedText, new: ComparedText, *, qu
     """Return what became in *new* of *quotes* (each with its name) and of the claims that quote *old* or an earlier revision of its card.
 
     Raises:
-        InputError: a quote does not stand in *old*.
+        InputError: a quote is not in *old*.
     """
     follower = Follower(old.text, new.text)
     quoting = list_quoting(view, old.card.card) if view is not None and old.card is not None else None
@@ -377,7 +377,7 @@ class Rewording:
 
 
 def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
-    """Return where the claim's passage stands in the newest revision of its card, or where *quote* does.
+    """Return where the claim's passage is in the newest revision of its card, or where *quote* does.
 
     Raises:
         NotFoundError: no such claim, or it has no text.
@@ -409,7 +409,7 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
 
 
 def check_turns(rewording: Rewording, words: str | None) -> None:
-    """Refuse a wording whose sense changed and without a reason why it is the same claim.
+    """Refuse a wording with another sense and without a reason why it is the same claim.
 
     Raises:
         InputError: a negation, an opposite, how far it holds, or a name changed, and *words* are none.

@@ -63,7 +63,7 @@ class Quotes:
         return card
 
     def find(self, card: Card, quote: str, *, page: int | None, where: str, near: int | None = None) -> Anchor:
-        """Return where *quote* stands in *card*, of several places the one closest to the character *near*, otherwise the first.
+        """Return where *quote* is in *card*, of several places the one closest to the character *near*, else the first.
 
         Raises:
             InputError: as `AnchoredText.find`.
@@ -74,7 +74,7 @@ class Quotes:
         return self._anchored[card.document].find(quote, page=page, near=near, where=where)
 
     def get_words(self, card: Card, start: int, stop: int) -> str:
-        """Return what stands between two characters of *card*, with white space folded."""
+        """Return what is between two characters of *card*, with white space folded."""
         return " ".join(self._get_text(card).text[start:stop].split())
 
     def _get_text(self, card: Card) -> CardText:
@@ -161,7 +161,7 @@ def find_mismatches(
 
     Args:
         quote: the words.
-        range_: of the property. Words are compared on shares alone, [0, 1] or [0, 100].
+        range_: of the property. Words are compared only on shares, [0, 1] or [0, 100].
         where: path of the claim.
     """
     # Only shares can be compared. On another range the unit of the number is unknown.
@@ -251,7 +251,7 @@ _DIGEST = re.compile("[0-9a-fA-F]{64}")
 def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where: str) -> SurveyResult:
     """Record the passages that the engine did not propose before, and return how many; the same again changes nothing.
 
-    Surveys by one engine add up: it may have read part of the card first, or left out what is registered by now. None takes anything back,
+    Surveys by one engine add up: it may have read part of the card first, or omitted what is registered by now. None takes anything back,
     so a card cannot be made to look better covered by proposing again.
 
     Raises:

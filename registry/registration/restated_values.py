@@ -413,7 +413,7 @@ def build_figure(claim: ClaimRevision, property_: SpecVersion) -> QuantityFigure
 
 
 def read_figures(view: View, *, progress: Callable[[int], None] = lambda _more: None) -> tuple[QuantityFigure, ...]:
-    """Return the number of every registered claim that has one and still stands, in log order."""
+    """Return the number of every registered claim that has one and is still valid, in log order."""
     return tuple(_read_figures(view, view.list_claims(), progress))
 
 
@@ -446,7 +446,7 @@ class FigureIndex:
 def find_pairs(figures: Iterable[QuantityFigure], *, card: str | None = None) -> Iterator[RestatedPair]:
     """Yield each two of *figures* that give another number for one quantity, in their order.
 
-    Figures stand in log order, so that of each pair the later claim restates the earlier.
+    Figures are in log order, so that of each pair the later claim restates the earlier.
 
     Args:
         card: only pairs of which at least one claim quotes this card, `CRD-…`.

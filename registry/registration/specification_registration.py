@@ -52,7 +52,7 @@ def register_spec(
     """Return the registered specification and whether it is new; the same body again changes nothing.
 
     Raises:
-        ConflictError: the short name stands for another body, and no reason for a new version is given.
+        ConflictError: the short name means another body, and no reason for a new version is given.
         InputError: contexts that could not be composed.
     """
     # Short names belong to their owner: two authorities may use the same one.
@@ -83,7 +83,7 @@ def register_spec(
 
 
 def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersion:
-    """Return the specification that *name* stands for: an identifier with or without version, or *owner*'s short name.
+    """Return the specification that *name* means: an identifier with or without version, or *owner*'s short name.
 
     Raises:
         NotFoundError: there is none, with the short names that there are.
@@ -106,7 +106,7 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
 
 
 def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
-    """Return how exactly the claim's responses are scored; None where it names no scoring function, or one in words alone."""
+    """Return how exactly the claim's responses are scored; None where it names no scoring function, or one in words only."""
     if claim.scoring is None:
         return None
     # The version that the claim names, not the latest: the claim was made about that one.
@@ -116,7 +116,7 @@ def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
 
 
 def find_locked_procedure(view: View, lock: Lock) -> Scorer | None:
-    """Return how exactly responses are scored under *lock*; None where it fixes no scoring, or one in words alone."""
+    """Return how exactly responses are scored under *lock*; None where it fixes no scoring, or one in words only."""
     version = None if lock.scoring is None else view.find_spec(lock.scoring.spec)
     body = None if version is None else version.payload.body
     return body.procedure if isinstance(body, ScoringSpec) else None

@@ -40,18 +40,18 @@ class PassageHistory:
 def build_coverage(
     card: Recorded[Card], dossiers: Iterable[Dossier], passage_history: PassageHistory, *, text: str | None, read: ReadWords | None = None
 ) -> Coverage:
-    """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
+    """Return what of the card revision *card* was proposed, registered, audited, restricted, excluded, and not decided on.
 
     Two passages overlap if they have at least one character in common. A proposed passage is unreviewed if it overlaps neither the
-    place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
+    place of a registered claim nor a passage excluded. Of two proposed passages of which one lies within the other, the inner counts.
     Claims on the same words count once, as a family, in the section in which their passage begins. Where a claim quotes another revision of
-    the card, that is where a recorded match found it in this one; without one, where its words stand exactly once.
-    An omission of another revision counts where its words stand in this one exactly once.
+    the card, that is where a recorded match found it in this one; without one, where its words are exactly once.
+    An omission of another revision counts where its words are in this one exactly once.
 
     Args:
         dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.
         text: of the card revision; None where it was erased.
-        read: reads passages of this text; without it quotes stand as they are in the file.
+        read: reads passages of this text; without it quotes are as they are in the file.
     """
     reference = f"{card.payload.card}@{card.payload.revision}"
     sections = _Sections(card.payload)
@@ -101,11 +101,11 @@ class _Sections:
 
     @property
     def count(self) -> int:
-        """How many there are, without what stands above the first heading."""
+        """How many there are, without what is above the first heading."""
         return len(self._starts)
 
     def find(self, position: int) -> int:
-        """Return the section in which the character at *position* stands; -1 above the first."""
+        """Return the section in which the character at *position* is; -1 above the first."""
         return bisect_right(self._starts, position) - 1
 
     def find_title(self, position: int) -> str | None:
@@ -181,7 +181,7 @@ class _Spans:
 
 
 def find_page(card: Card, position: int) -> int | None:
-    """Return the number of the page of *card* on which the character at *position* stands; None for a card without pages."""
+    """Return the number of the page of *card* on which the character at *position* is; None for a card without pages."""
     if len(card.pages) < 2:
         return None
     return next((page.number for page in card.pages if position < page.stop), card.pages[-1].number)
@@ -397,7 +397,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
     """Return the figure of *coverage*; None where nothing is known of the card at all.
 
     Args:
-        most: how many sections are drawn; of more, those with the most in them, in the order of the card.
+        most: how many sections are rendered; of more, those with the most in them, in the order of the card.
     """
     parts = _split(coverage.total)
     # An empty bar would read as a result.

@@ -94,7 +94,7 @@ class ChangePart:
 
     @property
     def has_table(self) -> bool:
-        """Whether there is a line to show beside what stayed."""
+        """Whether there is a line to show next to what stayed."""
         before, after = self.change.before, self.change.after
         if before is None or self.is_full or self.is_other_class or any(axis.is_other for axis in self.axes):
             return True
@@ -131,7 +131,7 @@ class ChangeGroup:
 
 
 def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]:
-    """Return what the template of a change report needs beside the report.
+    """Return what the template of a change report needs next to the report.
 
     Args:
         medium: `print` or `screen`.
@@ -195,7 +195,7 @@ _FIGURES = (("phi_deploy", "in deployment-like contexts"), ("phi_test", "in the 
 
 
 def describe_largest(report: ChangeReport) -> str | None:
-    """Return the largest change of a figure whose interval excludes zero, in one sentence; None where no figures were compared."""
+    """Return the largest change of a figure with an interval that excludes zero, in one sentence; None where no figures were compared."""
     steps = [(change, step, name, where) for change in report.changes for step in change.steps for name, where in _FIGURES]
     if not steps:
         return None

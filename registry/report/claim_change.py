@@ -29,7 +29,7 @@ _MOST_KINDS = 6
 
 
 def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Sequence[Entry], *, since: int) -> tuple[str, ...]:
-    """Return why the claim of *after* is told otherwise than in *before*, at least one sentence, the most important first.
+    """Return why the claim of *after* is described differently than in *before*, at least one sentence, the most important first.
 
     Args:
         before: None where the claim was not registered.
@@ -201,7 +201,7 @@ def build_change(before: Dossier | None, after: Dossier, *, since: int, others: 
 
 
 def build_state(dossier: Dossier) -> ClaimState:
-    """Return where the claim of *dossier* stands; it has at least one revision."""
+    """Return the status of the claim of *dossier*; it has at least one revision."""
     claim = dossier.current.payload
     file, outcome = find_leading(dossier)
     primary = outcome.payload.classification.primary if outcome else None
@@ -252,7 +252,7 @@ def list_other(change: ClaimChange) -> tuple[str, ...]:
 
 
 def rank_change(change: ClaimChange) -> tuple[int, str]:
-    """Return where *change* stands in a report.
+    """Return where *change* is in a report.
 
     Newly inverted, other changes of class, of how far it reaches within its class, of model, status or text, the rest; by identifier.
     """

@@ -38,10 +38,10 @@ from registry.report.supplement_wording import format_verdict
 
 
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
-    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
+    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit only.
 
     Of several outcomes the gravest counts, of equals the latest. One under the rival of an objection counts once the objection is
-    upheld. Outcomes of the other claims of the family stand in `Dossier.family`; the status of the claim follows from the gravest there.
+    upheld. Outcomes of the other claims of the family are in `Dossier.family`; the status of the claim follows from the gravest there.
     """
     return find_leading_of(dossier, dossier.current.payload.reference)
 
@@ -222,7 +222,7 @@ def describe_own_verdict(audit: AuditPart) -> str | None:
 
 
 def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> VerdictStanding | None:
-    """Return how firmly the verdict of *reading* stands on the day of the document: provisional at most once its audit expired."""
+    """Return how firm the verdict of *reading* is on the day of the document: provisional at most once its audit expired."""
     if reading is None or reading.verdict_standing is None:
         return None
     # An expired audit is provisional at most, like an outcome with a missing condition.

@@ -145,7 +145,7 @@ def render_html(supplement: AnySupplement, neighbours: Collection[OutputFormat] 
     The canonical JSON is embedded, so that `read_supplement` gets the record back from it.
 
     Args:
-        neighbours: other formats that are rendered with it, and so lie in the same folder: it links to these alone.
+        neighbours: other formats that are rendered with it, and so lie in the same folder: it links to these only.
     """
     return build_html(supplement, medium=Medium.SCREEN, covers=None, neighbours=neighbours).encode()
 
@@ -154,7 +154,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     """Return the HTML for *medium*; for print without style sheet and script, which `pdf` brings itself.
 
     Args:
-        covers: says whether the fonts at hand have a character; None for a reader whose fonts we do not know.
+        covers: says whether the fonts at hand have a character; None for a reader with fonts that we do not know.
     """
     # The digest is that of the public record. Openings of sealed specifications lie outside it, so
     # that a confidential rendering and the public one print the same digest.
@@ -256,7 +256,7 @@ def read_template(name: str) -> str:
 
 @cache
 def template_digest() -> str:
-    """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
+    """Return the SHA-256 over everything that shapes a supplement next to its record: templates, styles, fonts and versions."""
     folder = find_resource(_FOLDER)
     total = hashlib.sha256()
     # `verify` compares this digest where the bytes differ. Other templates or libraries

@@ -145,7 +145,7 @@ def find_span(axis: Axis, low: float, high: float) -> tuple[float, float]:
 
 
 def shorten(text: str, longest: int = 22) -> str:
-    """Return *text* with at most *longest* characters, the last an ellipsis where some are left out."""
+    """Return *text* with at most *longest* characters, the last an ellipsis where some are excluded."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -223,7 +223,7 @@ class IntervalChart:
 
 
 def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | None = None) -> ChartPanel:
-    """Return *axis* with the limit θ, written in *unit*, and where *claim* fails; the axis alone without θ."""
+    """Return *axis* with the limit θ, written in *unit*, and where *claim* fails; only the axis without θ."""
     if claim.theta is None:
         return ChartPanel(axis=axis, head=head)
     place, is_most = axis.place(claim.theta), claim.relation is Relation.AT_MOST

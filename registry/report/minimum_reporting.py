@@ -360,7 +360,7 @@ def _find_other_model(file: AuditFile, restriction: Restriction, provenance: Pro
 
 
 def comes_from_endpoint(provenance: Provenance | None) -> bool:
-    """Tell whether responses came from an endpoint, as a run folder or a statement says."""
+    """Return whether responses came from an endpoint, as a run folder or a statement says."""
     return provenance is not None and (provenance.replayed is not None or bool(provenance.endpoint))
 
 

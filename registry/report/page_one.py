@@ -244,7 +244,7 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
     """Return how often a verdict like *primary* was false in simulations with a rare trigger context.
 
     None where it is no *holds* of a replay, where enough contexts were sampled, where contexts are fixed, since the verdict is about the
-    named ones alone, and under guaranteed intervals, which allow for contexts that were not sampled.
+    named ones only, and under guaranteed intervals, which allow for contexts that were not sampled.
     """
     if primary.verdict is not Verdict.HOLDS or estimate is None:
         return None

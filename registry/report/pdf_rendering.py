@@ -432,7 +432,7 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
 
 
 def load_engine() -> None:
-    """Load what draws, before there is something to draw; what is missing is told by `render_pdf_in_process`."""
+    """Load what draws, before there is something to draw; what is missing is reported by `render_pdf_in_process`."""
     with suppress(UnavailableError):
         _engine()
 

@@ -130,14 +130,14 @@ def build_deviation_rows(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
 
 
 def list_late(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
-    """Return the decisive deviations that were told after the outcome, which knew nothing of them."""
+    """Return the decisive deviations that were reported after the outcome, which knew nothing of them."""
     return tuple(
         deviation_row for deviation_row in build_deviation_rows(audit) if deviation_row.is_late and deviation_row.departure.item in DECISIVE
     )
 
 
 def is_in_one_second(audit: AuditPart | None) -> bool:
-    """Whether a run began within the second of its lock, so that the clocks alone cannot tell which came first."""
+    """Whether a run began within the second of its lock, so that the clocks by themselves do not show which came first."""
     if audit is None or audit.lock is None:
         return False
     # Entries and runs are dated to the second, so within one second the order is not shown.
@@ -146,7 +146,7 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
 
 
 def build_deviation_reasons(audit: AuditPart) -> Iterator[StatusReason]:
-    """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
+    """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed differently."""
     # The same deviation can be in the estimate's warnings and in the log; it is printed once.
     warned = [warning.message for warning in (audit.estimate.warnings if audit.estimate else ()) if warning.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
@@ -170,9 +170,9 @@ def describe_lock_runs(audit: AuditPart | None) -> str | None:
 def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], model: ModelRef) -> str | None:
     """Return how many plans of this claim were locked, of any revision about *model*, and what came of them.
 
-    None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock beside it has its outcome, and
-    where an older supplement does not tell. Replays under a rival are told with their objection and not counted; scores of another
-    model version are no choice beside those of this one.
+    None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock next to it has its outcome, and
+    where an older supplement does not say it. Replays under a rival are reported with their objection and not counted; scores of another
+    model version are no choice next to those of this one.
     """
     # Replays under a rival definition belong to their objection, and another model version
     # offers no choice between scores.

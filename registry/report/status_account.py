@@ -166,14 +166,14 @@ class RivalOutcome:
 
 
 def name_actor(file: ObjectionFile, actor: str) -> str:
-    """Return who took a step, with what they are to the objection: `its owner LAB`, `AISI, who contested it`, or the code alone."""
+    """Return who took a step, with what they are to the objection: `its owner LAB`, `AISI, who contested it`, or the code only."""
     if actor == file.owner:
         return f"its owner {actor}"
     return f"{actor}, who contested it" if actor == file.objection.payload.by else actor
 
 
 def describe_state(file: ObjectionFile) -> str:
-    """Return where the objection stands, in words, with who decided it."""
+    """Return the state of the objection, in words, with who decided it."""
     words = _STATES[file.state]
     if file.is_settled:
         return f"{words} by {name_actor(file, file.events[-1].entry.actor)}"
@@ -199,7 +199,7 @@ def list_objections(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
 
 
 def list_standing(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
-    """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
+    """Return those that speak against something on the page: not settled, or upheld. They are named on every page."""
     # An upheld objection stays on every page, because it says what is wrong.
     return tuple(objection for objection in list_objections(supplement) if objection.state is not ObjectionState.REJECTED)
 
@@ -226,12 +226,12 @@ def list_objections_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[O
 
 
 def count_concerned(supplement: CardSupplement, file: ObjectionFile) -> int:
-    """Return how many of the claims that a card's supplement tells of rest on what is contested, or are it."""
+    """Return how many of the claims that a card's supplement mentions rest on what is contested, or are it."""
     return sum(file.objection.payload.objection in row.objections for row in supplement.claims)
 
 
 def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
-    """Return what templates need to tell of objections."""
+    """Return what templates need to report objections."""
     objections = [objection.objection.payload for objection in list_objections(supplement)]
     return {
         "objections": list_objections(supplement),
@@ -246,7 +246,7 @@ def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
 
 
 def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
-    """Return what templates need to tell of sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
+    """Return what templates need to report sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
     if not isinstance(supplement, Supplement):
         return {"is_confidential": False, "opened": {}}
     # A sealed property that this rendering opens is shown in place of its commitment.
@@ -260,7 +260,7 @@ def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
 
 
 def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> Supplement:
-    """Return *supplement* with *openings* beside those it has; without them it is the record that it was.
+    """Return *supplement* with *openings* next to those it has; without them it is the record that it was.
 
     Raises:
         InputError: it is not a claim's; or an opening is of a specification that the record does not refer to, is doubled, or does not open

@@ -157,7 +157,7 @@ def assemble_card(
 
     Args:
         coverage: of the card revision; None leaves it untold.
-        read: reads passages of the card revision; without it quotes stand as they are in the file.
+        read: reads passages of the card revision; without it quotes are as they are in the file.
     """
     registered = [dossier for dossier in dossiers if dossier.revisions]
     source = _build_card(card, ())

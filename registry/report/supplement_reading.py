@@ -57,7 +57,7 @@ class OpenPdf:
 
 @contextmanager
 def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[OpenPdf]:
-    """Open the PDF *data*, damaged or not; what goes wrong in the block is told in words.
+    """Open the PDF *data*, damaged or not; what goes wrong in the block is reported in words.
 
     Args:
         data: the file.
@@ -248,7 +248,7 @@ def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None
 
 
 def find_record(data: bytes, *, where: str) -> bytes:
-    """Return the JSON of the record that *data* carries, as it stands there; raises InputError as `read_supplement`."""
+    """Return the JSON of the record that *data* carries, as it is there; raises InputError as `read_supplement`."""
     text = _find_record(data, where)
     # Before anything is parsed.
     if len(text) > LARGEST_RECORD_BYTES:
@@ -346,7 +346,7 @@ _LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subty
 
 
 def list_threats(data: bytes) -> tuple[Fault, ...]:
-    """Return what the PDF *data* has in it that no supplement has, each with where it stands; empty if nothing was found.
+    """Return what the PDF *data* has in it that no supplement has, each with where it is; empty if nothing was found.
 
     A good signature and a proof are no threat; what was appended after them, or as them, is. Whether they are good say other checks.
     """

@@ -89,7 +89,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
         folder: made if there is none, with a `.gitignore` that keeps it out of repositories.
         key: at most one for each place is kept in a folder.
         passphrase: encrypts it; None or empty leaves it unencrypted.
-        is_new: write it beside the one in use, as `NAME.new.pem`, until `place_key`.
+        is_new: write it next to the one in use, as `NAME.new.pem`, until `place_key`.
 
     Raises:
         ConflictError: `key-file-exists`: there is one.
@@ -131,7 +131,7 @@ def retire_key(folder: Path, slot: Slot, *, is_new: bool = False) -> Path | None
     """Rename the file of the key in *slot* to `NAME.retired.pem` (or `-2`, `-3`, …) and return the new path; None without one.
 
     Args:
-        is_new: `NAME.new.pem` instead, whose key this log has not recorded. It is not removed: another log may have.
+        is_new: `NAME.new.pem` instead, with a key that this log has not recorded. It is not removed: another log may have.
 
     Raises:
         UnavailableError: `file-not-accessible`: it cannot be renamed.
@@ -171,7 +171,7 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
 
     Raises:
         InputError: `file-open-to-others`: others than the owner can read a file, or change the folder; `key-file-damaged`: it holds no
-            key, or not the one whose public part it shows; `passphrase-wrong`.
+            key, or not the one that its public part shows; `passphrase-wrong`.
         UnavailableError: `passphrase-missing`: it is encrypted, and there is no terminal to ask at; `file-not-accessible`.
     """
     files = [key_file for key_file in list_key_files(folder) if not key_file.is_new and key_file.slot.authority is None]

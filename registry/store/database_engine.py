@@ -325,7 +325,7 @@ def without_gaps(table: str, number: str, within: str) -> TriggerRule:
 
 
 def new_table(name: str, *parts: Any, key: str = "log seq", guards: Iterable[TriggerRule] = ()) -> Table:
-    """Return a table whose rows name their entry; *guards* are what its triggers refuse."""
+    """Return a table with rows that name their entry; *guards* are what its triggers refuse."""
     columns: list[Any] = [] if name == "entry" else [refers("seq", "entry", "seq")]
     return Table(
         name,

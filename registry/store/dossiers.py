@@ -185,7 +185,7 @@ def _read_parts(reader: LogReader, roles: tuple[Role, ...], name: str) -> dict[t
 def find_objections(reader: LogReader, target: str | None) -> tuple[ObjectionFile, ...]:
     """Return the objections of *target* (of everything when None; of all its versions without `@n`), in log order.
 
-    Those of which a statement was erased are left out: `find_erased_objections` names them.
+    Those of which a statement was erased are excluded: `find_erased_objections` names them.
     """
     # Decision of 2026-11-22: lists exclude erased statements and name them. A supplement whose own
     # statement, or an objection to it, was erased is refused instead of being rendered without it.
@@ -215,7 +215,7 @@ def find_reveals(reader: LogReader, references: Iterable[tuple[str, int]]) -> tu
 
 
 def find_relations(reader: LogReader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
-    """Return the relations in which *claim* stands on either side, in log order."""
+    """Return the relations in which *claim* is on either side, in log order."""
     return _of(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim))
 
 
@@ -225,12 +225,12 @@ def find_surveys(reader: LogReader, card: str) -> tuple[Recorded[Survey], ...]:
 
 
 def find_omissions(reader: LogReader, card: str) -> tuple[Recorded[Omission], ...]:
-    """Return what was left out of *card*, with or without `@n`, in log order; without what was erased since."""
+    """Return what was excluded of *card*, with or without `@n`, in log order; without what was erased since."""
     return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & ~_is_erased(reader, omission))
 
 
 def find_erased_of(reader: LogReader, card: str) -> tuple[Entry, ...]:
-    """Return the entries of surveys and omissions of *card*, with or without `@n`, whose text was erased, in log order."""
+    """Return the entries of surveys and omissions of *card*, with or without `@n`, with an erased text, in log order."""
     named = [
         _seqs(reader, table, _is_named(card, table.c.card, table.c.revision) & _is_erased(reader, table)) for table in (survey, omission)
     ]
@@ -239,7 +239,7 @@ def find_erased_of(reader: LogReader, card: str) -> tuple[Entry, ...]:
 
 
 def find_omission(reader: LogReader, card: str, start: int, stop: int) -> Recorded[Omission] | None:
-    """Return the omission of exactly one passage of a card revision; None when it is not left out."""
+    """Return the omission of exactly one passage of a card revision; None when it is not excluded."""
     place = (omission.c.start == start) & (omission.c.stop == stop)
     return reader.first_recorded(_seqs(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & place))
 
@@ -274,7 +274,7 @@ def find_successors(reader: LogReader, lineage: Lineage, model: ModelRef) -> tup
 
 
 def find_model_events(reader: LogReader, entries: Iterable[int]) -> tuple[Recorded[ModelEvent], ...]:
-    """Return the events of model versions among *entries*, in log order; without those whose text is gone."""
+    """Return the events of model versions among *entries*, in log order; without those with a text that is gone."""
     there = select(body.c.seq).where(reader.visible(body))
     return reader.recorded(row.seq for row in reader.rows_in(there, body.c.seq, entries))
 
@@ -282,7 +282,7 @@ def find_model_events(reader: LogReader, entries: Iterable[int]) -> tuple[Record
 def find_reviews(reader: LogReader, claim: str | None) -> tuple[Recorded[StalenessReview], ...]:
     """Return what people decided of changes that *claim* (with or without `@n`; any when None) may not have survived, in log order.
 
-    Without those whose text was erased since: what they decided still counts.
+    Without those with a text erased since: what they decided still counts.
     """
     table = staleness_review
     same = true() if claim is None else _is_named(claim, table.c.claim, table.c.revision)
@@ -295,7 +295,7 @@ def find_history(reader: LogReader, name: Identifier) -> tuple[Recorded[Any], ..
 
 
 def find_history_entries(reader: LogReader, name: Identifier) -> set[int]:
-    """Return the numbers of the entries about *name*, as `find_history`; also of those whose text was erased."""
+    """Return the numbers of the entries about *name*, as `find_history`; also of those with an erased text."""
     concerns = find_concerns(reader, IN_HISTORY[name.kind], [name.bare])
     belonging = {concern.own for concern in concerns if concern.own is not None}
     return {concern.seq for concern in (*concerns, *find_concerns(reader, PARTS_IN_HISTORY, belonging))}

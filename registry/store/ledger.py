@@ -40,7 +40,7 @@ class Ledger:
         """Return the registry at *url*.
 
         Args:
-            clock: tells the time, with its time zone.
+            clock: gives the time, with its time zone.
             salt: gives 32 hexadecimal digits, new at each call.
             find_key: gives the secret key that signs what an authority states here; without it, nothing is signed.
 
@@ -73,7 +73,7 @@ class Ledger:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
 
         Args:
-            log: the origin of another registry's log that was taken over; its statements alone are seen. None: the own log.
+            log: the origin of another registry's log that was taken over; only its statements are seen. None: the own log.
             today: the day by which outcomes count as expired; None: that of the last entry seen.
             is_steady: nothing that others do meanwhile is seen, not even a text that they erase; for long looks at all of it.
 
@@ -143,7 +143,7 @@ class Ledger:
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """Give a connection. For the store alone: rows never leave it."""
+        """Give a connection. For the store only: rows never leave it."""
         try:
             with self._engine.connect() as connection:
                 yield connection

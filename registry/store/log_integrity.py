@@ -58,7 +58,7 @@ class LogScan(NamedTuple):
 
 
 def scan_log(reader: LogReader, progress: Callable[[int], None]) -> LogScan:
-    """Return what is found in the entries that *reader* sees; *progress* is told the number of entries done."""
+    """Return what is found in the entries that *reader* sees; *progress* receives the number of entries done."""
     return _Scanner(reader).run(progress)
 
 
@@ -297,10 +297,10 @@ def check_log(
     """Return what is found in the log: nothing is raised for what is altered.
 
     Args:
-        vkeys: keys whose signatures are verified; without one for this log, whether its checkpoints are signed is left open.
+        vkeys: keys that verify signatures; without one for this log, whether its checkpoints are signed is left open.
         progress: called with the number of entries done.
         log: origin of another registry's log that was taken over, held against the notes it was taken over by; None: the own log.
-        notes: signed notes kept elsewhere, such as at a witness, that the log is held against beside its own.
+        notes: signed notes kept elsewhere, such as at a witness, that the log is held against next to its own.
 
     Raises:
         InputError: one of *notes* is no signed note.
@@ -445,7 +445,7 @@ class _LogCheck:
                 yield Fault("clock-jumped", which, found)
 
     def tree(self, checked: Sequence[CheckedCheckpoint]) -> Iterator[Fault]:
-        """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
+        """Yield what the checkpoints and the kept subtrees say of entries with leaves that agree with their texts."""
         # A failed checkpoint is the stronger evidence, since it is signed. Without one the stored
         # subtrees are reported by themselves.
         first = next((checkpoint for checkpoint in checked if not checkpoint.fits), None)
@@ -595,19 +595,19 @@ class RowCheck:
         self._lineage: frozenset[int] | None = None
 
     def check(self, entries: Collection[int], names: Collection[str]) -> None:
-        """See that rows are what statements give: of *entries*, of every entry whose text has one of *names* in it, and of all lineage.
+        """See that rows are what statements give: of *entries*, of every entry with text that has one of *names* in it, and of all lineage.
 
         Names find what a page would not show because its row was turned away or taken out. So do the audits, objections, definitions
         and cards that these texts name in turn: a newer version of a definition is said without the name of any claim. That a model has
-        a successor is said without any identifier, and a newer method by its slug alone, so wherever something is named, everything said
-        of model versions and methods is compared. Entries whose text was erased are passed over.
+        a successor is said without any identifier, and a newer method by its slug only, so wherever something is named, everything said
+        of model versions and methods is compared. Entries with an erased text are passed over.
 
         Args:
             entries: their numbers.
             names: identifiers without revision, `CLM-…`.
 
         Raises:
-            AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
+            AlteredError: `row-differs`, for each entry with rows that are others; `entry-altered`.
         """
         # Entries that an earlier subject of the same report already verified are skipped.
         wanted = {*entries, *(self._list_named(names) if names else ())} - self._sound

@@ -127,7 +127,7 @@ class LogReader:
     def today(self) -> date | None:
         """The day by which outcomes count as expired: the one given, else that of the last entry seen; None in an empty log.
 
-        What is rendered goes by the log alone, so that the same entries give the same bytes at any time. Lists go by the clock.
+        What is rendered goes by the log only, so that the same entries give the same bytes at any time. Lists go by the clock.
         """
         # An outcome expires by date. With the clock, the same entries would give other bytes
         # tomorrow; so renderings use the day of the last entry.
@@ -202,7 +202,7 @@ class LogReader:
             raise translate(error, where=describe_connection(self._connection)) from error
 
     def ask(self, question: Callable[[Connection], Answer]) -> Answer:
-        """Return what *question* answers of the database as a whole. For the store alone."""
+        """Return what *question* answers of the database as a whole. For the store only."""
         return question(self._connection)
 
     def one_value(self, statement: Select[Any], **values: Any) -> Any:
@@ -230,7 +230,7 @@ class LogReader:
         return tuple(found)
 
     def find_recorded(self, numbers: Iterable[int]) -> dict[int, Recorded[Any]]:
-        """Return the statements of the entries *numbers*, by number; without those that are not seen or whose text was erased."""
+        """Return the statements of the entries *numbers*, by number; without those that are not seen or with an erased text."""
         found = self.rows_in(_places(self._log_id).where(entry.c.seq <= self._limit), entry.c.seq, numbers)
         return {row.seq: _decode(_entry(row), row.json.encode()) for row in found if row.json is not None}
 
@@ -240,11 +240,11 @@ class LogReader:
         return {row.seq: from_seconds(row.at) for row in self.rows_in(wanted, entry.c.seq, numbers)}
 
     def recorded_by(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
-        """Return the statements whose entries *statement* selects."""
+        """Return the statements with entries that *statement* selects."""
         return self.recorded(row[0] for row in self.rows(statement, **values))
 
     def first_recorded(self, statement: Select[Any]) -> Recorded[Any] | None:
-        """Return the statement whose entry *statement* selects first; None when there is none."""
+        """Return the statement with an entry that *statement* selects first; None when there is none."""
         found = self.one_value(statement.limit(1))
         return None if found is None else self.recorded((found,))[0]
 
@@ -285,7 +285,7 @@ class LogReader:
         return _entry(found[0]) if found else None
 
     def get_content(self, sha256: str) -> str:
-        """Return the text whose UTF-8 has this digest.
+        """Return the text with UTF-8 of this digest.
 
         Raises:
             AlteredError: what is kept under it is another text, or none.
@@ -682,7 +682,7 @@ def _refuse_other(reader: LogReader, key: "SigningKey") -> None:
 
 
 def find_backings(reader: LogReader, entries: Iterable[Entry]) -> "dict[int, Backing | None]":
-    """Return who stands behind each of *entries*, by number; None where its signature is wrong."""
+    """Return who is behind each of *entries*, by number; None where its signature is wrong."""
     listed = list(entries)
     keys = read_statement_keys(reader)
     signed = {entry_signature.entry: entry_signature for entry_signature in list_signatures(reader, (one.seq for one in listed))}

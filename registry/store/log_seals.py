@@ -51,7 +51,7 @@ def find_root(reader: LogReader, size: int | None = None) -> str:
 
 
 def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[int] = ()) -> Inclusion:
-    """Return the proof that *entries* stand in the log as it is seen, and what opens the leaves of those in *openings*.
+    """Return the proof that *entries* are in the log as it is seen, and what opens the leaves of those in *openings*.
 
     Raises:
         AlteredError: an entry is gone.

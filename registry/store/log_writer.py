@@ -105,7 +105,7 @@ class Writer(View):
     def moment(self) -> datetime:
         """The time that a statement made now gets: the clock's, never before the last entry.
 
-        A clock that is fixed, as for a reproducible example, stands still and is never behind; one that is fixed before the last entry
+        A clock that is fixed, as for a reproducible example, does not move and is never behind; one that is fixed before the last entry
         is refused like any other.
 
         Raises:
@@ -124,7 +124,7 @@ class Writer(View):
         return max(now.astimezone(UTC).replace(microsecond=0), last)
 
     def put_seal(self, table: Table, values: tuple[Any, ...], *, seq: int) -> None:
-        """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store alone."""
+        """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store only."""
         self._inserts.send({table.name: [(OWN_LOG, seq, *values)]})
 
     def name_log(self, origin: str, vkey: str | None = None) -> None:
@@ -138,16 +138,16 @@ class Writer(View):
         self._inserts.send({"log": [(OWN_LOG, origin, vkey)]})
 
     def name_foreign_log(self, log_id: int, origin: str, vkey: str) -> None:
-        """Name the log of another registry. For the store alone."""
+        """Name the log of another registry. For the store only."""
         self._inserts.send({"log": [(log_id, origin, vkey)]})
 
     @property
     def connection(self) -> Connection:
-        """The transaction that is written in. For the store alone."""
+        """The transaction that is written in. For the store only."""
         return self._connection
 
     def allocate(self, kind: Kind, authority: str, count: int = 1) -> list[str]:
-        """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and gapless.
+        """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and without gaps.
 
         They must be used in this order, in this transaction; what is not used is allocated again.
         """
@@ -338,7 +338,7 @@ class Writer(View):
 
 
 def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
-    """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store alone."""
+    """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store only."""
     if any(type(value) is str and "\0" in value for value in values):
         raise InputError(Fault("not-storable", kind, "a text has U+0000, which no registry keeps"))
 
@@ -453,8 +453,8 @@ class EntryReplay:
         """Add the next entry; no *text*: it was erased. Whether *signed* is its author's signature is asked of the whole log.
 
         Raises:
-            InputError: it is not the next, its leaf is not the hash of its text, its text says otherwise than its entry, or it cannot
-                follow what stands before it.
+            InputError: it is not the next, its leaf is not the hash of its text, its text says differently than its entry, or it cannot
+                follow what is before it.
         """
         if place.seq != self.size + 1:
             raise InputError(broken(place.seq, f"entry {self.size + 1} is missing before it"))
@@ -598,7 +598,7 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
 
     Raises:
         ConflictError: `own-log`: it is this registry's own; `history-differs`: an entry that is here has another leaf.
-        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-not-valid` and the
+        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what is before it; `signature-not-valid` and the
             like: a signature is not its author's.
     """
     # Importing the own log would let an outside file write into it.

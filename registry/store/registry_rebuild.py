@@ -71,7 +71,7 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
 
     Raises:
         ConflictError: the target holds a log already.
-        InputError: a leaf is not the hash of its statement, a text of a card not what its digest says, or the log is not gapless or was
+        InputError: a leaf is not the hash of its statement, a text of a card not what its digest says, or the log has gaps or was
             cut off; the target keeps nothing.
         UnavailableError: one of the two cannot be opened.
     """
@@ -90,7 +90,7 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
 
 
 def verify(ledger: Ledger, progress: Callable[[int], None] = lambda _done: None) -> VerifyReport:
-    """Return what was verified: the log is gapless, every leaf the hash of its text, every row what its statement gives.
+    """Return what was verified: the log is without gaps, every leaf the hash of its text, every row what its statement gives.
 
     Raises:
         InputError: with one fault for everything that is not so (at most a hundred).
@@ -297,7 +297,7 @@ def _order(table: Table) -> list[Any]:
 def copy_registry(ledger: Ledger, target: Path, progress: Callable[[int], None]) -> None:
     """Write everything that *ledger* holds at this moment into the new SQLite file *target*; writers need not wait, and are not waited for.
 
-    SQLite copies its own file, within one read transaction (`VACUUM INTO`): pages that are free are left out, and with them whatever
+    SQLite copies its own file, within one read transaction (`VACUUM INTO`): pages that are free are excluded, and with them whatever
     was erased. PostgreSQL's log is replayed, as one snapshot sees it, which verifies every leaf on the way.
 
     Args:

@@ -31,7 +31,7 @@ def find_states(view: LogReader, names: Collection[str] | None = None) -> dict[s
     """Return a digest (SHA-256, hexadecimal) for each revision of each claim and card, `CLM-…@n` and `CRD-…@n`, by its name.
 
     Args:
-        names: only these; what is not registered is left out. None for all.
+        names: only these; what is not registered is excluded. None for all.
     """
     # Decision of 2026-11-22: a supplement is due if its state differs. The state is a digest of the
     # entries it depends on and of the status, for all claims in one pass, without assembling any.

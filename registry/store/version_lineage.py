@@ -102,7 +102,7 @@ class Lineage:
         return tuple(ref for ref in self.successors(model) if not self.replacing(ref))
 
     def ancestors(self, model: ModelRef) -> tuple[ModelRef, ...]:
-        """Return every version whose place *model* took, or one that it took the place of, nearest first; without *model* itself."""
+        """Return every version that *model* replaced, or one that it replaced, nearest first; without *model* itself."""
         return tuple(
             self._walk(model, lambda ref: [link.predecessor for link in self.preceding(ref) if link.descent in REPLACING]),
         )
@@ -205,7 +205,7 @@ def _read_events(reader: LogReader) -> list[VersionHistory]:
 
 
 def name_models(row: Any) -> tuple[ModelRef, ModelRef | None]:
-    """Return the version that the row of an event is about, and the other one that it names, if any. For the store alone."""
+    """Return the version that the row of an event is about, and the other one that it names, if any. For the store only."""
     before = _find_model(row.predecessor_developer, row.predecessor_name, row.predecessor_version)
     return _model(row.developer, row.name, row.version), before
 

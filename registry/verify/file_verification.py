@@ -170,7 +170,7 @@ def read_given(path: Path, proof: Path | None) -> InputFile:
     """Return the file at *path* with its proof.
 
     Args:
-        proof: where its proof is; None for `NAME.tlog-proof` beside it, where that is there. One inside the file is taken before it.
+        proof: where its proof is; None for `NAME.tlog-proof` next to it, where that is there. One inside the file is taken before it.
 
     Raises:
         InputError: `file-too-large`, `file-not-readable`.
@@ -237,7 +237,7 @@ def verify_files(
     """Return the checks of each of *files*, in their order.
 
     Args:
-        rerender: whether to render again also files whose very bytes are proven to be published.
+        rerender: whether to render again also files with bytes that are proven to be published.
         time_limit_s: seconds that drawing one of them may take.
         workers: how many processes draw at once.
         progress: called with how many more files are checked.
@@ -317,7 +317,7 @@ def check_file(
 
     Args:
         data: the file's bytes.
-        proof: those of the proof beside a supplement; None where there is none.
+        proof: those of the proof next to a supplement; None where there is none.
         trust: the keys that are known.
         ledger: a registry to compare with; None to do without.
         made: what drawing the supplement again came to; None where it was not rendered, and then `bytes` was not checked.
@@ -427,9 +427,9 @@ class _SeenCheckpoint:
 
 
 def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, str]:
-    """Return the files whose checkpoint contradicts that of another, by place, each with the words for it.
+    """Return the files with a checkpoint that contradicts that of another, by place, each with the words for it.
 
-    Where a known key signed one side alone, the other side proves nothing, and only its files are returned. Otherwise all are: either the
+    Where a known key signed one side only, the other side proves nothing, and only its files are returned. Else all are: either the
     log signed two histories, or nothing here says which of them is forged.
     """
     groups: dict[tuple[str, int], list[_SeenCheckpoint]] = defaultdict(list)
@@ -635,7 +635,7 @@ def is_unread(checks: Sequence[Check]) -> bool:
 
 
 def is_unseen(checks: Sequence[Check]) -> bool:
-    """Whether neither drawing it again nor anybody that is known here says what the file shows: then there is no answer."""
+    """Whether neither drawing it again nor anyone known here says what the file shows: then there is no answer."""
     answers = {check.name: check.answer for check in checks}
     # The bytes were compared, or the record was: something was seen.
     if CheckAnswer.NOT_CHECKED not in (answers.get(CheckName.BYTES), answers.get(CheckName.RECORD)):

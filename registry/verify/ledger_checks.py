@@ -54,7 +54,7 @@ def check_ledger(ledger: Ledger, means: VerificationMeans, *, progress: Progress
     """Return the checks of a registry, in order.
 
     Args:
-        progress: told how many entries are done.
+        progress: receives how many entries are done.
     """
     keys, states = _check_keys(ledger)
     # Given keys replace the registry's own word on its keys.

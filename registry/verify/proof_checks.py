@@ -148,7 +148,7 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
 
 
 def check_inclusion(read: PublicationProof) -> Check:
-    """Whether the publication stands in the log at the root of the checkpoint (RFC 6962 section 2.1.1)."""
+    """Whether the publication is in the log at the root of the checkpoint (RFC 6962 section 2.1.1)."""
     checkpoint = read.checkpoint
     # Computed from the statement as it stands in the proof: a field that is added later breaks no
     # old proof.
@@ -221,7 +221,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     Args:
         signature: what the file carries; None where it carries none.
         trust: keys that are known here.
-        proof: the file's, where its checkpoint is signed by a known key: then the log itself may say whose key it is. None otherwise.
+        proof: the file's, where its checkpoint is signed by a known key: then the log itself may say who has the key. Else None.
     """
     # A missing signature is no fault: the proof can show who published the file.
     if signature is None:
@@ -320,7 +320,7 @@ def _describe_unknown(note: SignedNote, trust: Trust) -> Check:
 
 
 def describe_others(names: Sequence[str]) -> str:
-    """Return what to do where no key of a log is known, and *names* are those whose keys are."""
+    """Return what to do where no key of a log is known, and *names* are those with known keys."""
     if not names:
         return "give it with --key"
     more = f" and {len(names) - 3} others" if len(names) > 3 else ""

@@ -180,7 +180,7 @@ _KEYS = "the log names these keys, and the operator of the registry the first of
 
 
 def check_authors(embedded: SupplementInFile) -> Check:
-    """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator alone."""
+    """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator only."""
     # Signatures are part of the inclusion; without it they cannot be tied to entries.
     if embedded.supplement.inclusion is None:
         return not_checked(CheckName.AUTHORS, "the proof that its entries are in the log was taken out, and with it every signature")
@@ -324,7 +324,7 @@ def _check_state(claim: str, state: ClaimState, last: int) -> Iterator[str]:
 
 
 def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
-    """Return whether the lock stands before the runs, in the log and in time, and fixes what the claim says.
+    """Return whether the lock is before the runs, in the log and in time, and fixes what the claim says.
 
     Args:
         is_proven: whether the entries that the record quotes are those of the log; else order and time are the record's own word.
@@ -439,14 +439,14 @@ class InclusionResult:
 def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> InclusionResult:
     """Return what the inclusion of *supplement* proves.
 
-    Every leaf whose statement stands in the supplement is computed from it; with the other leaves, as they are named, and the nodes
+    Every leaf with a statement in the supplement is computed from it; with the other leaves, as they are named, and the nodes
     given, the root must come out (RFC 6962 section 2.1).
 
     Args:
-        document: the JSON that *supplement* was read from; payloads are hashed as they stand in it. Without it they are written again.
+        document: the JSON that *supplement* was read from; payloads are hashed as they are in it. Without it they are written again.
 
     Raises:
-        InputError: there is no proof (`proof-missing`), an entry does not fit (`entry-not-proven`, one fault each), an entry is told
+        InputError: there is no proof (`proof-missing`), an entry does not fit (`entry-not-proven`, one fault each), an entry is reported
             twice and differently (`entry-inconsistent`), or the root does not come out (`history-differs`).
     """
     inclusion = supplement.inclusion

@@ -64,7 +64,7 @@ class SupplementSeals:
 
 
 def check_entries(embedded: SupplementInFile) -> Check:
-    """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
+    """Return whether every entry that the record quotes is in the log, at the root that it names, and what copies one is its copy."""
     supplement = embedded.supplement
     # Every supplement is written with its proof, so someone took it out.
     if supplement.inclusion is None:
@@ -231,7 +231,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
 
     Args:
         error: why its record cannot be read.
-        proof: the bytes of the proof inside it or beside it; None where there is none.
+        proof: the bytes of the proof inside it or next to it; None where there is none.
         where: what the proof is called, for messages.
     """
     # Only PDFs carry signatures.
@@ -343,7 +343,7 @@ def examine_supplement(embedded: SupplementInFile, means: VerificationMeans, *, 
     """Return every check of a supplement but `bytes`.
 
     Args:
-        proof: the bytes of the `.tlog-proof` beside it; None where there is none.
+        proof: the bytes of the `.tlog-proof` next to it; None where there is none.
         where: what the proof is called, for messages.
     """
     signature = find_signature(embedded.data) if embedded.format is OutputFormat.PDF else None
@@ -362,7 +362,7 @@ def examine_supplement(embedded: SupplementInFile, means: VerificationMeans, *, 
 
 
 def check_unreadable(data: bytes, error: InputError, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
-    """Return the checks of a file whose record cannot be read; none where Caveat wrote no such file and no proof is of it.
+    """Return the checks of a file with a record that cannot be read; none where Caveat wrote no such file and no proof is of it.
 
     Args:
         error: why it cannot be read.

@@ -450,7 +450,7 @@ def build_page(study: ContaminationStudy) -> str:
 
 
 def has_published(study: ContaminationStudy) -> bool:
-    """Whether a published figure stands beside any of ours."""
+    """Whether a published figure is next to any of ours."""
     return study.compatibility is not None or any(effect.published is not None for skill in study.skills for effect in skill.effects)
 
 
@@ -643,7 +643,7 @@ def write_results(study: ContaminationStudy, recording: StudyRecording, folder: 
     """Write the four files into *folder*, made if need be, and return their paths.
 
     Raises:
-        OSError: the file system refuses. What stood in the folder before is whole.
+        OSError: the file system refuses. What was in the folder before is whole.
     """
     texts = {
         "results.json": render_json(to_document(study)) + "\n",

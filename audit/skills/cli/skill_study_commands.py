@@ -134,7 +134,7 @@ def list_judging_lines(store: "RunStore", file: "StudyFile") -> list[str]:
 def analyze_run(
     store: "RunStore", file: "StudyFile", options: Mapping[str, Any], *, names: Sequence[str], output: Path | None
 ) -> "tuple[ContaminationStudy, list[Path]]":
-    """Return the analysis of the run in *store*, and the files that were written of it: results into *output*, the export beside it."""
+    """Return the analysis of the run in *store*, and the files that were written of it: results into *output*, the export next to it."""
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings
     from audit.skills.cli.contamination_page import write_results

@@ -68,7 +68,7 @@ def summarise_listing(
 
 
 def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
-    """Present the listing: one row per skill, and what was left out and why."""
+    """Present the listing: one row per skill, and what was excluded and why."""
     judge = f"judge {document['judge']}" if document["judge"] else "no judge, patterns only"
     yield Title(f"{document['study']}: model {document['model']}, {judge}, samples: {document['samples']}")
     columns = ("skill", "risk, category", "score", "tasks", "arms", "answered", "patterns", "judged")
@@ -332,7 +332,7 @@ def write_interval(measure: Measure) -> str:
 
 
 def describe_figures(count: FigureCount) -> str:
-    """Return how many published figures were recomputed and agree, and apart from them how many were compared with a copy alone."""
+    """Return how many published figures were recomputed and agree, and apart from them how many were compared with a copy only."""
     recomputed = f"{count.reproduced:,} of {count.recomputed:,} published figures that were recomputed here agree to their last digit."
     if not count.copied:
         return recomputed

@@ -56,7 +56,7 @@ _LEAST_ENGLISH = 0.06
 
 
 def describe_language(text: str) -> tuple[str, ...]:
-    """Return a sentence for each script beside the Latin one with 5 % of the letters, or one if the words are not English."""
+    """Return a sentence for each script next to the Latin one with 5 % of the letters, or one if the words are not English."""
     sample = text[:_SAMPLE]
     letters = len(_LETTER.findall(sample))
     if not letters:
@@ -82,7 +82,7 @@ def _turn(name: str) -> str:
 
 
 def describe_layout(card: CardText) -> tuple[str, ...]:
-    """Return a sentence for pages whose lines seem to run across columns, and one for pages with letter-spaced text."""
+    """Return a sentence for pages with lines that seem to run across columns, and one for pages with letter-spaced text."""
     columns: list[int] = []
     spaced: list[int] = []
     for page in card.pages:

@@ -108,7 +108,7 @@ def is_negation(word: str) -> bool:
 def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     """Return the words in which two passages differ and that make another statement of it; empty where none was found.
 
-    Negations and opposites are compared where they stand, since a "not" may move; how far it holds and names in the passage as a whole.
+    Negations and opposites are compared where they are, since a "not" may move; how far it holds and names in the passage as a whole.
     That nothing is found does not say that both mean the same.
     """
     words = [list(words.words) for words in read_words(old, new)]
@@ -244,7 +244,7 @@ class Follower:
         self._from_old = {word: at for at, word in enumerate(self.alignment.to_new) if word >= 0}
 
     def follow(self, anchor: Anchor) -> FollowedPassage:
-        """Return what became of the passage at *anchor*, a place in the old text."""
+        """Return the match result of the passage at *anchor*, a place in the old text."""
         start, stop = self.old_words.find_words(anchor.start, anchor.stop)
         if start >= stop:
             return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
@@ -539,7 +539,7 @@ class PassageEdit:
     """The words of the older text that are not in the newer passage, as characters from and to; empty where words were only put in."""
 
     def is_quoted(self, quoted: Iterable[Anchor]) -> bool:
-        """Return whether all that changed in it is quoted in the older text, so that a claim tells of it."""
+        """Return whether all that changed in it is quoted in the older text, so that a claim mentions it."""
         spans = self.changed or ((self.start, self.stop),)
         anchors = tuple(quoted)
         return all(any(anchor.start < stop and start < anchor.stop for anchor in anchors) for start, stop in spans)

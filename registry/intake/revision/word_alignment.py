@@ -76,7 +76,7 @@ class Words:
         return first, max(first, bisect_left(places, stop, key=lambda at: self.map_span(at, at + 1)[0]))
 
     def cut(self, passages: Iterable[Passage]) -> list[tuple[int, int]]:
-        """Return the runs of words into which *passages* cut the text; what stands between two belongs to the one before."""
+        """Return the runs of words into which *passages* cut the text; what is between two belongs to the one before."""
         bounds = {0, len(self.words)}
         low = 0
         for passage in passages:
@@ -99,7 +99,7 @@ class Words:
 def read_words(old: str, new: str) -> tuple[Words, Words]:
     """Return the words of both texts.
 
-    They are read together, because only the other use of a word tells whether "red-" at a line end and "teaming" below it are one
+    They are read together, because only the other use of a word shows whether "red-" at a line end and "teaming" below it are one
     word or two.
     """
     bare = [_take_layout(text.translate(rules.NOT_FOR_TEXTS)) for text in (old, new)]
@@ -111,7 +111,7 @@ def read_words(old: str, new: str) -> tuple[Words, Words]:
 
 
 def measure_common(old: str, new: str) -> float | None:
-    """Return the share, 0 to 1, of the runs of five words of the shorter text that stand in the other too; None for texts of a few lines.
+    """Return the share, 0 to 1, of the runs of five words of the shorter text that are in the other too; None for texts of a few lines.
 
     Two revisions of a card have nearly all in common, two cards hardly any, whatever their layout (Broder's containment, 1997, of a
     sample of the runs).
@@ -291,7 +291,7 @@ def find_spelling(old: Sequence[str], new: Sequence[str], counts: Counter[str]) 
     """Return the differences of spelling between *old* and *new*, as "colour → color"; None if they differ in more than that.
 
     Args:
-        counts: how often each folded word stands in both texts together; what is used again and again is a term and no typing error.
+        counts: how often each folded word is in both texts together; what is used again and again is a term and no typing error.
     """
     found: dict[str, None] = {}
     for ours, theirs in _find_runs(old, new):
@@ -412,7 +412,7 @@ class Alignment:
         """For each word of the old text the one of the new it corresponds to, or -1."""
 
     def find_pair(self, word: int) -> AlignedRun | None:
-        """Return the pair in which a word of the old text stands; None for what has no counterpart."""
+        """Return the pair in which a word of the old text is; None for what has no counterpart."""
         at = bisect_right(self._starts, word) - 1
         return self.pairs[at] if at >= 0 and word < self.pairs[at].old[1] else None
 
@@ -478,7 +478,7 @@ def measure_similarity(ours: str, theirs: str) -> float:
 
 
 def match_words(ours: str, theirs: str) -> dict[int, int]:
-    """Return which words of two encoded runs stand in both in the same order, the most there are."""
+    """Return which words of two encoded runs are in both in the same order, the most there are."""
     blocks = LCSseq.opcodes(ours, theirs).as_matching_blocks()
     return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
 
@@ -695,9 +695,9 @@ class SectionPairs:
         self._to_old = {j: i for i, j in self._to_new.items()}
 
     def is_moved(self, old: int, new: int, *, in_order: bool) -> bool:
-        """Return whether the character *new* stands in another section than the character *old* did.
+        """Return whether the character *new* is in another section than the character *old* did.
 
-        A heading that was put in or taken out above a passage does not move it, if what stands around it is the same
+        A heading that was put in or taken out above a passage does not move it, if what is around it is the same
         (*in_order*); nor does a card without headings know of any move.
         """
         ours, theirs = bisect_right(self._old_starts, old) - 1, bisect_right(self._new_starts, new) - 1
@@ -719,7 +719,7 @@ class SectionPairs:
         return [heading.title for at, heading in enumerate(self.old) if at not in self._to_new]
 
     def find_renamed(self) -> list[RenamedSection]:
-        """Return the sections whose title has other words; another number or other capitals are no other title."""
+        """Return the sections with other words in the title; another number or other capitals are no other title."""
         pairs = ((self.old[i], self.new[j]) for i, j in sorted(self._to_new.items()))
         return [RenamedSection(old.title, new.title) for old, new in pairs if _get_key(old) != _get_key(new)]
 

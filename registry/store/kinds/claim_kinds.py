@@ -213,7 +213,7 @@ def natural_key(claim: ClaimRevision) -> str:
     """Return the SHA-256 (hexadecimal) of what a claim says, apart from its number, revision and figures.
 
     That is: the card without its revision (the source, for a claim without a card), the property without its version, the form, the model,
-    and the quote with white space folded. Where the quote begins is left out: it moves when the card is revised, and the claim does not.
+    and the quote with white space folded. Where the quote begins is excluded: it moves when the card is revised, and the claim does not.
     """
     # The position of the quotation is not part of the key: it moves when the card is revised. White
     # space is folded because page breaks change it.
