@@ -178,7 +178,7 @@ def find_key(reader: LogReader, fingerprint: str) -> KeyState | None:
 
 
 def get_key(reader: LogReader, text: str) -> KeyState:
-    """Return the key with a fingerprint that begins with *text*: eight or more hexadecimal digits, spaces and capitals as people write them.
+    """Return the key with a fingerprint that begins with *text*: eight or more hexadecimal digits, spaces and capitals as they come.
 
     Raises:
         InputError: `not-valid`, too few digits, or several keys begin so.

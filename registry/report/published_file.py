@@ -277,7 +277,7 @@ class FileLayers:
 
 
 def enclose_proof(content: bytes, format_: OutputFormat, proof: bytes) -> bytes:
-    """Return the file *rendered* with *proof* inside it; JSON as it is, since its proof lies next to it.
+    """Return the file *content* with *proof* inside it; JSON as it is, since its proof lies next to it.
 
     Raises:
         InputError: `not-sealable`: the file has no place for a proof, or the proof cannot lie in one.

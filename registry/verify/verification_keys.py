@@ -225,7 +225,7 @@ class LogPlace:
 def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) -> VerificationMeans:
     """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
 
-    Which logs are known to have signed two histories comes with them, and which authorities had keys changed by hand; none of these is taken.
+    Which logs are known to have signed two histories comes with them, and who had keys changed by hand; none of these is taken.
     """
     # The registry's keys count as well as the given ones; which an answer rests on is kept in
     # `is_given`.
