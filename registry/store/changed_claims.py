@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import ColumnElement, Table, func, select
+from sqlalchemy import ColumnElement, Table, select
 
 from registry.records.claim_status import list_phrases, read_words
 from registry.records.model_version import ModelRef
@@ -15,6 +15,7 @@ from registry.store.kinds.audit_kinds import audit, audit_rival, outcome_validit
 from registry.store.kinds.claim_kinds import card_revision, claim_revision, claim_text
 from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec_version
 from registry.store.log_reader import LogReader, seen
+from registry.store.registry_view import View
 from registry.store.statement_kind import KINDS, Role
 from registry.store.supplement_states import find_states
 from registry.store.version_lineage import name_models, read_lineage
@@ -39,7 +40,7 @@ def find_newest_states(view: LogReader, claims: Collection[str] | None) -> dict[
     return {claim: (revision, states[f"{claim}@{revision}"]) for claim, revision in newest.items()}
 
 
-def find_changed(before: LogReader, after: LogReader, claims: Collection[str] | None) -> tuple[list[str], int]:
+def find_changed(before: View, after: View, claims: Collection[str] | None) -> tuple[list[str], int]:
     """Return the claims of which the newest revision, or its state, is another in *after*, ascending; and how many are the same.
 
     Args:
@@ -53,7 +54,8 @@ def find_changed(before: LogReader, after: LogReader, claims: Collection[str] | 
         candidates = set(claims).intersection(candidates)
     then, now = find_newest_states(before, candidates), find_newest_states(after, candidates)
     changed = sorted(claim for claim, state in now.items() if then.get(claim) != state)
-    return changed, _count_claims(after, claims) - len(changed)
+    count = after.count_claims() if claims is None else len({head.claim for head in list_heads(after, claims)})
+    return changed, count - len(changed)
 
 
 def find_candidates(before: LogReader, after: LogReader) -> set[str] | None:
@@ -188,13 +190,6 @@ def _find_quoting(after: LogReader, since: int) -> set[str]:
     cards = {row.card for row in after.rows(newer)}
     rows = after.rows_in(select(claim_revision.c.claim).where(seen(claim_revision)), claim_revision.c.card, cards)
     return {row.claim for row in rows}
-
-
-def _count_claims(view: LogReader, claims: Collection[str] | None) -> int:
-    if claims is not None:
-        return len({head.claim for head in list_heads(view, claims)})
-    # Revisions are numbered without gaps, so each claim has one first revision.
-    return int(view.one_value(select(func.count()).select_from(claim_revision).where(seen(claim_revision), claim_revision.c.revision == 1)))
 
 
 def _is_new(table: Table, since: int) -> ColumnElement[bool]:
