@@ -24,7 +24,12 @@ _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
-@examples("verify supplement.pdf --key lab.keys", "verify supplement.json --require all", "verify --registry sqlite:///caveat.db")
+@examples(
+    "verify supplement.pdf --key lab.keys",
+    "verify supplement.json --require all",
+    "verify --registry sqlite:///caveat.db",
+    "verify --page verify.html",
+)
 @click.command()
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
 @click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",
@@ -36,6 +41,8 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
               help="A check that must have been made, or `all`; else the exit code is 3.")  # fmt: skip
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
 @click.option("--rerender", is_flag=True, help="Render also proven files again from their records (seconds each).")
+@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write a page to FILE that checks supplements in a browser, offline.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
@@ -50,7 +57,12 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     registry is checked.
 
     A file is rendered again and compared, unless a trusted log proves that these bytes were published. --rerender does both.
+
+    --page writes one HTML file that makes the main checks in a browser: for readers who install nothing. It lists what it cannot check.
     """
+    if options["page"] is not None:
+        _write_page(app, options["page"], files)
+        return
     from registry.verify.file_verification import Demand, find_exit_code
     from registry.verify.proof_checks import CheckName
 
@@ -74,6 +86,20 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
 next(
     param for param in verify.params if isinstance(param, click.Option) and param.name == "registry"
 ).help = "A registry to compare with; default: none."
+
+
+def _write_page(app: App, path: Path, files: Sequence[Path]) -> None:
+    from registry.codec.file_io import write_file
+    from registry.verify.verification_page import read_page
+
+    if files:
+        raise click.UsageError("--page writes a page for all supplements; give it without FILES.")
+    page = read_page()
+    write_file(path, page.content)
+    app.answer(
+        {"schema": "caveat/verify-page/1", "file": str(path), "bytes": len(page.content), "sha256": page.sha256},
+        f"{path}: {len(page.content):,} bytes, sha256 {page.sha256}. Publish this digest in another place than the page.",
+    )
 
 
 def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[CheckName]":
