@@ -94,7 +94,7 @@ def digest_quote(quote: str) -> str:
 
 def locate_claims(lines: Sequence[dict[str, Any]], card: CardText) -> GoldCard:
     """Return the coded claims of one card, found again in its text."""
-    anchored, packed = AnchoredText(card), _PackedText(card.text)
+    anchored, packed = AnchoredText(card), PackedText(card.text)
     claims, missing = [], []
     shifts: list[tuple[int, int]] = []
     for line in lines:
@@ -118,7 +118,7 @@ def _find_quote(line: dict[str, Any], anchored: AnchoredText) -> tuple[int, int]
     return anchor.start, anchor.stop
 
 
-class _PackedText:
+class PackedText:
     """A text without its white space, and where each of its characters was."""
 
     def __init__(self, text: str) -> None:

@@ -200,7 +200,7 @@ def print_table(tallies: dict[str, Tally]) -> bool:
     columns = {**{Path(name).stem[-16:]: tally for name, tally in tallies.items()}, "all": whole}
     print(f"{'':44}" + "".join(f"{name:>18}" for name in columns) + f"{'goal':>8}")
     holds = True
-    for row in ROWS:
+    for row in (row for row in ROWS if row.read(whole)):
         cells = "".join(f"{_format_cell(row, tally):>18}" for tally in columns.values())
         is_met = row.is_met(whole)
         holds = holds and is_met
@@ -332,8 +332,9 @@ def main() -> int:
     described: dict[str, Any] = {}
     holds = True
     for title, folder, golds in list_sets(options.folder, options.gold):
-        if not folder.is_dir() or not all(gold.is_file() for gold in golds):
-            print(f"{title}: skipped, the cards are not here (set CAVEAT_SHARED, or give --folder and --gold)", file=sys.stderr)
+        absent = "coded claims" if not all(gold.is_file() for gold in golds) else "cards" if not folder.is_dir() else None
+        if absent:
+            print(f"{title}: skipped, the {absent} are not here (set CAVEAT_SHARED, or give --folder and --gold)", file=sys.stderr)
             continue
         tallies = measure_gold(folder, golds, is_shown=options.show and not options.json)
         if not tallies:
