@@ -1,7 +1,9 @@
 """How proposals are compared with hand-coded claims, and what is counted.
 
 A proposal meets a claim when their spans share at least half of the shorter one. Each of its fields is then compared with the coder's; of
-several claims on the same words the best one counts. Of a property its class and direction are compared, not its name. Proposals are judged only in the coded windows, where every claim is coded.
+several claims on the same words the best one counts. Of a property its class and direction are compared, not its name.
+
+Proposals are judged only in the coded windows, where every claim is coded.
 """
 
 import re
