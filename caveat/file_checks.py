@@ -67,12 +67,12 @@ def verify(
     Raises:
         InputError: a key, a proof or the file cannot be read.
     """
-    given = [keys] if isinstance(keys, (str, Path)) else list(keys)
+    key_sources = [keys] if isinstance(keys, (str, Path)) else list(keys)
     # No registry and no configuration: what is in the current folder may be of any origin.
-    means = collect_means(None, read_given([str(key) for key in given]), origin=origin)
+    means = collect_means(None, read_given([str(key) for key in key_sources]), origin=origin)
     files = read_all([Path(path)], None if proof is None else Path(proof))
     (result,) = verify_files(files, means, rerender=rerender, time_limit_s=_TIME_LIMIT_S, workers=os.cpu_count() or 1)
-    return _summarise(result, Demand(has_keys=bool(given)))
+    return _summarise(result, Demand(has_keys=bool(key_sources)))
 
 
 def _summarise(result: FileVerification, demand: Demand) -> Verification:

@@ -97,7 +97,7 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
         *_list_applied(dossier),
         *(("stale because", _describe_cause(dossier, cause)) for cause in status.causes),
-        *(("dismissed", told) for told in _list_dismissed(dossier)),
+        *(("dismissed", text) for text in _list_dismissed(dossier)),
         *(("contested", _describe_objection(objection)) for objection in dossier.objections),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
@@ -351,8 +351,8 @@ def _describe_foreign_claim(foreign_claim: ForeignClaim) -> str:
         return f"{foreign_claim.status.lifecycle.value} · no outcome recorded"
     flags = [] if foreign_claim.status.lifecycle.value in ("registered", "published") else [foreign_claim.status.lifecycle.value]
     flags += [] if foreign_claim.status.dispute.value == "undisputed" else [foreign_claim.status.dispute.value]
-    told = "".join(f", {flag}" for flag in flags)
-    return f"{describe_outcome(foreign_claim.outcome)}{told}, {foreign_claim.outcome.audit}"
+    suffix = "".join(f", {flag}" for flag in flags)
+    return f"{describe_outcome(foreign_claim.outcome)}{suffix}, {foreign_claim.outcome.audit}"
 
 
 # A claim over model versions.
@@ -540,7 +540,7 @@ def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
     """Return class, standing and mode of an outcome; `no outcome` without one."""
     if primary is None:
         return "no outcome"
-    return " · ".join(one.value.replace("_", " ") for one in (primary.class_, primary.standing, primary.mode) if one)
+    return " · ".join(part.value.replace("_", " ") for part in (primary.class_, primary.standing, primary.mode) if part)
 
 
 def _describe_replay(file: AuditFile, objection_page: ObjectionPage) -> str:

@@ -86,11 +86,13 @@ def _list_changed_claims(view: "View", subjects: Sequence[Identifier]) -> list[s
         elif subject.kind is Kind.CARD:
             claims |= dict.fromkeys(list_claims_of(view, subject))
         else:
-            found = f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
-            raise InputError(Fault("bad-identifier", str(subject), found))
+            problem = (
+                f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
+            )
+            raise InputError(Fault("bad-identifier", str(subject), problem))
     if not claims:
-        found = "it has no registered claims, so there is nothing to compare"
-        raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), found, advice="caveat claim list"))
+        problem = "it has no registered claims, so there is nothing to compare"
+        raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), problem, advice="caveat claim list"))
     return list(claims)
 
 
@@ -135,9 +137,9 @@ def keep(
     # The registry is read before the folder is made: a wrong identifier leaves no folder behind.
     if is_new or check:
         with app.view() as view:
-            asked = wish(view)  # a registry that has nothing of it leaves no folder behind
+            request = wish(view)  # a registry that has nothing of it leaves no folder behind
             if check:
-                _describe_due(app, inspect_folder(folder, view, asked))
+                _describe_due(app, inspect_folder(folder, view, request))
                 return
         folder.mkdir(parents=True, exist_ok=True)
     # Held from the inspection to the end, so that no other process changes what was seen.
@@ -407,14 +409,14 @@ def _build_wish(
     """Return what is asked of the folder; raises as `Collector.collect` where the registry has no supplement of a subject."""
     from registry.folder.folder_plan import FolderRequest
 
-    asked = None
+    names = None
     if subjects:
         wanted = _expand(view, subjects, everything=False)
         # As identifiers with and without revision, since the folder knows both.
-        asked = frozenset(map(str, wanted))
+        names = frozenset(map(str, wanted))
         if not is_kept:
             _refuse_unknown(view, subjects)
-    return FolderRequest(formats=tuple(formats), asked=asked, newest_only=not is_kept, publishes=publishes, proves=proves)
+    return FolderRequest(formats=tuple(formats), asked=names, newest_only=not is_kept, publishes=publishes, proves=proves)
 
 
 def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
@@ -432,9 +434,9 @@ def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
 
 def _refuse_nothing(subjects: "Sequence[Identifier]", *, everything: bool) -> None:
     if not subjects and not everything:
-        found = "nothing to report on"
+        problem = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
-        raise InputError(Fault("nothing-to-report", "caveat report", found, advice=advice))
+        raise InputError(Fault("nothing-to-report", "caveat report", problem, advice=advice))
 
 
 def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
@@ -442,15 +444,15 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     if options["check"] and not options["stale"]:
         raise click.UsageError("--check goes with --stale.")
     keys = {"--from": "sources", "--confidential": "seals", "--all": "everything", "ID": "subjects"}
-    given = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
-    given |= {f"--{name}" for name in ("publish", "sign") if options[name]}
+    used = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
+    used |= {f"--{name}" for name in ("publish", "sign") if options[name]}
     # Each combination names the option that would be ignored.
     for option, why, refused in (
         ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
         ("check", "--check draws nothing", ("--sign",)),
         ("sources", "--from draws what a file carries, and no registry is read for it", ("ID", "--all", "--as-of")),
     ):
-        if options[option] and (clash := [one for one in refused if one in given]):
+        if options[option] and (clash := [option_name for option_name in refused if option_name in used]):
             raise click.UsageError(f"{why}: it takes no {clash[0]}.")
 
 
@@ -467,8 +469,8 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
     from registry.registration.key_registration import get_document_key
 
     if sign and not draws_pdf:
-        found, advice = "only PDF files are signed, and none is rendered", "give --pdf too, or leave --sign out"
-        raise InputError(Fault("bad-option", "--sign", found, advice=advice))
+        problem, advice = "only PDF files are signed, and none is rendered", "give --pdf too, or leave --sign out"
+        raise InputError(Fault("bad-option", "--sign", problem, advice=advice))
     # By default only published files are signed.
     if not draws_pdf or not (publish if sign is None else sign):
         return None
@@ -554,8 +556,8 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
         subjects += [parse_identifier(summary.claim) for summary in view.list_claims()]
     for subject in subjects:
         if subject.kind not in (Kind.CARD, Kind.CLAIM):
-            found = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
-            raise InputError(Fault("bad-identifier", str(subject), found))
+            problem = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
+            raise InputError(Fault("bad-identifier", str(subject), problem))
         wanted[str(subject)] = subject
         # A card brings its claims, because its supplement links to theirs.
         if subject.kind is Kind.CARD:

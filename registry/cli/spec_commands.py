@@ -228,12 +228,12 @@ def _read_body(kind: SpecKind, file: Path) -> SpecBody:
 def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:
     from registry.errors import Fault, NotFoundError
 
-    found = view.find_spec(identifier.bare, version)
-    if found is None:
+    recorded = view.find_spec(identifier.bare, version)
+    if recorded is None:
         near = view.suggest(identifier.bare) or "caveat spec list shows them all"
         where = identifier.bare if version is None else f"{identifier.bare}@{version}"
         raise NotFoundError(Fault("not-registered", where, "no such specification", advice=near))
-    payload: SpecVersion = found.payload
+    payload: SpecVersion = recorded.payload
     return payload
 
 

@@ -439,7 +439,9 @@ def _write(folder: Path, report: ChangeReport, format_: OutputFormat, content: b
     name = report.identifier
     paths = names.list_names(name, format_, log_size=report.log_size)
     # The first free name, or the one that holds this very rendering.
-    path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, content))
+    path = next(
+        candidate for candidate in paths if not os.path.lexists(folder / candidate) or holds_drawing(folder / candidate, format_, content)
+    )
     if not os.path.lexists(folder / path):
         replace_file(folder / path, sign(content) if sign is not None and format_ is OutputFormat.PDF else content)
     return FolderFile(format=format_, path=path, sha256=hashlib.sha256(content).hexdigest(), size_bytes=len(content))

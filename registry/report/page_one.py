@@ -80,8 +80,8 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield from _list_unconfirmed(evidence, estimate)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
-    if asked := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
-        yield StatusReason(text=asked, section=Section.PROVENANCE)
+    if caution := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
+        yield StatusReason(text=caution, section=Section.PROVENANCE)
     yield from build_deviation_reasons(evidence.audit)
     yield from _list_without_lock(evidence)
     yield from build_choice_reasons(evidence.audit, evidence.other_audits, evidence.model)
@@ -304,8 +304,8 @@ def _account_audit(audit: AuditPart) -> Iterator[str]:
     # Tasks and contexts stand in the figure, once.
     n, first = estimate.specs[0].n, f" (first of {len(estimate.specs)} specifications)" if len(estimate.specs) > 1 else ""
     yield f"n = {n.responses_test + n.responses_deploy:,} responses{first}"
-    asked = audit.asked_now.names_returned if audit.asked_now else ()
-    yield f"model asked: {', '.join(asked) if asked else 'not stated'}"
+    names = audit.asked_now.names_returned if audit.asked_now else ()
+    yield f"model asked: {', '.join(names) if names else 'not stated'}"
     yield by
     yield from _state_validity(audit)
 

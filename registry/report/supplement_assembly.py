@@ -179,8 +179,8 @@ def assemble_card(
 
 def _list_each(dossiers: Sequence[Dossier]) -> tuple[ObjectionFile, ...]:
     """Return the objections of many claims, each once, in log order."""
-    each = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
@@ -337,7 +337,7 @@ def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) ->
         published=payload.published,
         url=payload.url,
         entry=card.entry,
-        newer=max((one.payload.revision for one in newer), default=None),
+        newer=max((revision.payload.revision for revision in newer), default=None),
     )
 
 

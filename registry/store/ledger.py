@@ -200,7 +200,7 @@ def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: in
 
 def _check_revision(connection: Connection, url: str) -> None:
     """Cheaper than asking Alembic, which takes longer to load than most commands to run."""
-    found = "it holds no registry"
+    problem = "it holds no registry"
     try:
         current = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     except SQLAlchemyError as error:
@@ -208,17 +208,17 @@ def _check_revision(connection: Connection, url: str) -> None:
         # Only a missing table means "no registry". Every other database error must keep its own
         # cause.
         if "alembic_version" in str(error):
-            raise UnavailableError(_not_found(url, found)) from error
+            raise UnavailableError(_not_found(url, problem)) from error
         raise
     if current is None:
-        raise UnavailableError(_not_found(url, found))
+        raise UnavailableError(_not_found(url, problem))
     if current != REVISION:
-        found = f"its schema is at revision {current}, this caveat works with {REVISION}"
+        problem = f"its schema is at revision {current}, this caveat works with {REVISION}"
         # A revision without a migration is of a development version or a later Caveat: there is no way to upgrade it.
         known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
         other = "use the Caveat that made it, or make a new registry in another folder: caveat init"
-        raise UnavailableError(Fault("registry-not-current", url, found, advice=None if current in known else other))
+        raise UnavailableError(Fault("registry-not-current", url, problem, advice=None if current in known else other))
 
 
-def _not_found(url: str, found: str) -> Fault:
-    return Fault("registry-not-found", url, found)
+def _not_found(url: str, problem: str) -> Fault:
+    return Fault("registry-not-found", url, problem)

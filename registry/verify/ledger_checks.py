@@ -239,7 +239,7 @@ def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMean
 
 
 def _describe(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
-    told = "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD])
+    problems = "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD])
     # The report leaves findings out beyond a number; they are counted.
     left = len(faults) - _MOST_TOLD + unlisted
-    return f"{told}; and {left} more" if left > 0 else told
+    return f"{problems}; and {left} more" if left > 0 else problems

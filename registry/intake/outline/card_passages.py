@@ -143,7 +143,7 @@ class _Drafts:
 
     text: str
     reader: PassageReader
-    found: list[_Draft] = field(default_factory=list)
+    passages: list[_Draft] = field(default_factory=list)
     groups: int = 0
 
     def open_group(self) -> int:
@@ -152,7 +152,7 @@ class _Drafts:
 
     def add(self, kind: PassageKind, start: int, stop: int, words: str, **more: object) -> None:
         if words and start < stop:
-            self.found.append(_Draft(kind, start, stop, words, self.groups, **more))  # type: ignore[arg-type]
+            self.passages.append(_Draft(kind, start, stop, words, self.groups, **more))  # type: ignore[arg-type]
 
 
 def read_outline(card: CardText) -> Outline:
@@ -168,8 +168,8 @@ def read_outline(card: CardText) -> Outline:
         headings, notes = _read_hypertext(card, drafts)
     else:
         headings, notes = _read_printed(card, drafts)
-    told = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
-    return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=told)
+    remarks = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
+    return Outline(passages=_settle(card, drafts.passages, headings), headings=headings, notes=remarks)
 
 
 def build_row_reader(card: CardText) -> Callable[[int, int], str | None]:
