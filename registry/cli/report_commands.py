@@ -529,7 +529,7 @@ def _assemble(
 
 
 def _add_openings(supplement_subjects: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
-    """Give *found* with what the seal files open beside the public record; as it is without any."""
+    """Give *supplement_subjects* with what the seal files open beside the public record; as it is without any."""
     from registry.registration.specification_registration import read_seal
     from registry.report.status_account import add_openings
 

@@ -363,7 +363,7 @@ class PublicationExtra(Record):
 
 
 def encode_published(publication_extra: PublicationExtra) -> bytes:
-    """Return *said* as canonical JSON."""
+    """Return *publication_extra* as canonical JSON."""
     return canonical_bytes(to_document(publication_extra))
 
 

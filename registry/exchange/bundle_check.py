@@ -109,7 +109,7 @@ def find_signer(
     """Return the key that *note* is signed with and that is believed at its size.
 
     Args:
-        given: keys that are believed to begin with.
+        verifier_keys: keys that are believed to begin with.
         steps: key events of the log up to the size of *note*, in order.
         notes: signed checkpoints of the same log whose roots fit, *note* among them.
 
@@ -300,7 +300,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
 def check_bundle(
     path: Path, verifier_keys: tuple[VerifierKey, ...], *, progress: Callable[[int], None] = lambda _more: None
 ) -> tuple[Bundle, VerifierKey]:
-    """Return the bundle in the file *path* and the key that signs it, one of *given* or one that the log puts in its place.
+    """Return the bundle in the file *path* and the key that signs it, one of *verifier_keys* or one that the log puts in its place.
 
     Raises:
         InputError: as `read_whole` and `registry.exchange.bundle_check.find_signer`.

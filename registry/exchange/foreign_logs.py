@@ -83,7 +83,7 @@ def build_proof(size: int, first: LogBranch, second: LogBranch) -> Contradiction
 
 
 def verify_equivocation(equivocation: Equivocation) -> None:
-    """Check that *said* is evidence: that both notes are signed with the keys it names and cannot be of one history.
+    """Check that *equivocation* is evidence: that both notes are signed with the keys it names and cannot be of one history.
 
     Whether those are the log's keys no statement can prove of itself: compare them with what its authority publishes.
 
@@ -108,7 +108,7 @@ def find_equivocation(view: View, origin: str) -> tuple[Equivocation, ...]:
 
 
 def record_equivocation(writer: Writer, equivocation: Equivocation) -> bool:
-    """Record the evidence *said*, and return whether it is new: the same two notes are recorded once.
+    """Record the evidence *equivocation*, and return whether it is new: the same two notes are recorded once.
 
     Raises:
         InputError: it is no evidence.
@@ -226,7 +226,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
 
 
 def add_doubts(equivocation: Equivocation, known_log: KnownLog) -> Equivocation:
-    """Return *said* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
+    """Return *equivocation* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
     ended = known_log.ended.get(fingerprint_of_vkey(equivocation.vkey))
     if ended is None:
         return equivocation

@@ -125,7 +125,7 @@ def list_wanted(states: Iterable[str], folder: Folder | None, texts: Collection[
     Args:
         states: what the registry knows, `CLM-…@n` and `CRD-…@n`.
         folder: as it is known; None for a new one.
-        asked: identifiers, with or without `@n`, that alone are asked for; None for all.
+        texts: identifiers, with or without `@n`, that alone are asked for; None for all.
         newest_only: whether an identifier without `@n` asks for its newest revision only.
     """
     # Names that only the manifest knows are included, so that an erased statement is reported and

@@ -30,7 +30,7 @@ def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: I
 
 
 def record_step(writer: Writer, objection_event: ObjectionEvent, *, actor: str) -> Entry:
-    """Record the step *said* by *actor*, who speaks in *writer*, and return its entry.
+    """Record the step *objection_event* of *actor* with *writer*, and return its entry.
 
     Raises:
         ConflictError: it is not *actor* who may take this step, or the objection is settled.

@@ -223,7 +223,7 @@ class LogPlace:
 
 
 def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) -> VerificationMeans:
-    """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
+    """Return *trust* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
 
     Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
     """
