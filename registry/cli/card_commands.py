@@ -344,13 +344,13 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     from registry.folder.supplement_publishing import collect_coverage
 
     with app.view() as view:
-        recorded, card_coverage, untold = collect_coverage(view, card_id)
+        recorded, card_coverage, uncounted = collect_coverage(view, card_id)
         size = view.log_size
         disputed = [claim for claim in view.list_claims(card=card_id.bare) if claim.status.dispute is not Dispute.UNDISPUTED]
     card = recorded.payload
     reference = f"{card.card}@{card.revision}"
     document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(card_coverage)}
-    document["not_counted"] = list(untold)
+    document["not_counted"] = list(uncounted)
     document["disputed"] = [
         {"claim": f"{summary.claim}@{summary.revision}", "dispute": summary.status.dispute.value} for summary in disputed
     ]
@@ -358,7 +358,7 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     def text() -> Iterator[Block]:
         yield Title(f"{reference}  {card.title} ({card.publisher})")
         yield from _present_survey(card_coverage, reference)
-        yield from _present_erased(card_coverage, untold)
+        yield from _present_erased(card_coverage, uncounted)
         yield from _present_table(card_coverage)
         if disputed:
             names = ", ".join(f"{summary.claim} ({summary.status.dispute.value})" for summary in disputed[:_MOST])
@@ -382,15 +382,15 @@ def _present_survey(coverage: Coverage, reference: str) -> Iterator[Block]:
         yield f"Next: caveat claim propose {reference}\n"
 
 
-def _present_erased(coverage: Coverage, untold: Sequence[str]) -> Iterator[Block]:
+def _present_erased(coverage: Coverage, uncounted: Sequence[str]) -> Iterator[Block]:
     # Counts without erased statements would be taken for complete.
     if coverage.erased:
         entries = ", ".join(str(entry.seq) for entry in coverage.erased)
         yield f"Erased, and so not counted: passages proposed or excluded by {_count(len(coverage.erased), 'statement')} ({entries})."
-    if untold:
-        verb = "rests" if len(untold) == 1 else "rest"
-        names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
-        yield f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} {verb} on ({names})."
+    if uncounted:
+        verb = "rests" if len(uncounted) == 1 else "rest"
+        names = ", ".join(uncounted[:_MOST]) + (f" and {len(uncounted) - _MOST} more" if len(uncounted) > _MOST else "")
+        yield f"Erased, and so not counted: a statement that {_count(len(uncounted), 'claim')} {verb} on ({names})."
 
 
 def _present_table(coverage: Coverage) -> Iterator[Block]:

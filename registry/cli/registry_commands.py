@@ -226,11 +226,11 @@ def status(app: App) -> None:
     Each line of open work ends with the next command. Withdrawn, rejected and superseded claims need no work and are only counted.
     """
     with app.view(by_clock=True) as view:
-        overview = summarise_registry(view)
+        overview = build_overview(view)
     app.report(present_overview(overview))
 
 
-def summarise_registry(view: "View") -> RegistryOverview:
+def build_overview(view: "View") -> RegistryOverview:
     """Return counts and open work of the registry that *view* shows."""
     from registry.records.claim_status import Staleness
     from registry.store.status_derivation import TERMINAL

@@ -107,7 +107,7 @@ def _describe(subjects: Sequence[Identifier]) -> str | None:
 
 # `caveat report` for a folder that is kept up to date: with a list, a feed and a manifest.
 
-_MOST_TOLD = 20
+_MOST_LISTED = 20
 """Failures that are told one by one; the rest are counted."""
 NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
@@ -193,10 +193,10 @@ def _describe_nothing(app: App, folder: Path | None, looked: "FolderState", *, l
 
 def _describe_damaged(app: App, looked: "FolderState") -> bool:
     """Tell of altered files that cannot be drawn again as they were; return whether there are any."""
-    for path in looked.damaged[:_MOST_TOLD]:
+    for path in looked.damaged[:_MOST_LISTED]:
         app.say(f"ALTERED: {path} is not the file that was rendered here, and cannot be rendered again as it was; remove it")
-    if len(looked.damaged) > _MOST_TOLD:
-        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_TOLD:,} more files that cannot be rendered again")
+    if len(looked.damaged) > _MOST_LISTED:
+        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_LISTED:,} more files that cannot be rendered again")
     return bool(looked.damaged)
 
 
@@ -247,13 +247,13 @@ def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManage
 
 def _describe_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
     errors: Sequence[CaveatError] = updated.errors
-    for error in errors[:_MOST_TOLD]:
+    for error in errors[:_MOST_LISTED]:
         app.say(str(error))
-    if len(errors) > _MOST_TOLD:
-        app.say(f"and {len(errors) - _MOST_TOLD:,} more like these")
+    if len(errors) > _MOST_LISTED:
+        app.say(f"and {len(errors) - _MOST_LISTED:,} more like these")
     _count_failed(app, updated.failed, looked)
     if looked.plan.unknown:
-        app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_TOLD])}; their files are left as they are")
+        app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_LISTED])}; their files are left as they are")
     if _describe_damaged(app, looked) or errors or looked.plan.unknown:
         # Not evaluated as a whole: exit code 3, whatever was written.
         click.get_current_context().exit(3)
@@ -373,14 +373,14 @@ def _draw_apart(
         # The collection is only prepared; nothing is read before the context is entered.
         collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
         collected = compare(app, options["since"], subjects) if options["since"] else collected
-        supplement_subjects, count, untold = stack.enter_context(collected)
+        supplement_subjects, count, erasures = stack.enter_context(collected)
         progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
         opened = _add_openings(supplement_subjects, options["seals"])
         limit = app.config.time_limit_s
         supplements = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
     # Nothing could be rendered: then the reason is the command's error.
-    if untold and not supplements:
-        raise untold[0]
+    if erasures and not supplements:
+        raise erasures[0]
     if options["publish"]:
         # A change report names no claim or card, so no publication can name it.
         others = {supplement.name for supplement in supplements if supplement.facts is not None and not supplement.facts.is_recordable}
@@ -390,7 +390,7 @@ def _draw_apart(
             app.say(NO_KEY)
     elif publisher.key is not None:
         sign_written(supplements, publisher.key, at=publisher.at)
-    _tell(app, supplements, untold)
+    _tell(app, supplements, erasures)
 
 
 def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> "Publisher":
@@ -493,10 +493,10 @@ def _collect(
     """
     from registry.folder.supplement_publishing import SupplementCollector, read_supplements
 
-    untold: list[CaveatError] = []
+    erasures: list[CaveatError] = []
     if sources:
         read = read_supplements(sources)
-        yield read, len(read), untold
+        yield read, len(read), erasures
         return
     _refuse_nothing(subjects, everything=everything)
     # `--as-of` prints what superseded a supplement since, which only the latest view knows.
@@ -504,16 +504,16 @@ def _collect(
         wanted = _expand(view, subjects, everything=everything)
         # One subject needs its own state only; of many, all states are found at once.
         collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
-        assembled = _assemble(collector, wanted, untold)
+        assembled = _assemble(collector, wanted, erasures)
         # Named by their entry, so that they never take the place of the current files.
         named = (replace(subject, is_of_entry=True) for subject in assembled) if app.as_of is not None else assembled
-        yield named, len(wanted), untold
+        yield named, len(wanted), erasures
 
 
 def _assemble(
-    collector: "SupplementCollector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]"
+    collector: "SupplementCollector", wanted: "Iterable[Identifier]", erasures: "list[CaveatError]"
 ) -> "Iterator[SupplementSubject]":
-    """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
+    """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *erasures*."""
     # A few dozen at a time bound the memory.
     rest = iter(wanted)
     while stretch := list(islice(rest, _TOGETHER)):
@@ -525,7 +525,7 @@ def _assemble(
                 # Erased text stops one supplement and not the others.
                 if error.code != "body-erased":
                     raise
-                untold.append(NotFoundError([replace(fault, where=f"{subject}, {fault.where}") for fault in error.faults]))
+                erasures.append(NotFoundError([replace(fault, where=f"{subject}, {fault.where}") for fault in error.faults]))
 
 
 def _add_openings(supplement_subjects: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
@@ -565,15 +565,15 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
     return list(wanted.values())
 
 
-def _tell(app: App, written_files: "Sequence[WrittenFile]", untold: "Sequence[CaveatError]") -> None:
+def _tell(app: App, written_files: "Sequence[WrittenFile]", erasures: "Sequence[CaveatError]") -> None:
     failed = [written_file for written_file in written_files if written_file.error is not None]
     for file in written_files:
         if file.error is None:
             click.echo(str(file.path))
-    for error in (*untold, *(file.error for file in failed)):
+    for error in (*erasures, *(file.error for file in failed)):
         app.say(str(error))
     if failed:
         app.say(f"{len(failed)} of {len(written_files)} files could not be rendered")
-    if failed or untold:
+    if failed or erasures:
         # 3: something could not be made here.
         click.get_current_context().exit(3)

@@ -196,7 +196,7 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
     with app.view() as view:
         later = _get(view, spec_id, spec_id.revision)
         earlier = _get(view, spec_id, old or max(later.version - 1, 1))
-        changes, untold = compare_specs(view, format_reference(earlier), format_reference(later))
+        changes, obstacle = compare_specs(view, format_reference(earlier), format_reference(later))
     document = {
         "schema": "caveat/spec-diff/1",
         "spec": spec_id.bare,
@@ -205,9 +205,9 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
         "why": later.why,
         "changes": changes,
     }
-    if untold is not None:
-        document["not_compared"] = untold
-    app.answer(document, [untold or ""] if changes is None else present_changes(changes))
+    if obstacle is not None:
+        document["not_compared"] = obstacle
+    app.answer(document, [obstacle or ""] if changes is None else present_changes(changes))
 
 
 def _name_file(slug: str) -> str:

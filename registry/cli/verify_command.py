@@ -139,7 +139,7 @@ def _verify(
 
 
 def _to_document(file_verification: "FileVerification", demand: "Demand") -> dict[str, Any]:
-    from registry.verify.file_verification import find_missing, find_newer, find_verdict, find_wrong, summarise
+    from registry.verify.file_verification import describe_verification, find_missing, find_newer, find_verdict, find_wrong
 
     return {
         "file": file_verification.name,
@@ -149,7 +149,7 @@ def _to_document(file_verification: "FileVerification", demand: "Demand") -> dic
         "checks": [{"name": check.name.value, "answer": check.answer.value, "note": check.note} for check in file_verification.checks],
         "wrong": [check.name.value for check in find_wrong(file_verification.checks, required=demand.required)],
         "required_and_not_made": [name.value for name in find_missing(file_verification.checks, required=demand.required)],
-        "summary": summarise(file_verification, demand),
+        "summary": describe_verification(file_verification, demand),
         "faults": [describe_fault(fault) for fault in file_verification.faults],
     }
 
@@ -167,7 +167,7 @@ def _present(
     file_verifications: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool
 ) -> Iterator[Block]:
     """The verdict comes first. The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
-    from registry.verify.file_verification import find_verdict, format_verdict, summarise
+    from registry.verify.file_verification import describe_verification, find_verdict, format_verdict
 
     # The verdict comes first; `-v` prints the checks that are in order.
     verdicts = [find_verdict(file_verification, demand) for file_verification in file_verifications]
@@ -178,7 +178,7 @@ def _present(
         yield f"{worst}  {len(file_verifications)} files: {counts}"
     for verification, verdict in zip(file_verifications, verdicts, strict=True):
         yield f"{format_verdict(verdict, verification.checks)}  {verification.name}"
-        yield f"  {summarise(verification, demand)}"
+        yield f"  {describe_verification(verification, demand)}"
         shown = [check for check in verification.checks if is_verbose or check.answer.value != "yes"]
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in shown]
         if rows:

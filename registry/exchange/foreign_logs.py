@@ -226,7 +226,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
 
 
 def add_doubts(equivocation: Equivocation, known_log: KnownLog) -> Equivocation:
-    """Return *equivocation* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
+    """Return *equivocation* with what points to theft: the key of the second note was revoked or replaced in the history that is here."""
     ended = known_log.ended.get(fingerprint_of_vkey(equivocation.vkey))
     if ended is None:
         return equivocation

@@ -54,7 +54,7 @@ _LONGEST = 200
 """Characters of a quote or title that a list shows."""
 
 
-def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementDigest:
+def build_supplement_digest(supplement: Supplement | CardSupplement) -> SupplementDigest:
     """Return what is shown of *supplement*."""
     return _describe_claim(supplement) if isinstance(supplement, Supplement) else _describe_card(supplement)
 
@@ -253,7 +253,7 @@ def _finish(
         log_size=facts.log_size,
         files=(),
         audit=facts.audit,
-        summary=summarise_supplement(supplement),
+        summary=build_supplement_digest(supplement),
     )
     # In place and journaled now, so that a kill loses one supplement at most.
     data = {made.format: made.data for made in rendered_supplement.made if made.data is not None}

@@ -172,7 +172,7 @@ def _refuse_unknown(texts: Collection[str], claims: Iterable[str] | None, view: 
 # What superseded a supplement. The notice stands outside the record digest, as openings do: a
 # registry can confirm it; a file alone cannot, and says so (decision of 2026-11-22).
 
-_MOST_TOLD = 6
+_MOST_LISTED = 6
 _MOST_NAMED = 3
 
 SupersessionNotice = tuple[list[Entry], list[str]]
@@ -343,8 +343,8 @@ def _count_kinds(payloads: Iterable[Payload]) -> list[str]:
 
 
 def _shorten(texts: Sequence[str]) -> tuple[str, ...]:
-    more = len(texts) - _MOST_TOLD
-    return tuple(texts) if more <= 0 else (*texts[:_MOST_TOLD], f"And {more} more.")
+    more = len(texts) - _MOST_LISTED
+    return tuple(texts) if more <= 0 else (*texts[:_MOST_LISTED], f"And {more} more.")
 
 
 def _not_found(named: Identifier) -> NotFoundError:

@@ -241,7 +241,7 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
     recorded, dossiers = _read_card(view, card)
     text = _find_text(view, recorded.payload)
     coverage = _build_coverage(view, recorded, dossiers, text=text, read=build_passage_reader(text) if text else None)
-    return recorded, coverage, _list_untold(view, card, dossiers)
+    return recorded, coverage, _list_uncounted(view, card, dossiers)
 
 
 def render_supplements(
@@ -443,10 +443,10 @@ def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSup
     read = None if text is None else build_passage_reader(text)
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
-    return replace(made, erased=_list_untold(view, subject, dossiers))
+    return replace(made, erased=_list_uncounted(view, subject, dossiers))
 
 
-def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
+def _list_uncounted(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
     claims = {dossier.claim for dossier in dossiers}
     return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in claims))
 

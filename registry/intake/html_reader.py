@@ -238,7 +238,7 @@ def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...]]:
     return "".join(writer.pieces), tuple(headings)
 
 
-_TOLD = {
+_EXCLUDED_TAGS = {
     "script": "scripts",
     "noscript": "text for readers without scripts",
     "math": "formulas",
@@ -252,7 +252,7 @@ _TOLD = {
 def describe_excluded(source: str) -> tuple[str, ...]:
     """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is left out."""
     parser = LexborHTMLParser(source)
-    counts = {name: len(parser.css(tag)) for tag, name in _TOLD.items()}
+    counts = {name: len(parser.css(tag)) for tag, name in _EXCLUDED_TAGS.items()}
     counts["hidden elements"] = sum(1 for node in parser.css("[hidden], [style]") if _is_dropped(node, ""))
     listing = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
     return (f"Excluded from the page, because it does not show or is no text: {listing}.",) if listing else ()

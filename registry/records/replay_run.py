@@ -266,14 +266,14 @@ class ReplayAccount(Record):
         """Whether every context stands in this record whole."""
         return bool(self.contexts) and all(context.spec is not None for context in self.contexts)
 
-    def list_asked(self, arm: str) -> tuple[RequestedContexts, ...]:
+    def list_contexts(self, arm: str) -> tuple[RequestedContexts, ...]:
         """Return what the entries of *arm* were composed from."""
         names = {requested_arm.contexts for requested_arm in self.arms if requested_arm.arm == arm}
         return tuple(context for context in self.contexts if context.name in names)
 
     def list_references(self, arm: str) -> tuple[str, ...]:
         """Return the registered specifications of *arm*; none where one of its distributions is a mere file."""
-        texts = [contexts.reference for contexts in self.list_asked(arm)]
+        texts = [contexts.reference for contexts in self.list_contexts(arm)]
         return tuple(name for name in texts if name) if all(texts) else ()
 
 
@@ -580,10 +580,10 @@ class ModelIdentity(Record):
 
     def differs_from(self, other: "ModelIdentity | None") -> bool:
         """Whether *other* says something else of who was asked, whatever its words and whoever stated the names."""
-        return other is None or _summarise(self) != _summarise(other)
+        return other is None or _list_facts(self) != _list_facts(other)
 
 
-def _summarise(model_identity: ModelIdentity) -> tuple[object, ...]:
+def _list_facts(model_identity: ModelIdentity) -> tuple[object, ...]:
     elsewhere = [
         sorted({(name.name, str(name.model)) for name in names}) for names in (model_identity.belongs_to, model_identity.conflicts)
     ]

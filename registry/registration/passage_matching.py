@@ -14,8 +14,8 @@ from registry.intake.revision.passage_changes import (
     RevisionChanges,
     SenseChange,
     find_changed_numbers,
+    find_text_changes,
     find_turns,
-    summarise_changes,
 )
 from registry.records.claim import ClaimRevision
 from registry.records.claim_status import Lifecycle
@@ -263,7 +263,7 @@ def compare_sides(view: View | None, old: ComparedText, new: ComparedText, *, qu
     quoting = list_quoting(view, old.card.card) if view is not None and old.card is not None else None
     passages = list(_follow_claims(view, old, new, _choose_claims(old, new, quoting), follower)) if view is not None and quoting else []
     passages += [_build_comparison(name, old.name, anchor, follower.follow(anchor)) for name, anchor in find_quotes(old.text, quotes)]
-    changes = summarise_changes(follower)
+    changes = find_text_changes(follower)
     ours, theirs = _find_quoted(view, old, new, passages, quoting)
     return RevisionComparison(
         old=old,

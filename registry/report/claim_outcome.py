@@ -103,12 +103,12 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
     for file in dossier.audits:
         for outcome in file.restrictions:
             if outcome is not counts:
-                yield _summarise(dossier, file, outcome)
+                yield _build_audit_summary(dossier, file, outcome)
         if not file.restrictions and file is not leading:
-            yield _summarise(dossier, file, None)
+            yield _build_audit_summary(dossier, file, None)
 
 
-def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
+def _build_audit_summary(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     # One deviation may be explained by several statements; it counts once.
     deviations = list_deviations(deviation.payload for deviation in file.deviations)
@@ -413,7 +413,7 @@ def is_immaterial(change: CueChange, margin: float) -> bool:
 # before anyone stated them, so both answers can differ.
 
 
-def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
+def find_current_identity(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
     """Return who was asked for the scores of the last outcome of *file*, by the *names* in force; None without scores or outcome.
 
     Args:
@@ -433,15 +433,15 @@ def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelR
     return find_model_identity(names, model, file.lock.payload if file.lock else None, provenance)
 
 
-def find_asked_of_claim(dossier: Dossier, file: AuditFile) -> ModelIdentity | None:
-    """Return `find_asked_now` for an audit of the current revision of *dossier*; None for an audit of another one."""
+def find_claim_identity(dossier: Dossier, file: AuditFile) -> ModelIdentity | None:
+    """Return `find_current_identity` for an audit of the current revision of *dossier*; None for an audit of another one."""
     current = dossier.current.payload
     if file.audit.payload.claim != current.reference:
         return None
-    return find_asked_now(file, list_endpoint_names(dossier.model_endpoints), current.model)
+    return find_current_identity(file, list_endpoint_names(dossier.model_endpoints), current.model)
 
 
-def describe_asked(now: ModelIdentity | None, then: ModelIdentity | None) -> str | None:
+def describe_identity(now: ModelIdentity | None, then: ModelIdentity | None) -> str | None:
     """Return the caution that belongs to an outcome: None where its scores are of the claim's model, now as when it was recorded.
 
     Args:

@@ -207,7 +207,7 @@ def describe_mapping(replayed: ReplayAccount) -> str:
 def describe_cues(replayed: ReplayAccount) -> str | None:
     """Return the cues that the contexts of the test side are marked with; None where none is, or the contexts are not in the record."""
     cues: dict[str, None] = {}
-    for requested in replayed.list_asked("test"):
+    for requested in replayed.list_contexts("test"):
         cues |= dict.fromkeys(_list_cues(requested.spec)) if requested.spec else {}
     return f"marked in the contexts that were replayed: {', '.join(cues)}" if cues else None
 

@@ -13,7 +13,7 @@ from registry.records.module_findings import Ablation, FindingBody, Naturalness,
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
-from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
+from registry.report.claim_outcome import CHANCE, describe_identity, find_interval, format_measure_value
 from registry.report.number_format import SHARES, Unit, format_day, format_items, format_level, format_percent, join
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
@@ -80,7 +80,7 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield from _list_unconfirmed(evidence, estimate)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
-    if caution := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
+    if caution := describe_identity(evidence.audit.asked_now, evidence.outcome.asked):
         yield StatusReason(text=caution, section=Section.PROVENANCE)
     yield from build_deviation_reasons(evidence.audit)
     yield from _list_without_lock(evidence)

@@ -305,7 +305,7 @@ def _check_spec(lock_facts: _LockFacts, spec: LockedSpec, item: LockedItem) -> t
     if lock_facts.replayed is None:
         return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
-    same = spec.sha256 in {contexts.digest for contexts in lock_facts.replayed.list_asked(side)}
+    same = spec.sha256 in {contexts.digest for contexts in lock_facts.replayed.list_contexts(side)}
     # A sealed text is known by its commitment alone.
     if spec.is_sealed:
         return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)

@@ -28,7 +28,7 @@ _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.EXPIRY: "resolved by a new audit, or by a dismissal",
     CauseKind.REVISION: "resolved by an audit of this revision, or by a dismissal",
 }
-_MOST_TOLD = 2
+_MOST_LISTED = 2
 _READ_NEWER = "read the newer revision"
 
 
@@ -133,8 +133,8 @@ def _describe_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseR
 
 
 def _shorten(texts: Sequence[str]) -> str:
-    more = len(texts) - _MOST_TOLD
-    return "; ".join(texts[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    more = len(texts) - _MOST_LISTED
+    return "; ".join(texts[:_MOST_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 # Disputes and disclosure.

@@ -34,7 +34,7 @@ from registry.report.claim_outcome import (
     build_three_figures,
     describe_leading,
     describe_own_verdict,
-    find_asked_of_claim,
+    find_claim_identity,
     find_first_spec,
     find_leading,
     find_not_made,
@@ -198,7 +198,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         ends=file.ends,
         deviations=file.deviations,
         explorations=file.explorations,
-        asked_now=find_asked_of_claim(dossier, file),
+        asked_now=find_claim_identity(dossier, file),
         is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
     )
 

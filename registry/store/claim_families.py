@@ -97,7 +97,7 @@ class FamilyFinder:
         self._filled = filled
         self._list_ignored = list_ignored
         self._foreign: dict[str, FamilyFinder | None] = {}
-        self._asked = 0
+        self._lookups = 0
         self._quotes: dict[int, Quote] = {}
         """Of the whole log, once they were read."""
         self._outcomes: Outcomes = {}
@@ -117,8 +117,8 @@ class FamilyFinder:
         Args:
             with_members: whether claims without an outcome are named too; without them it is quicker.
         """
-        self._asked += len(numbers)
-        if not self._quotes and self._asked <= max(_FEW, self._reader.log_size // _SHARE):
+        self._lookups += len(numbers)
+        if not self._quotes and self._lookups <= max(_FEW, self._reader.log_size // _SHARE):
             return self._look_up(numbers, with_members=with_members)
         if not self._quotes:
             self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}

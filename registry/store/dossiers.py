@@ -531,12 +531,12 @@ def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple
         claim.test_context,
         *claim.deploy_contexts,
         *(name for lock in locks for name in list_locked(lock)),
-        *(name for file in own for name in _list_asked(file)),
+        *(name for file in own for name in _list_replayed_contexts(file)),
     )
     return tuple(dict.fromkeys(split_reference(name) for name in named if name))
 
 
-def _list_asked(file: AuditFile) -> Iterator[str]:
+def _list_replayed_contexts(file: AuditFile) -> Iterator[str]:
     """Give the registered contexts of both sides that the scores of *file* are of."""
     origins = [*(run.payload.provenance for run in file.runs), *(restriction.payload.provenance for restriction in file.restrictions)]
     for replayed in (origin.replayed for origin in origins if origin is not None):
@@ -634,8 +634,8 @@ def _read_trail(reader: LogReader, numbers: list[int]) -> Iterator[TrailEntry]:
     there = {row[0] for row in reader.rows(select(body.c.seq).where(body.c.log == reader.log_id, body.c.seq.in_(numbers)))}
     recorded = {statement.entry.seq: statement for statement in reader.recorded(there)}
     gone = [seq for seq in numbers if seq not in there]
-    said_gone = select(erasure.c.seq).where(erasure.c.log == reader.log_id, erasure.c.erased.in_(gone))
-    erasures = {statement.payload.erased: statement for statement in reader.recorded_by(said_gone)}
+    selection = select(erasure.c.seq).where(erasure.c.log == reader.log_id, erasure.c.erased.in_(gone))
+    erasures = {statement.payload.erased: statement for statement in reader.recorded_by(selection)}
     for seq in numbers:
         if seq in recorded:
             yield TrailEntry(entry=recorded[seq].entry, payload=recorded[seq].payload)

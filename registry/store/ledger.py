@@ -12,7 +12,7 @@ from registry.configuration import find_resource
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.database_engine import OWN_LOG, close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
 from registry.store.database_tables import REVISION, entry
-from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
+from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, list_log_summaries, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -100,7 +100,7 @@ class Ledger:
     def list_logs(self) -> tuple[LogSummary, ...]:
         """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""
         with self.connect() as connection:
-            return summarise_logs(connection)
+            return list_log_summaries(connection)
 
     @contextmanager
     def write(self, *, actor: str) -> Iterator[Writer]:

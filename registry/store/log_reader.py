@@ -545,7 +545,7 @@ class LogSummary(Record):
     """Whether this registry writes it."""
 
 
-def summarise_logs(connection: Connection) -> tuple[LogSummary, ...]:
+def list_log_summaries(connection: Connection) -> tuple[LogSummary, ...]:
     """Return the logs behind *connection*, the own one first; empty before the first entry."""
     size = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log.c.id).scalar_subquery()
     rows = connection.execute(select(log.c.id, log.c.origin, log.c.vkey, size.label("size")).order_by(log.c.id))

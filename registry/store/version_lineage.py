@@ -259,7 +259,7 @@ class EndpointIndex:
         names = {name for _, of, name in self._statements if of == model}
         # An audit decided by these names which model was asked, so a later statement on one of them
         # concerns the claim.
-        names |= self._asked.get(claim, set()) if claim is not None else set()
+        names |= self._returned_names.get(claim, set()) if claim is not None else set()
         return [seq for seq, of, name in self._statements if of == model or name in names]
 
     @cached_property
@@ -268,7 +268,7 @@ class EndpointIndex:
         return [(row[0], ModelRef(developer=row[1], name=row[2], version=row[3]), row[4]) for row in rows]
 
     @cached_property
-    def _asked(self) -> dict[str, set[str]]:
+    def _returned_names(self) -> dict[str, set[str]]:
         same = (asked_name.c.log == audit.c.log) & (asked_name.c.audit == audit.c.audit)
         wanted = select(audit.c.claim, asked_name.c.name).join(asked_name, same)
         names: dict[str, set[str]] = defaultdict(set)

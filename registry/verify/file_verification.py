@@ -582,7 +582,7 @@ def find_exit_code(file_verifications: Sequence[FileVerification], demand: Deman
     return _NOT_MADE if FileVerdict.INCOMPLETE in verdicts else _FINE
 
 
-def summarise(file_verification: FileVerification, demand: Demand) -> str:
+def describe_verification(file_verification: FileVerification, demand: Demand) -> str:
     """Return what the checks come to in a sentence or two."""
     if file_verification.faults:
         return f"Nothing of it was checked: {'; '.join(f'{fault.code}: {fault.found}' for fault in file_verification.faults[:4])}"

@@ -33,7 +33,7 @@ _DRAWN_WITH = "Caveat, templates "
 # Case does not matter in a file's name.
 _NAMED = re.compile(r"(?<![A-Z0-9])((?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z])(?:@([1-9][0-9]{0,8}))?", re.IGNORECASE)
 """A claim or card in the name of a file, with or without its revision; how the rest is called is the user's affair."""
-_MOST_TOLD = 3
+_MOST_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +131,8 @@ def check_record(embedded: SupplementInFile) -> Check:
         return no(CheckName.RECORD, other)
     # Reading fills absent fields with defaults, so a taken-out field shows only here.
     if differing := list(_list_differences(to_document(embedded.supplement), embedded.document, "")):
-        more = f"; and {len(differing) - _MOST_TOLD} more" if len(differing) > _MOST_TOLD else ""
-        return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_TOLD])}{more}")
+        more = f"; and {len(differing) - _MOST_LISTED} more" if len(differing) > _MOST_LISTED else ""
+        return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_LISTED])}{more}")
     supplement = embedded.supplement
     opened = supplement.openings if isinstance(supplement, Supplement) else ()
     # Openings lie outside the record digest, so each is checked against its commitment.
@@ -191,8 +191,8 @@ def check_authors(embedded: SupplementInFile) -> Check:
     except CaveatError as error:
         return no(CheckName.AUTHORS, f"{error.faults[0].where}: {error.faults[0].found}")
     if faults:
-        more = f"; and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
-        return no(CheckName.AUTHORS, "; ".join(f"{fault.code}: {fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD]) + more)
+        more = f"; and {len(faults) - _MOST_LISTED} more" if len(faults) > _MOST_LISTED else ""
+        return no(CheckName.AUTHORS, "; ".join(f"{fault.code}: {fault.where}: {fault.found}" for fault in faults[:_MOST_LISTED]) + more)
     signed = [group for group in groups if group.is_signed]
     asserted = sum(backed_group.count for backed_group in groups if not backed_group.is_signed)
     # No signature is no fault: then the operator alone asserts the statements.

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # What the log proves of a supplement: the entries that it names, and its publication.
 
-_MOST_TOLD = 3
+_MOST_LISTED = 3
 _COMPOSED = (
     "not covered is what the supplement composes from them (reasons, limits, names, a card's title and rows, gaps, other audits): "
     "`published` with `checkpoint`, `signature` or `registry` vouch for that"
@@ -75,12 +75,12 @@ def check_entries(embedded: SupplementInFile) -> Check:
     except CaveatError as error:
         # The same fault can concern many entries; each is printed once.
         problems = list(dict.fromkeys(f"{fault.where}: {fault.found}" for fault in error.faults))
-        more = f"; and {len(problems) - _MOST_TOLD} more" if len(problems) > _MOST_TOLD else ""
-        return no(CheckName.ENTRIES, "; ".join(problems[:_MOST_TOLD]) + more)
+        more = f"; and {len(problems) - _MOST_LISTED} more" if len(problems) > _MOST_LISTED else ""
+        return no(CheckName.ENTRIES, "; ".join(problems[:_MOST_LISTED]) + more)
     # The entries are proven; now what the supplement says of them is compared.
     if contradictions := list_contradictions(supplement):
-        more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
-        return no(CheckName.ENTRIES, f"not what the statements given with it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
+        more = f"; and {len(contradictions) - _MOST_LISTED} more" if len(contradictions) > _MOST_LISTED else ""
+        return no(CheckName.ENTRIES, f"not what the statements given with it say: {'; '.join(contradictions[:_MOST_LISTED])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
     # Named entries without a statement prove number and leaf, not words.
     hashed = f"of {whole} every word was hashed again" if whole else "their text is not in it"

@@ -291,7 +291,7 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     for table, near in zip(tables, matched, strict=True):
         caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
         _add_printed_table(table, caption or None, drafts)
-    return headings, _describe_tables(tables, are_told=bool(headings) and not card.headings)
+    return headings, _describe_tables(tables, has_derived_headings=bool(headings) and not card.headings)
 
 
 def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
@@ -303,9 +303,9 @@ def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
             line.kind = PassageKind.ROW
 
 
-def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
+def _describe_tables(tables: list[PrintedTable], *, has_derived_headings: bool) -> tuple[str, ...]:
     notes = []
-    if are_told:
+    if has_derived_headings:
         notes.append("The file declares no headings: they were derived from numbered lines and the table of contents.")
     unnamed = sum(1 for table in tables if table.columns is None)
     if unnamed:

@@ -572,7 +572,7 @@ class RevisionChanges:
     """Sentences, rows and items that were reworded or removed, in the order of the older text."""
 
 
-def summarise_changes(follower: Follower) -> RevisionChanges:
+def find_text_changes(follower: Follower) -> RevisionChanges:
     """Return what changed between the two texts of *follower* as wholes."""
     alike = [pair for pair in follower.alignment.pairs if pair.is_alike]
     reworded = [pair for pair in follower.alignment.pairs if not pair.is_alike]
