@@ -188,7 +188,7 @@ def test_a_checkpoint_of_somebody_else_is_refused(aisi: Institute, lab: Institut
     codes = []
     for options in (
         {"note": read_note(tmp_path / "theirs.db.checkpoint")},
-        {"note": note, "given": [lab.vkey]},
+        {"note": note, "keys": [lab.vkey]},
         {"note": note[:-10] + ("A" if note[-10] != "A" else "B") + note[-9:]},
         {"note": "hello"},
     ):
