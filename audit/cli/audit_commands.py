@@ -144,7 +144,7 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
     Raises:
         InputError: the two say different things of one.
     """
-    from audit.sources.log_rows import summarise_accounts
+    from audit.sources.log_rows import describe_accounts
 
     logged = evidence.provenance
     faults = []
@@ -162,7 +162,7 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
     if faults:
         raise InputError(faults)
     if evidence.imported is not None:
-        merged["imported"] = summarise_accounts(evidence.imported)
+        merged["imported"] = describe_accounts(evidence.imported)
     return Provenance(**merged, **{name: getattr(logged, name) for name in _OF_DATA})
 
 
@@ -523,13 +523,13 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from audit.protocol.audit_record import get_audit, get_claim
     from registry.cli.spec_presenter import present_disputes
     from registry.codec.canonical_documents import to_document
-    from registry.report.claim_outcome import find_asked_now
+    from registry.report.claim_outcome import find_current_identity
     from registry.report.minimum_reporting import build_audit_items
 
     with app.view(by_clock=True) as view:
         file = get_audit(view, audit_id.bare)
         dossier = view.dossier(file.audit.payload.claim)
-        asked_now = find_asked_now(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
+        asked_now = find_current_identity(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
     outcome = file.restrictions[-1] if file.restrictions else None
     document = {
         "schema": "caveat/audit-show/1",

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import Any
 
 from audit.records.model_response import ImportedFile, ImportedLog
-from audit.score.run_evidence import Side, SideCounts, name_side, remark_sides, summarise
+from audit.score.run_evidence import Side, SideCounts, describe_sides, name_side, remark_sides
 from audit.score.scorers import remark_scorer
 from registry.codec.canonical_documents import to_document
 from registry.present.blocks import Block, Table
@@ -30,7 +30,7 @@ def summarise_scored(
         "scorer_sha256": digest,
         "changed": changed,
         "files": {name: str(path) for name, path in written.items()},
-        "sides": list(summarise(tallies)),
+        "sides": list(describe_sides(tallies)),
         "warnings": [{"code": remark.code, "message": remark.message} for remark in remarks],
     }
 

@@ -11,6 +11,7 @@ from audit.errors import DesignError
 from audit.modules.score_sides import (
     DEFAULT_SPEC,
     ScoredArm,
+    build_arm_summaries,
     build_arms,
     check_asked,
     check_range,
@@ -19,7 +20,6 @@ from audit.modules.score_sides import (
     find_weights,
     name_files,
     split_judges,
-    summarise_arms,
     warn_of_arms,
     warn_of_clusters,
     warn_of_contrast,
@@ -178,7 +178,7 @@ def _answer_each_judge(
             continue
         # Arms are summarised once, by the scores of the first judge. Each contrast is reported for
         # every judge.
-        arms = arms or summarise_arms(study.arms, scale, study.weights, tasks=len(study.labels))
+        arms = arms or build_arm_summaries(study.arms, scale, study.weights, tasks=len(study.labels))
         answers.extend(replace(one, judge=judge) for one in contrasts)
         warnings.extend(replace(warning, judge=judge) for warning in told)
     if faults:

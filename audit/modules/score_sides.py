@@ -527,7 +527,7 @@ def build_arms(table: ScoreTable, scale: ScoreScale, names: Iterable[str], *, ne
     return arms
 
 
-def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Floats | None, *, tasks: int) -> tuple[ArmSummary, ...]:
+def build_arm_summaries(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Floats | None, *, tasks: int) -> tuple[ArmSummary, ...]:
     """Return each arm by itself, over all its tasks, in the order of names."""
     summaries = []
     for name in sorted(arms):

@@ -381,7 +381,7 @@ def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: Outco
         provenance=scored.provenance,
         reads_response_only=_find_reading(view, file, scored),
         is_invariance_checked=find_invariance((finding.payload.body for finding in file.findings), scores=scored.table.content) is True,
-        deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
+        deployment_described=registered or (replayed is not None and bool(replayed.list_contexts(scored.deploy_arm))),
     )
 
 

@@ -117,7 +117,7 @@ def compare_scores(
     # With a run folder, contexts are compared by digest and parts by the replay itself. Without it only the names of
     # contexts in the table can be compared, and nothing shows that they have the locked texts.
     if replayed is not None:
-        sides = {"": {contexts.digest for contexts in replayed.list_asked(SIDES[0])}}
+        sides = {"": {contexts.digest for contexts in replayed.list_contexts(SIDES[0])}}
         by_name = {context.name: context.digest for context in replayed.contexts}
         for arm in replayed.arms:
             if arm.arm == SIDES[1] and arm.contexts in by_name:

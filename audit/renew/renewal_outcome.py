@@ -25,7 +25,7 @@ from audit.renew.renewal_choice import ClaimRenewal, draft_renewal, list_task_id
 from audit.renew.renewal_replays import REPLAY, RenewalGroup, RenewedReplay, check_same, renew_replay, write_files
 from audit.replay.replay_provenance import withhold_prompts
 from audit.score.run_evidence import RunEvidence, read_run
-from audit.sources.log_rows import summarise_accounts
+from audit.sources.log_rows import describe_accounts
 from audit.statistics.responses import ScoreTable
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
 from registry.codec.file_io import read_document, write_file
@@ -183,7 +183,7 @@ def record_outcome(writer: Writer, one: ClaimRenewal, measured: RenewalMeasureme
     for body, source in measured.findings:
         add_finding(writer, name, body, source=source)
     imported = measured.evidence.imported
-    provenance = replace(imported.provenance, imported=summarise_accounts(imported))
+    provenance = replace(imported.provenance, imported=describe_accounts(imported))
     scored = ScoredTable(
         table=measured.evidence.table,
         source=measured.evidence.source,

@@ -119,7 +119,7 @@ def name_side(side: Side) -> str:
     return " ".join((arm, *([spec] if spec else []), *([f"without {edit}"] if edit else [])))
 
 
-def summarise(tallies: Mapping[Side, SideCounts]) -> Sequence[dict[str, object]]:
+def describe_sides(tallies: Mapping[Side, SideCounts]) -> Sequence[dict[str, object]]:
     """Return the counts of each side as JSON values."""
     return [
         {

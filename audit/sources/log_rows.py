@@ -185,7 +185,7 @@ def _name(files: Sequence[str]) -> str:
     return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
-def summarise_accounts(imported: ImportedLog) -> str:
+def describe_accounts(imported: ImportedLog) -> str:
     """Return one line for each file: what was declared, found and scored, what was left out, and what else must be known of it."""
     return "\n".join(map(_summarise, imported.files))
 

@@ -179,8 +179,8 @@ def _find_about_models(before: LogReader, after: LogReader) -> set[str]:
     claims: set[str] = set()
     for model in models:
         about = (claim_revision.c.developer == model.developer, claim_revision.c.model_version == model.version)
-        found = select(claim_revision.c.claim).where(seen(claim_revision), claim_revision.c.model == model.name, *about)
-        claims |= {claim for (claim,) in after.plain_rows(found)}
+        wanted = select(claim_revision.c.claim).where(seen(claim_revision), claim_revision.c.model == model.name, *about)
+        claims |= {claim for (claim,) in after.plain_rows(wanted)}
     return claims
 
 
