@@ -14,6 +14,8 @@ from registry.records.statement import Entry, Publication
 from registry.records.supplement import ChangeReport, ClaimChange, Occasion, name_report
 from registry.records.system_card import Card
 from registry.report.claim_change import build_change, describe_change_reasons, describe_revision, find_occasions, quote, rank_change
+from registry.store.changed_claims import find_changed
+from registry.store.claim_listing import list_heads
 from registry.store.log_integrity import RowCheck
 from registry.store.log_seals import prove
 from registry.store.registry_view import View
@@ -44,22 +46,20 @@ def collect_changes(before: View, after: View, *, claims: Sequence[str] | None =
         AlteredError: a row was edited by hand.
     """
     _refuse_other(before, after)
-    # Digests of all states, in one pass; only claims whose digest differs are read.
-    then, now = _find_newest(before, claims), _find_newest(after, claims)
-    _refuse_unknown(now, claims, after)
+    _refuse_unknown(claims, after)
     gathered = _ChangedDossiers()
-    changed = sorted(claim for claim, state in now.items() if then.get(claim) != state)
+    # Only claims whose state differs are read.
+    changed, unchanged = find_changed(before, after, claims)
     rows = RowCheck(after)
     # In portions, so that two dossiers of every claim are never in memory together.
     for start in range(0, len(changed), _AT_ONCE):
         _gather(gathered, before, after, changed[start : start + _AT_ONCE], rows)
-    return _build_report(before, after, gathered, claims=claims, scope=scope, unchanged=len(now) - len(changed))
+    return _build_report(before, after, gathered, claims=claims, scope=scope, unchanged=unchanged)
 
 
 def list_changed(before: View, after: View, *, claims: Collection[str] | None = None) -> tuple[str, ...]:
     """Return the claims, `CLM-…` ascending, whose newest revision is another in *after*, or stands otherwise."""
-    then, now = _find_newest(before, claims), _find_newest(after, claims)
-    return tuple(sorted(claim for claim, state in now.items() if then.get(claim) != state))
+    return tuple(find_changed(before, after, claims)[0])
 
 
 @dataclass(slots=True)
@@ -69,19 +69,6 @@ class _ChangedDossiers:
     changes: list[ClaimChange] = field(default_factory=list)
     occasions: dict[int, Occasion] = field(default_factory=dict)
     erased: list[str] = field(default_factory=list)
-
-
-def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[int, str]]:
-    """Return the newest revision of each claim that has one, with its state."""
-    newest: dict[str, tuple[int, str]] = {}
-    wanted = None if claims is None else frozenset(claims)
-    for name, state in find_states(view).items():
-        claim, _, revision = name.partition("@")
-        is_wanted = claim.startswith(f"{Kind.CLAIM}-") and (wanted is None or claim in wanted)
-        # The newest revision stands for the claim.
-        if is_wanted and int(revision) > newest.get(claim, (0, ""))[0]:
-            newest[claim] = (int(revision), state)
-    return newest
 
 
 def _gather(gathered: _ChangedDossiers, before: View, after: View, claims: Sequence[str], rows: RowCheck) -> None:
@@ -159,11 +146,12 @@ def _refuse_other(before: View, after: View) -> None:
         raise InputError(Fault("bad-option", "change report", found, advice="name an earlier entry or date as its beginning"))
 
 
-def _refuse_unknown(texts: Collection[str], claims: Iterable[str] | None, view: View) -> None:
+def _refuse_unknown(claims: Sequence[str] | None, view: View) -> None:
+    known = {head.claim for head in list_heads(view, claims)} if claims else set()
     faults = [
         Fault("not-registered", claim, "no such claim has a text here", advice=view.suggest(claim) or "caveat claim list")
         for claim in dict.fromkeys(claims or ())
-        if claim not in texts
+        if claim not in known
     ]
     if faults:
         raise NotFoundError(faults)

@@ -420,6 +420,12 @@ def _in_log(outcome: FamilyOutcome, log: str) -> FamilyOutcome:
     return replace(outcome, log=outcome.log or log)
 
 
+def find_linkable(reader: LogReader, numbers: Collection[int]) -> set[int]:
+    """Return the entries of all claim revisions that may be of one family with those of *numbers*, or share a place with them."""
+    quotes = list(_read_quotes(reader, numbers, has_matches=bool(reader.find_filled(passage_match))))
+    return _find_linked(reader, quotes) | _find_comparable(reader, quotes)
+
+
 def _find_linked(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
     """Return the entries of all claim revisions that identifier, origin or place link with *quotes*."""
     claims = {quote.claim for quote in quotes}

@@ -2,20 +2,17 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from time import perf_counter
 from typing import Any
 
 import pytest
 
-from registry.records.claim import ClaimRevision, Form, Relation
+from registry.records.claim import Form, Relation
 from registry.records.claim_status import overlaps_words, read_words
 from registry.records.model_version import ModelRef
-from registry.records.record import Kind
 from registry.records.system_card import MatchResult
 from registry.records.verdict import (
     Basis,
     ClaimClass,
-    Mode,
     RestrictionStatus,
     Standing,
     Verdict,
@@ -260,33 +257,3 @@ def test_words_overlap_by_containment_or_half_of_the_shorter() -> None:
     assert overlaps(whole, "model refuses at least 90 % of harmful requests in English, French and German text")
     assert not overlaps(whole, "The model refuses at least one request in each session that we ran with people.")
     assert not overlaps(whole, "")
-
-
-def test_ten_thousand_claims_are_listed_in_seconds(ledger: Ledger) -> None:
-    """A family is found by its passage: the time for a list grows with the claims, not with their square, which would be 25 times."""
-    seconds = {}
-    with ledger.write(actor="LAB") as writer:
-        phi = make.settle(writer)
-        card = make.add_card(writer)
-    for count in (1_000, 4_000):
-        with ledger.write(actor="LAB") as writer:
-            names = writer.allocate(Kind.CLAIM, "LAB", count)
-            writer.append_many([_at(name, phi, card, place) for place, name in enumerate(names)])
-            for name in names[:: count // 100]:
-                audit = make.add_audit(writer, f"{name}@1")
-                reading = make.verdict(Form.PREVALENCE, ClaimClass.UNDETERMINED, mode=Mode.NOISY, resolves="more tasks")
-                writer.append(make.restriction(audit, f"{name}@1", reading))
-        with ledger.view() as view:
-            begun = perf_counter()
-            listed = sum(1 for _ in view.list_claims())
-            seconds[listed] = perf_counter() - begun
-    few, many = seconds
-    assert (few, many) == (1_000, 5_000)
-    # PostgreSQL has no statistics of rows that were written a moment ago, so its plan for the longer list may be a poor one.
-    assert seconds[many] < 20 * max(seconds[few], 0.2)
-
-
-def _at(name: str, phi: str, card: str, place: int) -> ClaimRevision:
-    quote = f"It does not scheme in case {place} of the suite."
-    anchor = replace(make.anchor(), start=100 * place, stop=100 * place + len(quote), exact=quote)
-    return make.claim(name, phi, card=f"{card}@1", quote=quote, quote_status=make.QuoteStatus.VERBATIM, anchor=anchor)
