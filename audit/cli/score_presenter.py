@@ -85,7 +85,7 @@ def _present_notes(tallies: Mapping[Side, SideCounts]) -> Iterator[Block]:
 
 def _present_warnings(warnings: list[dict[str, str]]) -> Iterator[Block]:
     for code in dict.fromkeys(warning["code"] for warning in warnings):
-        same = [one["message"] for one in warnings if one["code"] == code]
+        same = [warning["message"] for warning in warnings if warning["code"] == code]
         for message in same[:_MOST_REMARKS]:
             yield f"warning: {code}: {message}"
         if len(same) > _MOST_REMARKS:
