@@ -61,19 +61,19 @@ def check_policy(policy: Policy, *, batch: bool = False) -> None:
     """
     # A key in the file would be in every recording, so only the name of a variable is taken, and what was written is not repeated.
     if policy.key not in (None, NO_KEY) and not _KEY_NAME.fullmatch(policy.key or ""):
-        found = "is not the name of an environment variable; a key itself is never in a file"
-        raise InputError(Fault("not-valid", "policy.key", found, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
+        problem = "is not the name of an environment variable; a key itself is never in a file"
+        raise InputError(Fault("not-valid", "policy.key", problem, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
     match get_api(policy):
         case ModelApi.OPENAI_CHAT:
             check_chat_policy(policy)
             if batch:
-                found = "batches of the OpenAI API are not supported; only those of the Messages API are"
-                raise InputError(Fault("batch-refused", "policy.api", found, advice="leave --batch out: the calls are made one by one"))
+                problem = "batches of the OpenAI API are not supported; only those of the Messages API are"
+                raise InputError(Fault("batch-refused", "policy.api", problem, advice="leave --batch out: the calls are made one by one"))
         case ModelApi.MESSAGES:
             choose_version(policy)
             if policy.key == NO_KEY:
-                found = "the client of the Messages API sends no request without a key"
-                raise InputError(Fault("not-valid", "policy.key", found, advice=f"leave it out, and set {KEY}=any for a local server"))
+                problem = "the client of the Messages API sends no request without a key"
+                raise InputError(Fault("not-valid", "policy.key", problem, advice=f"leave it out, and set {KEY}=any for a local server"))
 
 
 def _find_key(policy: Policy, environ: Mapping[str, str]) -> tuple[str, str]:

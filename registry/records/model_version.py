@@ -90,15 +90,15 @@ def fold_model(model: ModelRef) -> str:
 
 
 def find_date(version: ModelVersion) -> tuple[date, str] | None:
-    """Return when *version* was first offered and how that is known, in words; None where neither record nor name shows it.
+    """Return when *version* was first offered and how that is known, in words; None where neither record nor name shows it it.
 
     A date inside the version string is one written `2025-05-14` or `20250514`; of several, none is taken.
     """
     if version.released is not None:
         return version.released, "released"
     # Two different dates in one version string are ambiguous, so none is used.
-    found = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
-    return (found.pop(), "by the date in its version") if len(found) == 1 else None
+    days = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
+    return (days.pop(), "by the date in its version") if len(days) == 1 else None
 
 
 def _parse_date(match: re.Match[str]) -> date | None:

@@ -295,8 +295,8 @@ def _class_of(state: ClaimState) -> str:
 
 def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
     # `groupby` joins neighbours only. The report lists its changes in the order of `rank_change`.
-    for rank, each in groupby(parts, key=lambda part: rank_change(part.change)[0]):
-        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(each))
+    for rank, members in groupby(parts, key=lambda part: rank_change(part.change)[0]):
+        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(members))
 
 
 def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePart:

@@ -12,7 +12,7 @@ from registry.configuration import find_resource
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.database_engine import OWN_LOG, close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
 from registry.store.database_tables import REVISION, entry
-from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
+from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, list_log_summaries, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -100,7 +100,7 @@ class Ledger:
     def list_logs(self) -> tuple[LogSummary, ...]:
         """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""
         with self.connect() as connection:
-            return summarise_logs(connection)
+            return list_log_summaries(connection)
 
     @contextmanager
     def write(self, *, actor: str) -> Iterator[Writer]:
@@ -200,7 +200,7 @@ def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: in
 
 def _check_revision(connection: Connection, url: str) -> None:
     """Cheaper than asking Alembic, which takes longer to load than most commands to run."""
-    found = "it holds no registry"
+    problem = "it holds no registry"
     try:
         current = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     except SQLAlchemyError as error:
@@ -208,17 +208,17 @@ def _check_revision(connection: Connection, url: str) -> None:
         # Only a missing table means "no registry". Every other database error must keep its own
         # cause.
         if "alembic_version" in str(error):
-            raise UnavailableError(_not_found(url, found)) from error
+            raise UnavailableError(_not_found(url, problem)) from error
         raise
     if current is None:
-        raise UnavailableError(_not_found(url, found))
+        raise UnavailableError(_not_found(url, problem))
     if current != REVISION:
-        found = f"its schema is at revision {current}, this caveat works with {REVISION}"
+        problem = f"its schema is at revision {current}, this caveat works with {REVISION}"
         # A revision without a migration is of a development version or a later Caveat: there is no way to upgrade it.
         known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
         other = "use the Caveat that made it, or make a new registry in another folder: caveat init"
-        raise UnavailableError(Fault("registry-not-current", url, found, advice=None if current in known else other))
+        raise UnavailableError(Fault("registry-not-current", url, problem, advice=None if current in known else other))
 
 
-def _not_found(url: str, found: str) -> Fault:
-    return Fault("registry-not-found", url, found)
+def _not_found(url: str, problem: str) -> Fault:
+    return Fault("registry-not-found", url, problem)
