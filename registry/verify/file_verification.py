@@ -658,7 +658,7 @@ def _advise(checks: Sequence[Check]) -> str:
 
 
 def _is_unvouched(checks: Sequence[Check]) -> bool:
-    """Whether a supplement rests on its entries alone: neither who gave it out nor a registry says the words around them."""
+    """Whether a supplement rests on its entries alone: neither who published it nor a registry says the words around them."""
     answers = {check.name: check.answer for check in checks}
     return (
         CheckName.ENTRIES in answers

@@ -225,7 +225,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     """
     # A missing signature is no fault: the proof can show who published the file.
     if signature is None:
-        return not_checked(CheckName.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who gave it out")
+        return not_checked(CheckName.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who published it")
     if not signature.is_intact:
         return no(CheckName.SIGNATURE, "; ".join(signature.problems))
     fingerprint = signature.fingerprint or ""
