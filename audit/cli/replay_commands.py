@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
@@ -36,6 +36,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
+@send_key_option()
 @click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
@@ -140,6 +141,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
+@send_key_option()
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @pass_app
 def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **options: Any) -> None:

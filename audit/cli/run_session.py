@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import (
     check_policy,
     describe_client,
@@ -280,6 +281,7 @@ class RunSession:
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
         words += ["--seal"] if self.options.get("seal") else []
+        words += [word for host in self.options["send_key_to"] for word in ("--send-key-to", host)]
         for name, option, default in _TOLD:
             value = self.options.get(name, default)
             words += [] if value == default else [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -359,21 +361,21 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
     """
 
     async def run() -> RunSummary:
-        policy = session.replay.policy
+        policy, options = session.replay.policy, session.options
         halt = HaltRequest()
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
-        async with open_endpoint(policy, timeout_s=session.options["timeout_s"]) as endpoint:
+        async with open_endpoint(policy, timeout_s=options["timeout_s"], send_key_to=list_key_hosts(options)) as endpoint:
             await _introduce(app, session, store, endpoint)
             _enter(app, session, store)
             settings = CallSettings(
-                concurrency=session.options["concurrency"],
-                retry_failed=session.options["retry_failed"],
-                repeat_lost=session.options["repeat_lost"],
+                concurrency=options["concurrency"],
+                retry_failed=options["retry_failed"],
+                repeat_lost=options["repeat_lost"],
                 allow_alias=policy.allow_alias,
                 budget=session.replay.budget,
                 prices=session.prices,
             )
-            if session.options["batch"]:
+            if options["batch"]:
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
 

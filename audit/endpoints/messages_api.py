@@ -14,7 +14,6 @@ from audit.endpoints.model_answers import (
     RequestTrouble,
     as_object,
     as_text,
-    check_address,
     check_headers,
     name_kind,
     read_block,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 KEY = "ANTHROPIC_API_KEY"
 ADDRESS = "ANTHROPIC_BASE_URL"
-_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 """Headers that the SDK adds to every request, one a line."""
 SAMPLING_VERSION = "2023-06-01"
 """The API version under which sampling parameters can still be sent."""
@@ -110,11 +109,10 @@ def open_messages(policy: Policy, environ: Mapping[str, str], *, key: str, key_n
     """
     version = choose_version(policy)
     own = "take it out; policy.betas and policy.api_version say the same, and are kept"
-    check_headers(environ.get(_HEADERS, ""), own=("anthropic-",), advice=own, where=_HEADERS)
+    check_headers(environ.get(HEADERS, ""), own=("anthropic-",), advice=own, where=HEADERS)
     import anthropic
 
-    address = policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
-    check_address(address, api=ModelApi.MESSAGES, where="policy.base_url" if policy.base_url else ADDRESS)
+    address = find_messages_address(policy, environ)
     build_client = build_http_client(anthropic, address, timeout_s)
 
     def open_client() -> anthropic.AsyncAnthropic:
@@ -122,6 +120,11 @@ def open_messages(policy: Policy, environ: Mapping[str, str], *, key: str, key_n
 
     common = {"key": key, "key_name": key_name, "timeout_s": timeout_s}
     return MessagesEndpoint(open_client, anthropic, version=version, betas=policy.betas, **common)
+
+
+def find_messages_address(policy: Policy, environ: Mapping[str, str]) -> str:
+    """Return the address of *policy*, as it is written."""
+    return policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
 
 
 def choose_version(policy: Policy) -> str | None:

@@ -325,7 +325,8 @@ def build_http_client(sdk: Any, address: str, timeout_s: float) -> Callable[[], 
     import httpx2
 
     # A proxy that the environment names is for the world outside, and cannot reach this machine's own loopback.
-    direct: Any = {f"all://{httpx2.URL(address).host}": None} if is_loopback(address) else {}
+    host = httpx2.URL(address).host
+    direct: Any = {f"all://[{host}]" if ":" in host else f"all://{host}": None} if is_loopback(address) else {}
     verify = httpx2.create_ssl_context()  # made once: reading the certificates takes 25 ms
     limits = httpx2.Limits(max_connections=2 * _POOL, max_keepalive_connections=2 * _POOL)
     timeout = httpx2.Timeout(timeout_s, connect=10.0)

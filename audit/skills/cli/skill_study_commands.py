@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, send_key_option
 from audit.cli.score_commands import JudgeOptions, judge_options
 from registry.cli.application import App, examples, pass_app
 from registry.errors import CaveatError
@@ -53,6 +53,7 @@ _CALLS = (
     click.option(
         "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
     ),
+    send_key_option(),
     click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day."),
 )
 _ANALYSIS = (
