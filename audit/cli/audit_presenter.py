@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_presenter import present_estimate
@@ -75,12 +76,12 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     yield from ((name, text) for name, text in worded if text)
 
 
-def warn_unnamed(model: ModelRef, lock: Lock) -> str:
-    """Return the warning that nothing will show who was asked, with the command that states a name."""
-    command = f'caveat model endpoint {write_model(model)} {shlex.quote(lock.model) if lock.model else "NAME"} --reason "…"'
+def warn_unnamed(file: Path, model: ModelRef, lock: Lock) -> str:
+    """Return the warning that nothing will show who was asked, with the command that states a name and locks again."""
+    name = shlex.quote(lock.model) if lock.model else "NAME"
     return (
-        f"warning: no endpoint name is stated for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
-        f"Before the run: {command}, and lock again"
+        f"warning: no endpoint name is recorded for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
+        f"If endpoints return it as {name}, lock again before the run: caveat audit lock {shlex.quote(str(file))} --endpoint-name {name}"
     )
 
 

@@ -231,6 +231,11 @@ class App:
 
         click.echo(show(message), err=True)
 
+    @property
+    def is_interactive(self) -> bool:
+        """Whether there is a terminal to ask on."""
+        return sys.stdin is not None and sys.stdin.isatty()
+
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask before a statement that cannot be undone; with *yes*, do not ask.
 
@@ -239,7 +244,7 @@ class App:
         """
         if yes:
             return
-        if sys.stdin is None or not sys.stdin.isatty():
+        if not self.is_interactive:
             found = "this cannot be undone, and there is no terminal to confirm it on"
             raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, found, advice="add --yes if you are sure"))
         click.confirm(question, abort=True, err=True)
