@@ -330,7 +330,7 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str 
     whether the model of the plan is it; scripts give --endpoint-name. It is recorded as caveat model endpoint does.
     """
     from audit.cli.audit_draft import inspect_draft
-    from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
+    from audit.cli.audit_presenter import list_lock_warnings, present_lock
     from audit.protocol.audit_record import count_locks, get_claim
 
     if seal and dry_run:
@@ -352,12 +352,8 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str 
     opened, is_new, (others, waiting), claim = record(app, work, dry_run=dry_run)
     if others:
         app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
-    if opened.lock and not opened.lock.payload.endpoint_names:
-        app.say(warn_unnamed(file, claim.model, opened.lock.payload))
-    elif opened.lock and opened.lock.payload.model not in (None, *opened.lock.payload.endpoint_names):
-        app.say(warn_requested(opened.lock.payload))
-    for name in opened.lock.payload.unfixed if opened.lock else ():
-        app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
+    for warning in list_lock_warnings(file, claim.model, opened):
+        app.say(f"warning: {warning}")
     app.report(present_lock(opened, is_new=is_new, dry_run=dry_run))
 
 
