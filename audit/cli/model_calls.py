@@ -165,15 +165,18 @@ class CallPurpose:
     """What else would be asked; empty where nothing would."""
 
 
+def describe_amount(amount: SpentAmount, *, recipient: str = "") -> str:
+    """Return in words what calls that are still to be made would take."""
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
+    tokens = f"about {amount.input_tokens:,} input tokens, at most {amount.output_tokens:,} output tokens"
+    return f"{format_items(amount.calls, 'call')}{recipient}: {tokens}; {cost}"
+
+
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: CallPurpose) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
     amount = sum((estimate_call(call.body, discount_batch(prices) if options["batch"] else prices) for call in calls), SpentAmount())
-    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
-    message = (
-        f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "
-        f"at most {amount.output_tokens:,} output tokens; {cost}{asking.then}"
-    )
+    message = f"{describe_amount(amount, recipient=f' to {wanted.model}')}{asking.then}"
     document = {
         "schema": asking.schema,
         "calls": amount.calls,

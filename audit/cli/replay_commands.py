@@ -183,6 +183,8 @@ def _read_wish(claims: tuple[Identifier, ...], options: dict[str, Any]) -> "Rene
 
 def _confirm(app: App, renewal: "Renewal", *, yes: bool) -> None:
     """Ask before claims are applied and audits locked; where all of that is on record, nothing is asked."""
+    from audit.cli.model_calls import describe_amount
+
     pending = renewal.list_pending()
     if not pending:
         return
@@ -190,6 +192,8 @@ def _confirm(app: App, renewal: "Renewal", *, yes: bool) -> None:
         app.say(f"  {claim_renewal.claim.claim}: {claim_renewal.before} → {claim_renewal.target}, plan of {claim_renewal.lock.audit}")
     for claim in renewal.left:
         app.say(f"  {claim.claim}: not renewed: {claim.fault.found}")
+    if renewal.total.calls and not renewal.options["prepare_only"]:
+        app.say(f"  {describe_amount(renewal.total)}")
     targets = ", ".join(dict.fromkeys(str(claim_renewal.target) for claim_renewal in pending))
     app.confirm(f"Apply {format_items(len(pending), 'claim')} to {targets} and lock the plans for good?", yes=yes)
 

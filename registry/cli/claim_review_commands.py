@@ -12,7 +12,6 @@ from registry.cli.application import CARD, CLAIM, App, as_of_option, examples, p
 from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError, NotFoundError
-from registry.present.answers import show
 from registry.present.blocks import Block
 from registry.records.claim import ClaimRelationKind
 from registry.records.claim_status import CauseKind, StalenessVerdict
@@ -424,7 +423,7 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | N
     else:
         turned = "".join(f"{str(turn)[0].upper()}{str(turn)[1:]}. " for turn in rewording.turns)
         question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
-        click.confirm(show(question), abort=True, err=True)
+        app.require_yes(question)
     # The matching was read before the question; recording checks it again.
     with app.ledger.write(actor=app.config.authority) as writer:
         revised = record_rewording(writer, rewording, reason)
