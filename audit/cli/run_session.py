@@ -441,7 +441,7 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
         check_served_by(session.served_by, model=policy.model, base_url=endpoint.base_url, where=str(session.options["served_by"]))
     # A session without an answer binds nothing: its address may have spoken another API.
     _check_sessions(session, list_versions(store, SESSION) if store.list_models() else (), place)
-    sampling = add_defaults(describe_sampling(policy, api_version=endpoint.api_version), session.served_by)
+    sampling = add_defaults(describe_sampling(policy, endpoint, facts), session.served_by)
     model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
     software = {**describe_client(endpoint), "caveat": version("caveat")}
     told = {} if served is None else {"served_by": served}

@@ -63,17 +63,24 @@ class ChatEndpoint(Endpoint):
     path = "/chat/completions"
     models_path = "/models"
 
-    def __init__(self, open_client: Any, sdk: ModuleType, *, max_tokens_field: str, headers: Mapping[str, Any], **common: Any) -> None:
+    def __init__(
+        self, open_client: Any, sdk: ModuleType, *, max_tokens_field: str, headers: Mapping[str, Any], is_own: bool, **common: Any
+    ) -> None:
         super().__init__(open_client, sdk, **common)
         self.max_tokens_field = max_tokens_field
         self.headers = headers
+        # `top_k` is an addition of other servers (`_SAME`).
+        self.unknown_parameters = frozenset({"top_k"}) if is_own else frozenset()
 
     async def _send(self, body: Mapping[str, Json]) -> EndpointAnswer:
         content = canonical_bytes(write_chat_body(body, max_tokens_field=self.max_tokens_field))
         return await self._post(content, partial(read_completion, sent=hashlib.sha256(content).hexdigest()))
 
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
-        return ModelFacts(id=document["id"])
+        # Gateways such as OpenRouter list what a model takes; OpenAI, vLLM, llama.cpp and Ollama do not.
+        listed = document.get("supported_parameters")
+        is_list = isinstance(listed, list) and all(isinstance(name, str) for name in listed)
+        return ModelFacts(id=document["id"], parameters=tuple(listed) if isinstance(listed, list) and is_list else None)
 
     def _read_error(self, error: Any) -> object:
         """The SDK keeps only what is under `error`, and the form of the whole shows which API was spoken."""
@@ -117,7 +124,7 @@ def open_chat(policy: Policy, environ: Mapping[str, str], *, key: str, key_name:
 
     field = policy.max_tokens_field or ("max_completion_tokens" if is_own else "max_tokens")
     common = {"key": key, "key_name": key_name, "timeout_s": timeout_s}
-    return ChatEndpoint(open_client, openai, max_tokens_field=field, headers=headers, **common)
+    return ChatEndpoint(open_client, openai, max_tokens_field=field, headers=headers, is_own=is_own, **common)
 
 
 def find_chat_address(policy: Policy, environ: Mapping[str, str]) -> str:

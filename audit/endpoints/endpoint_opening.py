@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from audit.endpoints import chat_completions, messages_api
 from audit.endpoints.chat_completions import ChatEndpoint, check_chat_policy, find_chat_address, open_chat
 from audit.endpoints.messages_api import KEY, SAMPLING, WITHOUT_SAMPLING, choose_version, find_messages_address, open_messages
-from audit.endpoints.model_answers import check_address, is_loopback
+from audit.endpoints.model_answers import ModelFacts, check_address, is_loopback
 from audit.endpoints.model_endpoint import OPENAI_KEY, Endpoint
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.replay_run import Policy, Probe
@@ -150,11 +150,21 @@ def _name_place(policy: Policy) -> str:
 # What provenance says of the endpoint and of sampling.
 
 
-def describe_sampling(policy: Policy, *, api_version: str) -> dict[str, str]:
-    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it."""
-    is_chat = get_api(policy) is ModelApi.OPENAI_CHAT
-    unset = "default" if is_chat or api_version < WITHOUT_SAMPLING else "not settable"
-    return {name: unset if getattr(policy, name) is None else str(getattr(policy, name)) for name in SAMPLING}
+def describe_sampling(policy: Policy, endpoint: Endpoint, facts: ModelFacts) -> dict[str, str]:
+    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it.
+
+    A parameter that is left out is not settable where the version of the Messages API refuses it, where the host has none of this name, or
+    where the endpoint lists what its model takes and this is not in the list. Of other servers nothing is known, and their default holds.
+    """
+    refuses_all = endpoint.api is ModelApi.MESSAGES and endpoint.api_version >= WITHOUT_SAMPLING
+
+    def describe(name: str) -> str:
+        if (value := getattr(policy, name)) is not None:
+            return str(value)
+        is_unlisted = facts.parameters is not None and name not in facts.parameters
+        return "not settable" if refuses_all or name in endpoint.unknown_parameters or is_unlisted else "default"
+
+    return {name: describe(name) for name in SAMPLING}
 
 
 def describe_client(endpoint: Endpoint) -> dict[str, str]:

@@ -59,6 +59,8 @@ class Endpoint(ABC):
     """Where a message is asked for, after the base address."""
     models_path: ClassVar[str]
     """Where models are listed."""
+    unknown_parameters: frozenset[str] = frozenset()
+    """Sampling parameters that this host has none of; of an unknown host, none is known to be so."""
 
     def __init__(self, open_client: Callable[[], Any], sdk: ModuleType, *, key: str, key_name: str, timeout_s: float) -> None:
         self._open_client = open_client

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from audit.endpoints.chat_completions import read_completion, write_chat_body
 from audit.endpoints.endpoint_opening import check_policy, describe_sampling, follow_policy, open_endpoint
-from audit.endpoints.model_answers import EndpointAnswer, ModelError, NotAMessageError, RequestTrouble, read_quotas
+from audit.endpoints.model_answers import EndpointAnswer, ModelError, ModelFacts, NotAMessageError, RequestTrouble, read_quotas
 from audit.endpoints.model_endpoint import build_key_refused
 from registry.errors import InputError, UnavailableError
 from registry.records.replay_run import Policy
@@ -349,11 +349,27 @@ def test_what_an_api_does_not_know_is_refused_before_anything_is_sent(policy: di
         check_policy(Policy(model="m", max_tokens=5, **policy))
 
 
-def test_sampling_is_set_or_default() -> None:
-    """No version of this API makes a parameter unsettable beforehand."""
-    policy = Policy(model="m", max_tokens=5, api=CHAT, temperature=0.3)
+def test_sampling_is_set_default_or_not_settable() -> None:
+    """OpenAI has no top_k; of another server nothing is known, unless it lists what the model takes."""
 
-    assert describe_sampling(policy, api_version=CHAT.value) == {"temperature": "0.3", "top_p": "default", "top_k": "default"}
+    def describe(address: str, parameters: tuple[str, ...] | None = None, **policy: Any) -> dict[str, str]:
+        chosen = Policy(model="m", max_tokens=5, api=CHAT, base_url=address, **policy)
+        opened = open_endpoint(chosen, environ={"OPENAI_API_KEY": KEY})
+        return describe_sampling(chosen, opened, ModelFacts(id="m", parameters=parameters))
+
+    here, openai = "http://127.0.0.1:1/v1", "https://api.openai.com/v1"
+    assert describe(here, temperature=0.3) == {"temperature": "0.3", "top_p": "default", "top_k": "default"}
+    assert describe(openai) == {"temperature": "default", "top_p": "default", "top_k": "not settable"}
+    assert describe(here, ("max_tokens", "top_p")) == {"temperature": "not settable", "top_p": "default", "top_k": "not settable"}
+    assert describe(here, ("top_p",), temperature=0.3)["temperature"] == "0.3"
+
+
+@pytest.mark.parametrize(("listed", "expected"), [(["temperature"], ("temperature",)), (None, None), ("temperature", None), ([1], None)])
+def test_the_parameters_that_a_gateway_lists_are_read(listed: Any, expected: Any) -> None:
+    """A list of names; anything else is as if nothing were listed."""
+    endpoint: Any = open_endpoint(Policy(model="m", max_tokens=5, api=CHAT, base_url="http://127.0.0.1:1/v1"), environ={})
+
+    assert endpoint._read_facts({"id": "m", "supported_parameters": listed}).parameters == expected
 
 
 def test_a_judge_follows_the_replay_only_to_its_own_address() -> None:
