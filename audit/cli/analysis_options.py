@@ -173,7 +173,7 @@ def call_options(answer: str, work: str) -> Callable[[Command], Command]:
             "--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Dollars to spend now, at most; needs --prices."
         ),
         click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat admin schema prices)."),
-        click.option("--batch", is_flag=True, help="By Message Batches: cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="By batches: cheaper, and may take a day."),
         click.option("--time-out", "timeout_s", metavar="SECONDS", type=seconds, default=600, show_default=True, help="Of a request."),
         send_key_option(),
         click.option(

@@ -37,7 +37,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
 @send_key_option()
-@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
 @click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
@@ -135,7 +135,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 @click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown.")
 @click.option("--base-url", metavar="URL", help="The endpoint of the model; default: as the recorded replay says.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
-@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
 @click.option("--retry-failed", is_flag=True, help="Send calls again that failed; what fails again is excluded with its reason.")
 @click.option("--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice.")
 @click.option(

@@ -325,7 +325,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
         refuse_deviations(bound, path)
-    check_policy(file.replay.policy, batch=options["batch"])
+    check_policy(file.replay.policy)
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))

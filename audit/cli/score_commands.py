@@ -56,7 +56,7 @@ def judge_options(command: Command) -> Command:
             "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
         ),
         click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Judge: dollars that RUN may cost in all."),
-        click.option("--batch", is_flag=True, help="Judge: by Message Batches, after one first call; cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="Judge: by batches, after one first call; cheaper, and may take a day."),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
         ),

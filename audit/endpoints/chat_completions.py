@@ -73,8 +73,16 @@ class ChatEndpoint(Endpoint):
         self.unknown_parameters = frozenset({"top_k"}) if is_own else frozenset()
 
     async def _send(self, body: Mapping[str, Json]) -> EndpointAnswer:
-        content = canonical_bytes(write_chat_body(body, max_tokens_field=self.max_tokens_field))
+        content = canonical_bytes(self.write_body(body))
         return await self._post(content, partial(read_completion, sent=hashlib.sha256(content).hexdigest()))
+
+    def write_body(self, body: Mapping[str, Json]) -> dict[str, Json]:
+        """Return *body* in the words of chat completions."""
+        return write_chat_body(body, max_tokens_field=self.max_tokens_field)
+
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:
+        """Return the message in *document*, with the digest of *body* as a batch sent it; raises NotAMessageError."""
+        return read_completion(document, sent=hashlib.sha256(canonical_bytes(self.write_body(body))).hexdigest())
 
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         # Gateways such as OpenRouter list what a model takes; OpenAI, vLLM, llama.cpp and Ollama do not.

@@ -63,7 +63,7 @@ def follow_policy(policy: Policy, wanted: JudgeScorer | Probe) -> Policy:
     )
 
 
-def check_policy(policy: Policy, *, batch: bool = False) -> None:
+def check_policy(policy: Policy) -> None:
     """Return when the API can be asked as *policy* says; needs neither key nor endpoint.
 
     Raises:
@@ -76,9 +76,6 @@ def check_policy(policy: Policy, *, batch: bool = False) -> None:
     match get_api(policy):
         case ModelApi.OPENAI_CHAT:
             check_chat_policy(policy)
-            if batch:
-                found = "batches of the OpenAI API are not supported; only those of the Messages API are"
-                raise InputError(Fault("batch-refused", "policy.api", found, advice="leave --batch out: the calls are made one by one"))
         case ModelApi.MESSAGES:
             choose_version(policy)
             if policy.key == NO_KEY:

@@ -70,9 +70,18 @@ class MessagesEndpoint(Endpoint):
             return await self._guard(self._send_streaming(body), _LONGEST_STREAM_S)
         return await self._post(canonical_bytes(body), read_message)
 
+    def write_body(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return *body*: it is in the words of this API."""
+        return body
+
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:  # noqa: ARG002 - the other API's needs it
+        """Return the message in *document*; raises NotAMessageError."""
+        return read_message(document)
+
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         names = ("display_name", "lifecycle", "deprecated_at", "retires_at")
-        return ModelFacts(id=document["id"], **{name: text_or_none(document.get(name)) for name in names})
+        texts: dict[str, Any] = {name: text_or_none(document.get(name)) for name in names}
+        return ModelFacts(id=document["id"], **texts)
 
     async def _send_streaming(self, body: Mapping[str, Json]) -> EndpointAnswer:
         started = time.perf_counter()

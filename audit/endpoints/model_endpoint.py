@@ -112,6 +112,14 @@ class Endpoint(ABC):
         """Return the answer to *body*; raises ModelError."""
 
     @abstractmethod
+    def write_body(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return *body*, a request in the form of the Messages API, in the words of this API."""
+
+    @abstractmethod
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:
+        """Return the message in *document*, a batch's answer to *body*; raises NotAMessageError."""
+
+    @abstractmethod
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         """Return what *document*, an answer about one model, says of it."""
 
@@ -146,6 +154,16 @@ class Endpoint(ABC):
         else:
             content = None if body is None else canonical_bytes(body)
             asked = self._client.post(path, cast_to=httpx2.Response, content=content, options=self._options())
+        return await self._guard(asked, self.timeout_s)
+
+    async def upload(self, path: str, *, fields: Mapping[str, str], name: str, content: bytes) -> "httpx2.Response":
+        """Return the answer to a file that is sent as a form with *fields*; raises ModelError."""
+        import httpx2
+
+        options = self._options()
+        options["headers"] = {**options["headers"], "Content-Type": "multipart/form-data"}
+        files = [("file", (name, content, "application/jsonl"))]
+        asked = self._client.post(path, cast_to=httpx2.Response, body=dict(fields), files=files, options=options)
         return await self._guard(asked, self.timeout_s)
 
     async def read_lines(self, path: str) -> AsyncIterator[bytes]:

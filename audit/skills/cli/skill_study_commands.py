@@ -55,7 +55,7 @@ _CALLS = (
         "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
     ),
     send_key_option(),
-    click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day."),
+    click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day."),
 )
 _ANALYSIS = (
     click.option(
@@ -502,7 +502,7 @@ def _open_session(
     file = _limit(build_replay(study, samples=options["samples"]), options)
     planned = plan_calls(study, file, selection)
     policy = file.replay.policy
-    check_policy(policy, batch=bool(options.get("batch")))
+    check_policy(policy)
     prices = read_prices(options["prices"]) if options["prices"] else {}
     check_prices(file.replay.budget, prices, {policy.model})
     return RunSession(
