@@ -16,7 +16,7 @@ from audit.protocol.audit_record import AuditConclusion, add_finding, build_case
 from audit.protocol.evidence_basis import ScoredTable
 from audit.replay.run_store import DATABASE
 from audit.score.run_evidence import read_run
-from audit.sources.log_rows import summarise_accounts
+from audit.sources.log_rows import describe_accounts
 from audit.sources.score_table import read_models, read_table
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document
@@ -455,7 +455,7 @@ def _conclude_run(ledger: Ledger, replay: LockedReplay, audit: str, run: Path, p
             add_finding(writer, audit, ablation, source=run.name)
             file = get_audit(writer, audit)
         begun = datetime.fromisoformat(str(evidence.imported.started_at))
-        provenance = replace(evidence.imported.provenance, imported=summarise_accounts(evidence.imported))
+        provenance = replace(evidence.imported.provenance, imported=describe_accounts(evidence.imported))
         scored = ScoredTable(table=evidence.table, source=run.name, started_at=begun, is_dated_by_data=True, provenance=provenance)
         concluded = conclude(writer, file, scored)
     progress(1)

@@ -112,7 +112,7 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     Raises:
         InputError: a text has no `=`, or nothing before it.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    by_column: dict[str, tuple[str, ...]] = {}
     faults = []
     for text in texts:
         column, sign, values = text.partition("=")
@@ -121,10 +121,10 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
             faults.append(Fault("bad-option", "--where", f"expected COLUMN=VALUE, found {text!r}", advice=advice))
             continue
         wanted = tuple(value.strip() for value in values.split(","))
-        found[column.strip()] = tuple(dict.fromkeys((*found.get(column.strip(), ()), *wanted)))
+        by_column[column.strip()] = tuple(dict.fromkeys((*by_column.get(column.strip(), ()), *wanted)))
     if faults:
         raise InputError(faults)
-    return found
+    return by_column
 
 
 # The options of a command whose calls keep to limits of their own, as probe and model judge have them.

@@ -123,7 +123,7 @@ def _describe_models(paths: Sequence[str], reading: "LogOptions") -> Provenance:
 
 
 def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, written: str | None) -> datetime | None:
-    """Return when the first response was made: as the logs say, else as it was *given*.
+    """Return when the first response was made: as the logs say, else *moment*.
 
     Raises:
         InputError: the two contradict each other; a date *written* without a time needs to be the day alone.
@@ -133,8 +133,8 @@ def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, wri
         return logged or moment
     is_day = len(written or "") <= len("2026-11-21")
     if (moment.date() != logged.date()) if is_day else (abs(moment - logged) > _SAME_MOMENT):
-        found = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
-        raise InputError(Fault("run-date-differs", "--run-date", found))
+        problem = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
+        raise InputError(Fault("run-date-differs", "--run-date", problem))
     return logged
 
 
@@ -144,25 +144,25 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
     Raises:
         InputError: the two say different things of one.
     """
-    from audit.sources.log_rows import summarise_accounts
+    from audit.sources.log_rows import describe_accounts
 
     logged = evidence.provenance
     faults = []
     for name in ("imported", "replayed", "scorer_reads_response", "near_duplicates", *_OF_DATA):
         if getattr(stated, name) != getattr(Provenance(), name):
-            found = "expected nothing: what was read of tables, logs and run folders is recorded by their import"
-            faults.append(Fault("not-valid", f"provenance, {name}", found, advice="leave the key out"))
+            problem = "expected nothing: what was read of tables, logs and run folders is recorded by their import"
+            faults.append(Fault("not-valid", f"provenance, {name}", problem, advice="leave the key out"))
     merged: dict[str, Any] = {}
     for name in (field.name for field in fields(Provenance) if field.name not in _OF_DATA):
-        said, found = getattr(stated, name), getattr(logged, name)
-        if said is not None and found is not None and said != found:
-            differing = f"{said!r} is stated, and the logs say {found!r}"
+        stated_value, logged_value = getattr(stated, name), getattr(logged, name)
+        if stated_value is not None and logged_value is not None and stated_value != logged_value:
+            differing = f"{stated_value!r} is stated, and the logs say {logged_value!r}"
             faults.append(Fault("provenance-differs", f"provenance, {name}", differing))
-        merged[name] = said if found is None else found
+        merged[name] = stated_value if logged_value is None else logged_value
     if faults:
         raise InputError(faults)
     if evidence.imported is not None:
-        merged["imported"] = summarise_accounts(evidence.imported)
+        merged["imported"] = describe_accounts(evidence.imported)
     return Provenance(**merged, **{name: getattr(logged, name) for name in _OF_DATA})
 
 
@@ -401,8 +401,8 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
     from audit.cli.run_session import seal_replay
 
     if draft.replay is None:
-        found = "the audit file names no replay, so there are no context files to seal"
-        raise InputError(Fault("bad-option", "--seal", found, advice="name the replay file in it (replay: replay.yaml)"))
+        problem = "the audit file names no replay, so there are no context files to seal"
+        raise InputError(Fault("bad-option", "--seal", problem, advice="name the replay file in it (replay: replay.yaml)"))
     seal_replay(app, file.parent / draft.replay)
 
 
@@ -548,13 +548,13 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from audit.protocol.audit_record import get_audit, get_claim
     from registry.cli.spec_presenter import present_disputes
     from registry.codec.canonical_documents import to_document
-    from registry.report.claim_outcome import find_asked_now
+    from registry.report.claim_outcome import find_current_identity
     from registry.report.minimum_reporting import build_audit_items
 
     with app.view(by_clock=True) as view:
         file = get_audit(view, audit_id.bare)
         dossier = view.dossier(file.audit.payload.claim)
-        asked_now = find_asked_now(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
+        asked_now = find_current_identity(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
     outcome = file.restrictions[-1] if file.restrictions else None
     document = {
         "schema": "caveat/audit-show/1",
@@ -622,8 +622,8 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
         return get_audit(writer, AUDIT.convert(target, None, None).bare), None
     path = Path(target)
     if not path.is_file():
-        found = "is neither an audit (AUD-…) nor a file"
-        raise InputError(Fault("file-not-readable", target, found, advice="caveat audit list shows the audits"))
+        problem = "is neither an audit (AUD-…) nor a file"
+        raise InputError(Fault("file-not-readable", target, problem, advice="caveat audit list shows the audits"))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
 
@@ -652,9 +652,9 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
     scorer = locked or find_procedure(writer, claim)
     evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer)
     if evidence.audits and file.audit.payload.audit not in evidence.audits:
-        found = f"the replay answers to {', '.join(evidence.audits)}"
+        problem = f"the replay answers to {', '.join(evidence.audits)}"
         advice = f"caveat audit conclude {evidence.audits[0]} {sources[0]}"
-        raise ConflictError(Fault("wrong-audit", file.audit.payload.audit, found, advice=advice))
+        raise ConflictError(Fault("wrong-audit", file.audit.payload.audit, problem, advice=advice))
     return evidence
 
 
@@ -693,12 +693,12 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         moment = datetime.fromisoformat(text)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault("bad-date", "--run-date", found)) from error
+        problem = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", "--run-date", problem)) from error
     # Its first second lies before the lock, and scores once recorded as post hoc stay so.
     if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
-        found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
-        raise InputError(Fault("bad-date", "--run-date", found, advice=f"give the time too: {text}T12:00:00Z"))
+        problem = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
+        raise InputError(Fault("bad-date", "--run-date", problem, advice=f"give the time too: {text}T12:00:00Z"))
     return moment
 
 

@@ -279,8 +279,8 @@ def write_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, context
     texts = {folder / name: text for name, text in _compose_files(folder, claim, body, contexts).items()}
     there = [path for path in texts if path.exists()]
     if there:
-        found = f"holds {', '.join(path.name for path in there)} already, and nothing is written over"
-        raise ConflictError(Fault("not-empty", str(folder), found))
+        problem = f"holds {', '.join(path.name for path in there)} already, and nothing is written over"
+        raise ConflictError(Fault("not-empty", str(folder), problem))
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         write_file(path, text)

@@ -213,9 +213,9 @@ def describe_reading(reading_verdict: ReadingVerdict) -> tuple[str, str, str, st
     )
 
 
-def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
+def describe_label(decision: ReadingVerdict | SpecVerdict) -> str:
     """TRACE's class with its standing or mode."""
-    return " · ".join(get_words(part) for part in (one.class_, one.standing or one.mode) if part is not None)
+    return " · ".join(get_words(part) for part in (decision.class_, decision.standing or decision.mode) if part is not None)
 
 
 def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
@@ -232,12 +232,12 @@ def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
 LABEL = "EXPLORATORY: not fixed before, and no verdict rests on it"
 
 
-def present_exploration(said: Recorded[Exploration], *, is_new: bool) -> Iterator[Block]:
+def present_exploration(record: Recorded[Exploration], *, is_new: bool) -> Iterator[Block]:
     """Present the label, the question and the settings, then the estimate."""
-    exploration = said.payload
+    exploration = record.payload
     yield Title(LABEL)
     recorded = "" if is_new else " (recorded already)"
-    yield f"{exploration.audit} of {exploration.claim}, entry {said.entry.seq}{recorded}: {exploration.question}"
+    yield f"{exploration.audit} of {exploration.claim}, entry {record.entry.seq}{recorded}: {exploration.question}"
     yield f"differs from the plan: {'; '.join(exploration.differs) or 'in nothing but that it was not fixed for these scores'}"
     yield from present_estimate(exploration.estimate)
 
@@ -296,14 +296,14 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
     audit = file.audit.payload
     yield Title(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})")
     if audit.renews:
-        told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
-        yield f"{told} the plan of {audit.renews} again"
+        relation = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
+        yield f"{relation} the plan of {audit.renews} again"
     if audit.objection:
         yield f"under the rival of {audit.objection}: its outcome counts for the claim once that is upheld"
     yield from _present_lock(file)
-    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
-    said.sort(key=lambda one: one.entry.seq)
-    rows = [(str(one.entry.seq), one.entry.kind, describe(one.payload)) for one in said]
+    records: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
+    records.sort(key=lambda record: record.entry.seq)
+    rows = [(str(record.entry.seq), record.entry.kind, describe(record.payload)) for record in records]
     if rows:
         yield Table(("entry", "kind", "what"), rows, numbers=("entry",))
     yield from _present_deviations(file)

@@ -104,9 +104,9 @@ def allow(before: SpentAmount, options: Mapping[str, Any]) -> Budget:
     calls, usd = options["max_calls"], options["max_usd"]
     # `check_prices` sees the models that answered. A request that was lost in flight or waits in a batch may be another model's.
     if usd is not None and before.usd is None:
-        found = f"is {usd:g}, and this folder has calls under way of a model without a price"
+        problem = f"is {usd:g}, and this folder has calls under way of a model without a price"
         advice = "add that model to --prices FILE, or limit the calls instead"
-        raise InputError(Fault("price-missing", "--max-usd", found, advice=advice))
+        raise InputError(Fault("price-missing", "--max-usd", problem, advice=advice))
     return Budget(
         calls=None if calls is None else before.calls + calls, usd=None if usd is None or before.usd is None else before.usd + usd
     )
@@ -131,8 +131,8 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
         failed, advice = _describe_failed(rounds), "run the same command again, or raise the limit"
         if failed and not any(run_summary.answered for run_summary in rounds):
             advice = "see that the endpoint answers (--base-url, the key, the name of the model) before the limit is raised"
-        found = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
-        raise AnswerNoError(Fault("budget-spent", folder, found, advice=advice))
+        problem = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
+        raise AnswerNoError(Fault("budget-spent", folder, problem, advice=advice))
     if summary.interrupted:
         raise AnswerNoError(Fault("interrupted", folder, "ended by request before its last call; every answer that came is kept"))
 
@@ -143,7 +143,7 @@ def _describe_failed(rounds: Sequence[RunSummary]) -> str | None:
     if not failures:
         return None
     answered = sum(summary.answered for summary in rounds)
-    codes = ", ".join(f"{many} × {code}" for code, many in sorted(failures.items(), key=lambda one: (-one[1], one[0])))
+    codes = ", ".join(f"{many} × {code}" for code, many in sorted(failures.items(), key=lambda pair: (-pair[1], pair[0])))
     kept = f"the {answered:,} that were answered are kept" if answered else "nothing was answered"
     return f"{failures.total():,} of {sum(summary.done for summary in rounds):,} calls failed ({codes}), {kept}"
 

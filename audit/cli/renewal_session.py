@@ -123,8 +123,8 @@ class Renewal:
 
 def _describe_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
     audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else claim_renewal.lock.audit
-    found = f"{audit} is locked, and its lock names no replay that could be run here"
-    return Fault("replay-not-here", claim_renewal.claim.reference, found, advice=f"caveat audit conclude {audit} TABLE --run-date DATE")
+    problem = f"{audit} is locked, and its lock names no replay that could be run here"
+    return Fault("replay-not-here", claim_renewal.claim.reference, problem, advice=f"caveat audit conclude {audit} TABLE --run-date DATE")
 
 
 def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[str, Any]) -> Renewal:
@@ -154,9 +154,9 @@ def _part_late(job: RenewalJob) -> list[SkippedClaim]:
     if ahead is None or not (ahead.settled or ahead.failed or ahead.lost):
         return []
     job.group = replace(group_, chosen=tuple(renewal for renewal in group_.chosen if renewal.renewed is not None))
-    found = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
+    problem = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
     faults = [
-        (renewal, Fault("run-before-lock", renewal.claim.reference, found, advice="choose another folder with -o DIR"))
+        (renewal, Fault("run-before-lock", renewal.claim.reference, problem, advice="choose another folder with -o DIR"))
         for renewal in group_.chosen
         if renewal.renewed is None
     ]
@@ -313,7 +313,7 @@ def _run(app: App, renewal: Renewal, job: RenewalJob, show: Callable[[RunSummary
 
 
 def _conclude(app: App, renewal: Renewal, job: RenewalJob, claim_renewal: ClaimRenewal) -> ClaimRenewal:
-    """Return *one* with the outcome of its renewed audit recorded."""
+    """Return *claim_renewal* with the outcome of its renewed audit recorded."""
     if claim_renewal.renewed is None or claim_renewal.is_concluded:
         return claim_renewal
     with closing(open_store(job.group.run)) as store:
@@ -342,10 +342,10 @@ def _check_answered(store: RunStore, job: RenewalJob, renewal: Renewal, app: App
     options = [*(["--retry-failed"] if others else []), *(["--repeat-lost"] if lost else [])]
     if not options or (renewal.options["retry_failed"] and not lost):
         return
-    told = ", ".join(_tell(failures, lost))
-    found = f"{told} of {store.count_cells():,} planned calls have no answer, and an outcome would exclude them for good"
+    losses = ", ".join(_tell(failures, lost))
+    problem = f"{losses} of {store.count_cells():,} planned calls have no answer, and an outcome would exclude them for good"
     advice = f"{write_command(renewal, app)} {' '.join(options)} sends them again; what fails then too is excluded with its reason"
-    raise ConflictError(Fault("calls-failed", str(job.group.run), found, advice=advice))
+    raise ConflictError(Fault("calls-failed", str(job.group.run), problem, advice=advice))
 
 
 def _tell(failures: Counter[str], lost: int) -> Iterator[str]:
@@ -355,7 +355,7 @@ def _tell(failures: Counter[str], lost: int) -> Iterator[str]:
 
 
 def _score(app: App, renewal: Renewal, store: RunStore, claim_renewal: ClaimRenewal) -> None:
-    """Score the run for *one* by its scorer, as `caveat audit score` does."""
+    """Score the run for *claim_renewal* by its scorer, as `caveat audit score` does."""
     with app.ledger.view() as view:
         scorer = find_scorer(view, claim_renewal) or find_own_scorer(store)
     options = JudgeOptions(

@@ -112,8 +112,8 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
     """Return what ended the calls of *session* before the last one; None where all were made."""
     if summary.stopped is not None or not summary.interrupted:
         return summary.stopped
-    found = "it was ended before its last call; every response received is kept"
-    return AnswerNoError(Fault("interrupted", str(session.folder), found, advice=session.resume_command))
+    problem = "it was ended before its last call; every response received is kept"
+    return AnswerNoError(Fault("interrupted", str(session.folder), problem, advice=session.resume_command))
 
 
 # `caveat stale renew`: the audits of stale claims, carried out again from their locked plans on another model version.
@@ -230,8 +230,8 @@ def _end(app: App, renewal: "Renewal") -> None:
     from audit.cli.renewal_session import write_command
 
     if renewal.interrupted:
-        found = "it was ended before its last call; every response received is kept"
-        raise AnswerNoError(Fault("interrupted", str(renewal.output), found, advice=write_command(renewal, app)))
+        problem = "it was ended before its last call; every response received is kept"
+        raise AnswerNoError(Fault("interrupted", str(renewal.output), problem, advice=write_command(renewal, app)))
     count = sum(1 for _ in renewal.list_faults())
     if count:
         app.say(f"{count} could not be re-audited here; the answer says why")

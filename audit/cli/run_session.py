@@ -27,7 +27,7 @@ from audit.endpoints.model_answers import check_address, is_loopback
 from audit.endpoints.model_endpoint import Endpoint
 from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run
 from audit.protocol.audit_record import get_audit, get_claim
-from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_told
+from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
 from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunForecast, RunSummary, forecast, hold_run, run_calls
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
@@ -101,8 +101,8 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     """
     where = f"{path}, audit {name}"
     if view is None:
-        found = "no registry is open, so the lock cannot be read"
-        raise UnavailableError(Fault("registry-not-found", where, found, advice="give --registry URL, or leave audit out"))
+        problem = "no registry is open, so the lock cannot be read"
+        raise UnavailableError(Fault("registry-not-found", where, problem, advice="give --registry URL, or leave audit out"))
     audit = get_audit(view, name)
     if audit.lock is None:
         raise ConflictError(Fault("not-locked", where, "has no lock: its scores could not be shown to come after the plan"))
@@ -111,10 +111,12 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     if faults:
         raise ConflictError(faults)
     claim = get_claim(view, audit.audit.payload.claim)
-    told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
+    description = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
     known = [deviation.payload for deviation in audit.deviations]
-    deviations = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
-    return ReplayLock(audit=name, told=told, deviations=deviations)
+    deviations = tuple(
+        lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_on_record(lock_deviation, known)
+    )
+    return ReplayLock(audit=name, told=description, deviations=deviations)
 
 
 def refuse_deviations(bound: ReplayLock, path: Path) -> None:
@@ -158,24 +160,24 @@ def find_beginning(folder: Path) -> datetime | None:
 
 def _find_time_faults(audit: AuditFile, locked: datetime, begun: datetime | None, where: str) -> Iterator[Fault]:
     if audit.restrictions:
-        found = "has its outcome; responses that come now could not enter it"
-        yield Fault("audit-concluded", where, found)
+        problem = "has its outcome; responses that come now could not enter it"
+        yield Fault("audit-concluded", where, problem)
     if begun is not None and begun < locked:
-        found = f"was locked at {locked:%Y-%m-%d %H:%M:%S} UTC, and the run folder holds calls from {begun:%Y-%m-%d %H:%M:%S} on"
-        yield Fault("run-before-lock", where, found, advice="choose another folder with -o DIR, or leave audit out")
+        problem = f"was locked at {locked:%Y-%m-%d %H:%M:%S} UTC, and the run folder holds calls from {begun:%Y-%m-%d %H:%M:%S} on"
+        yield Fault("run-before-lock", where, problem, advice="choose another folder with -o DIR, or leave audit out")
 
 
 def _find_side_faults(replay: Replay, lock: Lock, path: Path) -> Iterator[Fault]:
     for name in sorted({arm.arm for arm in replay.arms} - set(_SIDES)):
-        found = f"{name!r} is neither test nor deploy, which the lock is about"
-        yield Fault("design-differs-from-lock", f"{path}, arms", found, advice="replay other arms in a file of their own")
+        problem = f"{name!r} is neither test nor deploy, which the lock is about"
+        yield Fault("design-differs-from-lock", f"{path}, arms", problem, advice="replay other arms in a file of their own")
     for name in sorted(set(_SIDES) - {arm.arm for arm in replay.arms}):
         yield Fault("design-differs-from-lock", f"{path}, arms", f"there is no arm {name!r}, and the lock is about both")
     specs = sorted({arm.spec or _ONE_SPEC for arm in replay.arms if arm.arm == "deploy"})
     locked = sorted(lock.deploy_specs)
     if specs and specs != locked:
-        found = f"the deploy arms are of {', '.join(specs)}; the lock names {', '.join(locked)}"
-        yield Fault("design-differs-from-lock", f"{path}, arms", found, advice="set spec in each deploy arm")
+        problem = f"the deploy arms are of {', '.join(specs)}; the lock names {', '.join(locked)}"
+        yield Fault("design-differs-from-lock", f"{path}, arms", problem, advice="set spec in each deploy arm")
 
 
 # What a live replay tells the log of itself: that it starts, before its first call, and how it ended.
@@ -190,7 +192,11 @@ def record_start(app: App, store: RunStore, audits: Sequence[str], *, model: str
     name = name_run(store, lambda: secrets.token_hex(16))
     with app.ledger.write(actor=app.config.authority) as writer:
         new = enter_run(writer, audits, name, model=model, planned=planned, before=before)
-        others = {one: len(file.starts) - 1 for one in new if (file := writer.find_audit(one)) is not None and len(file.starts) > 1}
+        others = {
+            identifier: len(file.starts) - 1
+            for identifier in new
+            if (file := writer.find_audit(identifier)) is not None and len(file.starts) > 1
+        }
     for audit, count in others.items():
         runs = "another run was" if count == 1 else f"{count} other runs were"
         app.say(f"warning: {runs} started under the lock of {audit}; an outcome will name all of them and be provisional")
@@ -221,8 +227,8 @@ def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
         CaveatError: as `audit.replay.replay_file.seal_contexts`.
     """
     if dry_run:
-        found = "--seal writes seal files and records commitments, and --dry-run writes nothing"
-        raise InputError(Fault("bad-option", "--seal", found, advice="leave one of them out"))
+        problem = "--seal writes seal files and records commitments, and --dry-run writes nothing"
+        raise InputError(Fault("bad-option", "--seal", problem, advice="leave one of them out"))
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed = seal_contexts(writer, path, owner=app.config.authority)
     for spec_version, file in sealed:
@@ -444,18 +450,18 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
     sampling = add_defaults(describe_sampling(policy, endpoint, facts), session.served_by)
     model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
     software = {**describe_client(endpoint), "caveat": version("caveat")}
-    told = {} if served is None else {"served_by": served}
-    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **told})
+    server = {} if served is None else {"served_by": served}
+    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **server})
 
 
 def _check_sessions(session: RunSession, known: Sequence[Mapping[str, Any]], place: Mapping[str, Any]) -> None:
     """Raise when this session talks to another endpoint, or another server or model behind it, than earlier ones of the folder."""
     differing = [(name, known[0][name], value) for name, value in place.items() if known and known[0][name] != value]
-    for one in known:
-        if session.served_by is not None and "served_by" in one and not differing:
+    for document in known:
+        if session.served_by is not None and "served_by" in document and not differing:
             now = to_document(session.served_by)
-            names = find_differences(session.served_by, one["served_by"])
-            differing = [(f"served by {name}", one["served_by"].get(name), now.get(name)) for name in names]
+            names = find_differences(session.served_by, document["served_by"])
+            differing = [(f"served by {name}", document["served_by"].get(name), now.get(name)) for name in names]
     if differing:
         before = ", ".join(f"{name} {value}" for name, value, _ in differing)
         now_is = ", ".join(f"{name} {value}" for name, _, value in differing)

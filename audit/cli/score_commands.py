@@ -77,7 +77,7 @@ def judge_options(command: Command) -> Command:
 
 
 def judge(
-    app: App, store: "RunStore", scorer: "JudgeScorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+    app: App, store: "RunStore", scorer: "JudgeScorer", replay_tasks: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
     from audit.cli.model_calls import Caller, count_up
@@ -87,7 +87,7 @@ def judge(
     from audit.score.judging import count_judgments, judge_run
     from registry.cli.application import track
 
-    replay, tasks = asked
+    replay, tasks = replay_tasks
     prices, budget = _read_prices(options), _build_budget(replay, options)
     check_prices(budget, prices, {scorer.model, replay.policy.model})
     policy = follow_policy(replay.policy, scorer)
@@ -192,11 +192,11 @@ def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: st
     if last.stopped is not None and last.stopped.code != "budget-spent":
         return last.stopped
     if last.stopped is None:
-        found = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
-        return AnswerNoError(Fault("interrupted", str(folder), found, advice=command))
-    found = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
+        problem = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
+        return AnswerNoError(Fault("interrupted", str(folder), problem, advice=command))
+    problem = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
     advice = f"{command} --max-calls N or --max-usd USD, which count the replay's calls too"
-    return AnswerNoError(Fault("budget-spent", last.stopped.faults[0].where, found, advice=advice))
+    return AnswerNoError(Fault("budget-spent", last.stopped.faults[0].where, problem, advice=advice))
 
 
 # `caveat audit score`: a run's responses become a score table.
@@ -253,13 +253,13 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         is_own = replay.scoring in (None, scorer)
         path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
         written, tallies = _write(store, scorer, path)
-        told, lines = _summarise_judging(store, scorer)
+        summary, lines = _summarise_judging(store, scorer)
     finally:
         store.close()
     document = {
         **summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed),
         "audits": list(replay.audits),
-        **told,
+        **summary,
     }
     app.answer(document, present_scored(document, tallies, run if is_own else None, lines))
     if ended is not None:
@@ -299,7 +299,7 @@ def _find_registered(app: App, reference: str) -> "Scorer":
 
 
 def carry_out(
-    app: App, store: "RunStore", scorer: "Scorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+    app: App, store: "RunStore", scorer: "Scorer", replay_tasks: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
     from audit.score.scorers import is_deterministic, score_run
@@ -307,22 +307,22 @@ def carry_out(
     from registry.records.specification import JudgeScorer
 
     if isinstance(scorer, JudgeScorer):
-        return judge(app, store, scorer, asked, options)
+        return judge(app, store, scorer, replay_tasks, options)
     if not is_deterministic(scorer):
-        found = "the replay is scored by the labels of a person"
+        problem = "the replay is scored by the labels of a person"
         advice = f"caveat audit score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
-        raise InputError(Fault("labels-missing", str(store.path.parent), found, advice=advice))
+        raise InputError(Fault("labels-missing", str(store.path.parent), problem, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
-        return score_run(store, scorer, asked[1], advance=advance), None
+        return score_run(store, scorer, replay_tasks[1], advance=advance), None
 
 
 def _score(
-    app: App, store: "RunStore", asked: "Scorer | Path", replayed: "tuple[Replay, dict[str, Task]]", judging: JudgeOptions
+    app: App, store: "RunStore", scorer_or_labels: "Scorer | Path", replayed: "tuple[Replay, dict[str, Task]]", judging: JudgeOptions
 ) -> "tuple[Scorer, int, CaveatError | None]":
     """Score by a scorer, or take the labels of a file in; return whose scores they are, how many are new, and what ended a judge."""
-    if isinstance(asked, Path):
-        return *take_answers(store, replayed[0], asked), None
-    return asked, *carry_out(app, store, asked, replayed, judging)
+    if isinstance(scorer_or_labels, Path):
+        return *take_answers(store, replayed[0], scorer_or_labels), None
+    return scorer_or_labels, *carry_out(app, store, scorer_or_labels, replayed, judging)
 
 
 def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
@@ -350,8 +350,8 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
     from audit.score.scorers import build_settled, digest_scorer, get_judge, list_dimensions, list_marks
     from registry.records.specification import LabelScorer, PatternScorer
 
-    digest, found = digest_scorer(scorer), dict[Any, Any]()
-    rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), found)
+    digest, counts = digest_scorer(scorer), dict[Any, Any]()
+    rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), counts)
     write_table(
         rows,
         path,
@@ -367,7 +367,7 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
     elif isinstance(scorer, PatternScorer):
         written["patterns"] = path.with_name("patterns.csv")
         write_patterns(list_rows(store, digest), written["patterns"])
-    return written, sort_sides(found)
+    return written, sort_sides(counts)
 
 
 # The part of `caveat audit score` that goes through a person: sheets out, labels in.

@@ -115,8 +115,8 @@ def open_chat(policy: Policy, environ: Mapping[str, str], *, key: str, key_name:
     try:
         import openai
     except ModuleNotFoundError as error:
-        found = "`api: openai-chat` needs the library openai, which is not installed"
-        raise UnavailableError(Fault("client-missing", "policy.api", found, advice="pip install 'caveat[openai]'")) from error
+        problem = "`api: openai-chat` needs the library openai, which is not installed"
+        raise UnavailableError(Fault("client-missing", "policy.api", problem, advice="pip install 'caveat[openai]'")) from error
 
     parts = urlsplit(address)
     base = address if parts.path.strip("/") else f"{address.rstrip('/')}/v1"
@@ -219,8 +219,8 @@ def read_completion(document: object, *, sent: str) -> ModelMessage:
     Raises:
         NotAMessageError: it is no chat completion: no object, without model or choice, or with counts or texts that cannot be.
     """
-    found = as_object(document, "the answer")
-    choices = found.get("choices")
+    completion = as_object(document, "the answer")
+    choices = completion.get("choices")
     if not isinstance(choices, list) or not choices:
         raise NotAMessageError(f"expected a list of choices, found {name_kind(choices)}")
     choice = as_object(choices[0], "choices[0]")
@@ -230,15 +230,15 @@ def read_completion(document: object, *, sent: str) -> ModelMessage:
     logprobs = choice.get("logprobs")
     check_storable([blocks, logprobs], "the message")
     return ModelMessage(
-        id=as_text(found.get("id"), "id", required=False),
-        model=as_text(found.get("model"), "model") or "",
+        id=as_text(completion.get("id"), "id", required=False),
+        model=as_text(completion.get("model"), "model") or "",
         content=tuple(blocks),
         stop_reason="refusal" if message.get("refusal") else STOP_REASONS.get(finish or "", finish),
-        usage=_read_usage(found),
+        usage=_read_usage(completion),
         details=CompletionDetails(
             sent=sent,
             finish_reason=finish,
-            system_fingerprint=as_text(found.get("system_fingerprint"), "system_fingerprint", required=False),
+            system_fingerprint=as_text(completion.get("system_fingerprint"), "system_fingerprint", required=False),
             logprobs=dict(logprobs) if isinstance(logprobs, Mapping) else None,
         ),
     )
@@ -270,9 +270,9 @@ def _read_usage(document: Mapping[str, Any]) -> Usage:
     tier = as_text(document.get("service_tier"), "service_tier", required=False)
     if document.get("usage") is None:
         return Usage(service_tier=tier)
-    found = as_object(document["usage"], "usage")
-    prompt, output = (read_count(found.get(name), f"usage.{name}") for name in ("prompt_tokens", "completion_tokens"))
-    details = found.get("prompt_tokens_details")
+    usage = as_object(document["usage"], "usage")
+    prompt, output = (read_count(usage.get(name), f"usage.{name}") for name in ("prompt_tokens", "completion_tokens"))
+    details = usage.get("prompt_tokens_details")
     cached = read_count(details.get("cached_tokens"), "cached_tokens") if isinstance(details, Mapping) else None
     # `prompt_tokens` counts the whole input; the records count what was read from a cache apart.
     fresh = prompt if prompt is None or cached is None else max(0, prompt - cached)

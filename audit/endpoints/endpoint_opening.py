@@ -71,16 +71,16 @@ def check_policy(policy: Policy) -> None:
     """
     # A key in the file would be in every recording, so only the name of a variable is taken, and what was written is not repeated.
     if policy.key not in (None, NO_KEY) and not _KEY_NAME.fullmatch(policy.key or ""):
-        found = "is not the name of an environment variable; a key itself is never in a file"
-        raise InputError(Fault("not-valid", "policy.key", found, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
+        problem = "is not the name of an environment variable; a key itself is never in a file"
+        raise InputError(Fault("not-valid", "policy.key", problem, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
     match get_api(policy):
         case ModelApi.OPENAI_CHAT:
             check_chat_policy(policy)
         case ModelApi.MESSAGES:
             choose_version(policy)
             if policy.key == NO_KEY:
-                found = "the client of the Messages API sends no request without a key"
-                raise InputError(Fault("not-valid", "policy.key", found, advice=f"leave it out, and set {KEY}=any for a local server"))
+                problem = "the client of the Messages API sends no request without a key"
+                raise InputError(Fault("not-valid", "policy.key", problem, advice=f"leave it out, and set {KEY}=any for a local server"))
 
 
 def _find_key(policy: Policy, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -122,11 +122,11 @@ def _check_destination(policy: Policy, environ: Mapping[str, str], *, key_name: 
     is_provider = parts.scheme == "https" and parts.hostname in _PROVIDERS and parts.port in (None, 443)
     if is_provider or any(_is_host_of(host, address) for host in allowed):
         return
-    found = f"names {parts.netloc}, and {' and '.join(secrets)} from your environment would be sent there; nothing was sent"
+    problem = f"names {parts.netloc}, and {' and '.join(secrets)} from your environment would be sent there; nothing was sent"
     advice = f"if you trust this server, add --send-key-to {parts.netloc}, or set CAVEAT_SEND_KEY_TO={parts.netloc}"
     if is_chat and headers not in secrets:
         advice += f"; if it needs no key, set `key: {NO_KEY}` in the policy"
-    raise InputError(Fault("key-not-allowed", "policy.base_url", found, advice=advice))
+    raise InputError(Fault("key-not-allowed", "policy.base_url", problem, advice=advice))
 
 
 def _is_host_of(host: str, address: str) -> bool:

@@ -153,9 +153,9 @@ def choose_version(policy: Policy) -> str | None:
         return policy.api_version
     if policy.api_version is None:
         return SAMPLING_VERSION
-    found = f"cannot be set under API version {policy.api_version}"
+    problem = f"cannot be set under API version {policy.api_version}"
     advice = f"leave it out (the endpoint's default), or set policy.api_version: '{SAMPLING_VERSION}'"
-    raise InputError([Fault("sampling-not-settable", f"policy.{name}", found, advice=advice) for name in wanted])
+    raise InputError([Fault("sampling-not-settable", f"policy.{name}", problem, advice=advice) for name in wanted])
 
 
 # What an endpoint answered, read with care: a document or a stream of events becomes one message, or is no message at all.
@@ -167,16 +167,16 @@ def read_message(document: object) -> ModelMessage:
     Raises:
         NotAMessageError: it is none: no object, without model or content, or with blocks or counts that cannot be.
     """
-    found = as_object(document, "the answer")
-    content = found.get("content")
+    message = as_object(document, "the answer")
+    content = message.get("content")
     if not isinstance(content, list):
         raise NotAMessageError(f"expected a list of blocks as content, found {name_kind(content)}")
     return ModelMessage(
-        id=as_text(found.get("id"), "id", required=False),
-        model=as_text(found.get("model"), "model") or "",
+        id=as_text(message.get("id"), "id", required=False),
+        model=as_text(message.get("model"), "model") or "",
         content=tuple(read_block(block, f"content[{place}]") for place, block in enumerate(content)),
-        stop_reason=as_text(found.get("stop_reason"), "stop_reason", required=False),
-        usage=_read_usage(found.get("usage")),
+        stop_reason=as_text(message.get("stop_reason"), "stop_reason", required=False),
+        usage=_read_usage(message.get("usage")),
     )
 
 
@@ -195,20 +195,20 @@ class MessageAssembly:
         Raises:
             NotAMessageError: it is no event.
         """
-        found = as_object(event, "an event of the stream")
-        match found.get("type"):
+        fields = as_object(event, "an event of the stream")
+        match fields.get("type"):
             case "message_start":
-                self._message = dict(as_object(found.get("message"), "message_start"))
+                self._message = dict(as_object(fields.get("message"), "message_start"))
             case "content_block_start":
-                self._blocks[_as_index(found)] = dict(as_object(found.get("content_block"), "content_block_start"))
+                self._blocks[_as_index(fields)] = dict(as_object(fields.get("content_block"), "content_block_start"))
             case "content_block_delta":
-                self._extend(_as_index(found), as_object(found.get("delta"), "content_block_delta"))
+                self._extend(_as_index(fields), as_object(fields.get("delta"), "content_block_delta"))
             case "message_delta":
-                self._message.update(as_object(found.get("delta"), "message_delta"))
-                usage = found.get("usage")
+                self._message.update(as_object(fields.get("delta"), "message_delta"))
+                usage = fields.get("usage")
                 if isinstance(usage, Mapping):
-                    told = {name: count for name, count in usage.items() if count is not None}
-                    self._message["usage"] = {**(self._message.get("usage") or {}), **told}
+                    counts = {name: count for name, count in usage.items() if count is not None}
+                    self._message["usage"] = {**(self._message.get("usage") or {}), **counts}
             case "message_stop":
                 self._ended = True
             case _:
@@ -242,9 +242,9 @@ class MessageAssembly:
 def _read_usage(value: object) -> Usage:
     if value is None:
         return Usage()
-    found = as_object(value, "usage")
-    counts = {name: read_count(found.get(name), f"usage.{name}") for name in _COUNTS}
-    return Usage(**counts, service_tier=as_text(found.get("service_tier"), "usage.service_tier", required=False))
+    usage = as_object(value, "usage")
+    counts = {name: read_count(usage.get(name), f"usage.{name}") for name in _COUNTS}
+    return Usage(**counts, service_tier=as_text(usage.get("service_tier"), "usage.service_tier", required=False))
 
 
 def _as_index(event: Mapping[str, Any]) -> int:

@@ -42,12 +42,12 @@ class ModelMessage:
 
 def read_block(block: object, where: str) -> dict[str, Any]:
     """Return *block*, which can be kept; raises NotAMessageError for one that cannot."""
-    found = dict(as_object(block, where))
-    kind = as_text(found.get("type"), f"{where}.type")
+    content_block = dict(as_object(block, where))
+    kind = as_text(content_block.get("type"), f"{where}.type")
     if kind in ("text", "thinking"):
-        as_text(found.get(kind), f"{where}.{kind}")
-    check_storable(found, where)
-    return found
+        as_text(content_block.get(kind), f"{where}.{kind}")
+    check_storable(content_block, where)
+    return content_block
 
 
 def check_storable(value: Any, where: str) -> None:
@@ -182,7 +182,7 @@ def check_address(address: str, *, api: ModelApi, where: str) -> None:
         raise InputError(Fault("bad-endpoint", where, "is not a web address: host or port cannot be read")) from error
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(Fault("bad-endpoint", where, "expected an address that begins with https:// or http:// and names a machine"))
-    faults = [Fault("bad-endpoint", where, found, advice=advice) for found, advice in _find_faults(parts, api)]
+    faults = [Fault("bad-endpoint", where, problem, advice=advice) for problem, advice in _find_faults(parts, api)]
     if faults:
         raise InputError(faults)
 

@@ -158,8 +158,8 @@ def read_texts(path: Path) -> TranscriptFile:
         cell = ReplayCell(task_id=task, arm=row.arm, context_id=row.context_id, sample=sample, spec=row.spec)
         # Two responses of one cell would count as one; `sample` tells them apart.
         if cell in seen:
-            found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} is in an earlier line"
-            faults.add(Fault("duplicate-row", f"{path}, {place}", found))
+            problem = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} is in an earlier line"
+            faults.add(Fault("duplicate-row", f"{path}, {place}", problem))
         seen.add(cell)
         texts.append(ResponseText(cell=cell, reasoning=row.reasoning, output=row.text, prompt=row.prompt, model=row.model))
     if faults.faults:

@@ -241,7 +241,7 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
         if names[name] != reference:
             texts[names[name]] = json.dumps(to_document(spec), ensure_ascii=False, indent=1) + "\n"
     policy = replace(file.replay.policy, model=ask, base_url=base_url or file.replay.policy.base_url)
-    arms = tuple(replace(one, context=names[one.context]) for one in file.replay.arms)
+    arms = tuple(replace(arm, context=names[arm.context]) for arm in file.replay.arms)
     replay = replace(file.replay, policy=policy, arms=arms, tasks=TASKS, audit=tuple(sorted(audits)) or None)
     # The name of a replay is foreign text in a comment: control characters could hide what follows.
     texts[REPLAY] = _show(_HEAD.format(name=file.replay.name.replace("\n", " "))) + _write_replay(replay)
@@ -416,14 +416,14 @@ def _miss(claim_renewal: ClaimRenewal, digest: str, search: RecordingSearch) -> 
     places = " and ".join("this folder" if place == Path() else str(place) for place in search.places)
     more = "; there are more folders than are searched" if search.is_cut else ""
     more += f"; {len(search.unread)} run folders could not be read: {'; '.join(search.unread[:3])}" if search.unread else ""
-    found = (
+    problem = (
         f"the replay that {claim_renewal.lock.audit} locked (SHA-256 {digest}; scores once read from {sources}) is in none of the "
         f"{search.folders:,} folders below {places}{more}"
     )
     return SkippedClaim(
         claim=claim_renewal.claim.claim,
         audit=claim_renewal.lock.audit,
-        fault=Fault("recording-missing", f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", found),
+        fault=Fault("recording-missing", f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", problem),
     )
 
 

@@ -136,26 +136,26 @@ async def ask_endpoint(endpoint: Endpoint, method: str, path: str, *, body: Mapp
     """Return the object that one request about batches is answered with; raises ModelError."""
     response = await endpoint.request(method, path, body=body)
     try:
-        found = json.loads(response.content)
+        document = json.loads(response.content)
     except ValueError as error:
         raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no JSON", status=response.status_code) from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no object", status=response.status_code)
-    return found
+    return document
 
 
-def _read_view(found: Any) -> BatchView:
+def _read_view(document: Any) -> BatchView:
     try:
-        counts = {state: int(found["request_counts"].get(state) or 0) for state in _STATES}
-        ended = found["processing_status"] == "ended"
-        created_at = _read_moment(found["created_at"])
+        counts = {state: int(document["request_counts"].get(state) or 0) for state in _STATES}
+        ended = document["processing_status"] == "ended"
+        created_at = _read_moment(document["created_at"])
         return BatchView(
-            id=str(found["id"]),
+            id=str(document["id"]),
             created_at=created_at,
             # Some endpoints end a batch without a time. The status decides whether it has ended; the time only dates
             # the results.
-            ended_at=(_read_moment(found["ended_at"]) if found.get("ended_at") else created_at) if ended else None,
-            is_archived=found.get("archived_at") is not None,
+            ended_at=(_read_moment(document["ended_at"]) if document.get("ended_at") else created_at) if ended else None,
+            is_archived=document.get("archived_at") is not None,
             counts=counts,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

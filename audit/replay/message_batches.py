@@ -93,7 +93,7 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
         return
     text = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
     where = [f"policy.{name}" for name in SAMPLING if name in texts]
-    raise InputError([Fault("sampling-not-settable", one, text) for one in where])
+    raise InputError([Fault("sampling-not-settable", place, text) for place in where])
 
 
 def _is_wanted_again(failure: str | None, settings: CallSettings) -> bool:
@@ -327,8 +327,8 @@ class ChunkReader:
         # The API nests the error in an envelope that has the request id. Endpoints that omit the envelope are read as
         # well.
         outer = error if isinstance(error, dict) else {}
-        found = outer.get("error")
-        inner = found if isinstance(found, dict) else outer
+        nested_error = outer.get("error")
+        inner = nested_error if isinstance(nested_error, dict) else outer
         kind, message = self._describe(inner.get("type")) or "error", self._describe(inner.get("message")) or "no reason was given"
         attempt = Attempt(status=None, request_id=self._describe(outer.get("request_id")), error=kind)
         # The code decides whether `--retry-failed` may help and whether the call was billed, so unknown kinds count as
@@ -482,8 +482,8 @@ class _BatchRun:
         self._batching = batching
         self._clock = clock
         self._tally = RunTally(lost=settle_lost(store, clock))
-        for asked, returned in store.list_models():
-            self._tally.models.setdefault(asked, []).append(returned)
+        for model, returned in store.list_models():
+            self._tally.models.setdefault(model, []).append(returned)
         spent, waiting = count_spent(store, settings.prices, UNSENT), count_waiting(store, settings.prices)
         self._purse = BudgetPurse(settings.budget, discount_batch(settings.prices), spent=spent, waiting=waiting)
         self._open, self._number = list_open_chunks(store)
@@ -552,9 +552,9 @@ class _BatchRun:
     def _afford(self, calls: Iterable[Call]) -> Iterator[Call]:
         """Give *calls* while the worst case of all that were given fits the budget."""
         for call in calls:
-            asked = str(call.body.get("model"))
-            if is_changed(asked, self._tally.models.get(asked, ()), allow_alias=self._settings.allow_alias):
-                self._stopped = self._stopped or build_changed(self._endpoint, asked, self._tally.models[asked], call.key)
+            model = str(call.body.get("model"))
+            if is_changed(model, self._tally.models.get(model, ()), allow_alias=self._settings.allow_alias):
+                self._stopped = self._stopped or build_changed(self._endpoint, model, self._tally.models[model], call.key)
                 return
             # There is nothing to wait for as in a run of single calls: results come hours later. What does not fit
             # stays unsubmitted.
@@ -617,8 +617,8 @@ class _BatchRun:
         if error.is_passing:
             raise build_unreachable(self._endpoint, error)
         status = "" if error.status is None else f" (HTTP {error.status})"
-        found = f"the endpoint does not take this batch of {len(chunk.keys)} calls{status}: {error.message}"
-        raise InputError(Fault("batch-refused", self._endpoint.base_url, found))
+        problem = f"the endpoint does not take this batch of {len(chunk.keys)} calls{status}: {error.message}"
+        raise InputError(Fault("batch-refused", self._endpoint.base_url, problem))
 
     # Waiting
 
@@ -705,8 +705,8 @@ class _BatchRun:
             if self._settings.repeat_lost and not self._sends[chunk.number]:
                 self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
                 return
-            found = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
-            raise NotFoundError(Fault("batch-not-found", self._endpoint.base_url, found))
+            problem = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
+            raise NotFoundError(Fault("batch-not-found", self._endpoint.base_url, problem))
         self._failures += 1
         if self._failures >= self._batching.patience:
             raise build_unreachable(self._endpoint, error)
@@ -730,11 +730,11 @@ class _BatchRun:
     def _count(self, response: Response) -> None:
         """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
         self._tally.add(response)
-        asked, known = response.model_requested, self._tally.add_model(response)
+        model, known = response.model_requested, self._tally.add_model(response)
         # The remaining results are read all the same, since they are paid for. The run then reports the change and
         # submits nothing more.
-        if self._stopped is None and is_changed(asked, known, allow_alias=self._settings.allow_alias):
-            self._stopped = build_changed(self._endpoint, asked, known, response.key)
+        if self._stopped is None and is_changed(model, known, allow_alias=self._settings.allow_alias):
+            self._stopped = build_changed(self._endpoint, model, known, response.key)
 
     def _list_known(self) -> set[str]:
         accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))

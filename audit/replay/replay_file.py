@@ -50,7 +50,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         for name in sorted({arm.arm for arm in replay.arms})
     }
     edits = [{"arm": arm.arm, "edits": list(arm.edits), "spec": arm.spec} for arm in replay.arms if arm.edits]
-    said = {
+    parts = {
         "policy": _drop(document["policy"]),
         **arms,
         "tasks": to_document(TasksFile(tasks=tuple(tasks))),
@@ -63,7 +63,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         **({"probe": _drop(document["probe"])} if document["probe"] else {}),
         "order of calls": replay.seed,
     }
-    return {name: _write(part) for name, part in said.items()}
+    return {name: _write(part) for name, part in parts.items()}
 
 
 def digest_parts(parts: Mapping[str, str]) -> str:

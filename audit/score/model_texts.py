@@ -45,10 +45,10 @@ def find_object(text: str) -> dict[str, Any]:
     try:
         # Prose or a code fence around the object is accepted. A second object between the braces is not JSON and is
         # refused here.
-        found = json.loads(text[first : last + 1], object_pairs_hook=_build_unique, parse_constant=_refuse_constant)
+        document = json.loads(text[first : last + 1], object_pairs_hook=_build_unique, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise NoObjectError(f"from the first brace to the last, the answer is no single JSON object: {error}") from error
-    return dict(found)
+    return dict(document)
 
 
 def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -138,10 +138,10 @@ def join_pairs(pairs: Iterable[tuple[str, str]]) -> str:
 
 def guess_arms(values: Iterable[str]) -> dict[str, str]:
     """Return by value the arm it says, for values that say one of the two and are not called so already."""
-    said = {value: (bool(_TEST.search(value)), bool(_DEPLOY.search(value))) for value in values}
+    matches = {value: (bool(_TEST.search(value)), bool(_DEPLOY.search(value))) for value in values}
     # "test in production" says both, and so neither.
-    arms = {value: "test" if is_test else "deploy" for value, (is_test, is_deploy) in said.items() if is_test != is_deploy}
-    return {} if {"test", "deploy"} <= set(said) else arms
+    arms = {value: "test" if is_test else "deploy" for value, (is_test, is_deploy) in matches.items() if is_test != is_deploy}
+    return {} if {"test", "deploy"} <= set(matches) else arms
 
 
 def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str | None]], sheet: Sheet) -> tuple[str, str] | None:

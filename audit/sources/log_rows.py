@@ -94,7 +94,7 @@ class LogOptions:
 
     def find_arm(self, path: Path) -> str | None:
         """Return the arm that was given for the file at *path*, however the path was written."""
-        return next((arm for given, arm in self.arms.items() if Path(given) == path), None)
+        return next((arm for name, arm in self.arms.items() if Path(name) == path), None)
 
 
 Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]]
@@ -157,18 +157,20 @@ def merge_accounts(parts: Sequence[ImportedLog]) -> ImportedLog:
 def _merge_provenance(parts: Sequence[ImportedLog]) -> Provenance:
     """A statement that all parts share once; otherwise each with the files that make it."""
     merged: dict[str, str | int] = {}
-    for name in (one.name for one in fields(Provenance) if one.name not in _OF_RESPONSES):
-        said: dict[str | int, list[str]] = {}
+    for name in (attribute.name for attribute in fields(Provenance) if attribute.name not in _OF_RESPONSES):
+        files_by_value: dict[str | int, list[str]] = {}
         for part in parts:
             value = getattr(part.provenance, name)
             if value is not None:
-                said.setdefault(value, []).extend(Path(file.name).name for file in part.files)
+                files_by_value.setdefault(value, []).extend(Path(file.name).name for file in part.files)
         files = sum(len(part.files) for part in parts)
-        if len(said) == 1 and len(next(iter(said.values()))) == files:
-            merged[name] = next(iter(said))
-        elif said and not any(isinstance(value, int) for value in said):
+        if len(files_by_value) == 1 and len(next(iter(files_by_value.values()))) == files:
+            merged[name] = next(iter(files_by_value))
+        elif files_by_value and not any(isinstance(value, int) for value in files_by_value):
             # A file name may contain a date, which would be read as a date of access.
-            merged[name] = "; ".join(f"{value} ({_name(texts)})" if name != "accessed" else str(value) for value, texts in said.items())
+            merged[name] = "; ".join(
+                f"{value} ({_name(texts)})" if name != "accessed" else str(value) for value, texts in files_by_value.items()
+            )
     returned = {name for part in parts for name in part.provenance.models_returned}
     unnamed = sum(map(_count_unnamed, parts))
     return Provenance(models_returned=tuple(sorted(returned)), unnamed_responses=unnamed, **merged)  # type: ignore[arg-type]
@@ -185,7 +187,7 @@ def _name(files: Sequence[str]) -> str:
     return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
-def summarise_accounts(imported: ImportedLog) -> str:
+def describe_accounts(imported: ImportedLog) -> str:
     """Return one line for each file: what was declared, found and scored, what was left out, and what else must be known of it."""
     return "\n".join(map(_summarise, imported.files))
 
@@ -312,9 +314,9 @@ def read_companion(path: Path) -> Mapping[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        found = f"its results file cannot be read: {error}"
+        problem = f"its results file cannot be read: {error}"
         advice = "restore it, or take it away; the import then says that nothing states the counts"
-        raise TableError(Fault("not-json", str(path), found, advice=advice)) from error
+        raise TableError(Fault("not-json", str(path), problem, advice=advice)) from error
     if not isinstance(fields, dict):
         raise TableError(Fault("not-json", str(path), f"expected an object, found {type(fields).__name__}"))
     return fields
@@ -349,7 +351,7 @@ _LONGEST_VALUE = 40
 
 
 def choose_score(text: str | None, texts: Collection[str], *, where: str, option: str, what: str) -> str:
-    """Return the one of *there* that *asked* names, or the only one where nothing is asked.
+    """Return the one of *texts* that *text* names, or the only one where nothing is asked.
 
     Args:
         asked: what the user wrote behind *option*; None for nothing.
@@ -363,11 +365,11 @@ def choose_score(text: str | None, texts: Collection[str], *, where: str, option
     """
     known = ", ".join(sorted(texts)) or "none"
     if text is not None and text not in texts:
-        found = f"there is no {what} {text!r}; there are: {known}"
-        raise TableError(Fault("unknown-name", where, found, advice=suggest(text, texts) or f"choose one with {option}"))
+        problem = f"there is no {what} {text!r}; there are: {known}"
+        raise TableError(Fault("unknown-name", where, problem, advice=suggest(text, texts) or f"choose one with {option}"))
     if text is None and len(texts) != 1:
-        found = f"expected one {what}, found {len(texts)}: {known}"
-        raise TableError(Fault("choice-needed", where, found, advice=f"choose one with {option}"))
+        problem = f"expected one {what}, found {len(texts)}: {known}"
+        raise TableError(Fault("choice-needed", where, problem, advice=f"choose one with {option}"))
     return text if text is not None else next(iter(texts))
 
 
@@ -440,9 +442,9 @@ def check_documents(rows: Sequence[LogRow]) -> None:
     faults = []
     for tasks in _list_differing(rows, _DOCUMENT):
         digests = " and ".join(f"{str(row.extras[_DOCUMENT])[:12]}…" for row in (tasks.row, tasks.first))
-        found = f"task {tasks.row.task_id} is another document here than in {tasks.first.file}: doc_hash {digests}"
+        problem = f"task {tasks.row.task_id} is another document here than in {tasks.first.file}: doc_hash {digests}"
         advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
-        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", problem, advice=advice))
     if faults:
         raise TableError(faults)
 
@@ -451,9 +453,9 @@ def check_targets(rows: Sequence[LogRow]) -> None:
     """Raise TableError where tasks of one identifier have another target in another log: Inspect numbers samples from 1 in any data set."""
     faults = []
     for tasks in _list_differing(rows, TARGET):
-        found = f"task {tasks.row.task_id} has another target here than in {tasks.first.file}; so have {tasks.tasks} tasks in all"
+        problem = f"task {tasks.row.task_id} has another target here than in {tasks.first.file}; so have {tasks.tasks} tasks in all"
         advice = "evaluate both arms on the same data; if these are the same tasks nevertheless, say so with --task-field sample.id"
-        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", problem, advice=advice))
     if faults:
         raise TableError(faults)
 

@@ -135,16 +135,16 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
     faults += find_twice(sheet, roles.values())
     faults += find_uncomputed(sheet, roles.values())
     if has_arm and "arm" in roles:
-        found = f"the arm is given before the path, and the column {roles['arm']} says the arm of each row"
-        faults.append(Fault("arm-twice", sheet.name, found, advice="leave the arm before the path out"))
+        problem = f"the arm is given before the path, and the column {roles['arm']} says the arm of each row"
+        faults.append(Fault("arm-twice", sheet.name, problem, advice="leave the arm before the path out"))
     known = {*roles, *(("arm", "score") if wide else ("arm",) if has_arm else ())}
     missing = [role for role in REQUIRED if role not in known]
     if missing and not faults:
         from audit.sources.column_guess import advise_mapping  # noqa: PLC0415 - it imports this module
 
         there = ", ".join(sheet.columns[:12]) + (" …" if len(sheet.columns) > 12 else "")
-        found = f"no column is named as {' or '.join(missing)}; the columns are: {there}"
-        faults.append(Fault("mapping-needed", sheet.name, found, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
+        problem = f"no column is named as {' or '.join(missing)}; the columns are: {there}"
+        faults.append(Fault("mapping-needed", sheet.name, problem, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
     if faults:
         raise TableError(faults)
     return {role: roles[role] for role in (*ROLES, *sorted(wide, reverse=True)) if role in roles}
@@ -157,11 +157,11 @@ def _check_wide(sheet: Sheet, roles: Mapping[str, str], *, has_arm: bool) -> lis
     faults = []
     if has_arm or "arm" in roles or "score" in roles:
         other = roles.get("arm") or roles.get("score") or "the arm before the path"
-        found = f"{said} give each arm a column of scores, and {other} says arm or score once more"
-        faults.append(Fault("arm-twice", sheet.name, found, advice="leave one of the two out"))
+        problem = f"{said} give each arm a column of scores, and {other} says arm or score once more"
+        faults.append(Fault("arm-twice", sheet.name, problem, advice="leave one of the two out"))
     if len(wide) < 2 or len(set(wide.values())) < len(wide):
-        found = f"a table with a column of scores for each arm needs a column of its own for two arms or more, found {said}"
-        faults.append(Fault("bad-option", sheet.name, found, advice="write --map task=ID,score.test=COLUMN,score.deploy=COLUMN"))
+        problem = f"a table with a column of scores for each arm needs a column of its own for two arms or more, found {said}"
+        faults.append(Fault("bad-option", sheet.name, problem, advice="write --map task=ID,score.test=COLUMN,score.deploy=COLUMN"))
     return faults
 
 
@@ -279,8 +279,8 @@ def _check_texts(sheet: Sheet, chosen: Sequence[int], texts: Mapping[str, Sequen
     for role in ("task", "arm", "context", "sample"):
         empty = [row for row, text in zip(chosen, texts.get(role, ()), strict=False) if text is None]
         if empty:
-            found = f"{len(empty):,} of {len(chosen):,} rows have no {role}"
-            faults.append(Fault("id-empty", sheet.locate(empty, reading.mapping[role]), found))
+            problem = f"{len(empty):,} of {len(chosen):,} rows have no {role}"
+            faults.append(Fault("id-empty", sheet.locate(empty, reading.mapping[role]), problem))
     return faults
 
 
@@ -349,9 +349,9 @@ def read_cell(cell: Cell, values: Mapping[str, float] = MappingProxyType({}), *,
     """Return what kind of score a cell holds, and the score; numbers of *values* replace the usual words as a whole."""
     text = str(as_text(cell)).strip()
     plain = text.casefold()
-    said = values.get(text, {key.casefold(): number for key, number in values.items()}.get(plain)) if values else None
-    if said is not None:
-        return "said", said
+    meaning = values.get(text, {key.casefold(): number for key, number in values.items()}.get(plain)) if values else None
+    if meaning is not None:
+        return "said", meaning
     if isinstance(cell, bool) or plain in _WORDS:
         # Half of a pair of words, turned round (`fail=1`), must not meet the other half's usual number.
         return ("unknown", None) if values else ("words", _WORDS[plain])
@@ -380,21 +380,21 @@ def _find_score_faults(
     if unknown := by_kind.get("unknown"):
         words = Counter(str(as_text(cells[place][2]))[:40] for place in unknown)
         listed = ", ".join(f"{word!r} ({count:,})" for word, count in words.most_common(5)) + (" …" if len(words) > 5 else "")
-        found = f"{len(unknown):,} of {len(cells):,} scores are words without a number: {listed}"
+        problem = f"{len(unknown):,} of {len(cells):,} scores are words without a number: {listed}"
         advice = f"say what each is, such as --score-values {next(iter(words))}=1; an empty cell excludes a response"
-        faults.append(Fault("score-not-number", sheet.locate([cells[place][1] for place in unknown], column), found, advice=advice))
+        faults.append(Fault("score-not-number", sheet.locate([cells[place][1] for place in unknown], column), problem, advice=advice))
     kinds = {kind: by_kind[kind] for kind in _KINDS if kind in by_kind}
     # Whole numbers are written alike with a point and with a comma.
     if len(kinds) > 1 and set(kinds) not in _ALIKE:
         # The rarest kind is probably the slip, so its places are named.
         rarest = min(kinds, key=lambda kind: len(kinds[kind]))
         parts = " and ".join(f"{kind} ({len(rows):,}, such as {as_text(cells[rows[0]][2])})" for kind, rows in kinds.items())
-        found = f"the scores are of several kinds: {parts}"
+        problem = f"the scores are of several kinds: {parts}"
         advice = "write all scores in one way; for words give their numbers, such as --score-values TRUE=1,FALSE=0"
-        faults.append(Fault("scores-mixed", sheet.locate([cells[place][1] for place in kinds[rarest]], column), found, advice=advice))
+        faults.append(Fault("scores-mixed", sheet.locate([cells[place][1] for place in kinds[rarest]], column), problem, advice=advice))
     if both := by_kind.get("both"):
-        found = f"{len(both):,} rows have a score and a reason why there is none"
-        faults.append(Fault("score-and-reason", sheet.locate([cells[place][1] for place in both], column), found))
+        problem = f"{len(both):,} rows have a score and a reason why there is none"
+        faults.append(Fault("score-and-reason", sheet.locate([cells[place][1] for place in both], column), problem))
     if not kinds and not by_kind.get("said") and not faults:
         faults.append(Fault("no-scores", f"{sheet.name}, column {column}", f"none of the {len(cells):,} rows has a score"))
     return faults
@@ -424,9 +424,9 @@ def _number_samples(
         warnings = [] if apart is None else [f"rows of one task and context differ in {apart}; they are counted as repeats of one response"]
         return [str(number) for number in numbers], warnings, max(numbers)
     if repeated:
-        found = f"{len(repeated):,} rows have the task, arm, context and sample of an earlier row"
+        problem = f"{len(repeated):,} rows have the task, arm, context and sample of an earlier row"
         advice = f"rows differ in {apart}: keep one value with --where" if apart else "give each response its own sample, or remove one"
-        raise TableError(Fault("duplicate-row", sheet.locate([chosen[place] for place in repeated]), found, advice=advice))
+        raise TableError(Fault("duplicate-row", sheet.locate([chosen[place] for place in repeated]), problem, advice=advice))
     return [str(text) for text in texts["sample"]], [], 0
 
 
@@ -449,9 +449,9 @@ def _describe_models(
         return Provenance(unnamed_responses=sum(score is not None for score, _ in scores))
     names = sorted({name for name in models if name is not None})
     if len(names) > 1:
-        found = f"expected one model, found {len(names)}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
+        problem = f"expected one model, found {len(names)}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
         advice = f"choose one with --where '{reading.mapping['model']}={names[0]}'"
-        faults.append(Fault("choice-needed", f"{sheet.name}, column {reading.mapping['model']}", found, advice=advice))
+        faults.append(Fault("choice-needed", f"{sheet.name}, column {reading.mapping['model']}", problem, advice=advice))
     unnamed = sum(score is not None and name is None for name, (score, _) in zip(models, scores, strict=True))
     return Provenance(model_returned="; ".join(names) or None, models_returned=tuple(names), unnamed_responses=unnamed)
 
@@ -471,8 +471,8 @@ def _find_start(
             continue
     strange = [row for row, text in zip(chosen, texts, strict=True) if text is not None and text not in moments]
     if strange:
-        found = f"{len(strange):,} of {len(chosen):,} rows have no ISO 8601 time there"
-        faults.append(Fault("bad-date", sheet.locate(strange, reading.mapping["started_at"]), found))
+        problem = f"{len(strange):,} of {len(chosen):,} rows have no ISO 8601 time there"
+        faults.append(Fault("bad-date", sheet.locate(strange, reading.mapping["started_at"]), problem))
     return None if strange or None in texts or not moments else min(moments.values()).isoformat()
 
 
@@ -508,8 +508,8 @@ def read_frame(frame: Any) -> Sheet:
     elif hasattr(frame, "__arrow_c_stream__"):
         columns, values = read_stream_columns(frame)
     else:
-        found = f"expected a pandas DataFrame or an object with __arrow_c_stream__, found {type(frame).__name__}"
-        raise TableError(Fault("unknown-format", "frame", found, advice="give a frame of pandas, Polars, Arrow or DuckDB"))
+        problem = f"expected a pandas DataFrame or an object with __arrow_c_stream__, found {type(frame).__name__}"
+        raise TableError(Fault("unknown-format", "frame", problem, advice="give a frame of pandas, Polars, Arrow or DuckDB"))
     if not values or not values[0]:
         raise TableError(Fault("table-empty", "frame", "the frame has no rows"))
     content = orjson.dumps([columns, [[as_cell(value) for value in column] for column in values]], option=orjson.OPT_NON_STR_KEYS)
@@ -521,8 +521,8 @@ def _read_pandas(frame: Any) -> tuple[tuple[str, ...], list[list[Any]]]:
     if not frame.index.is_unique:
         # Repeated labels come from frames that were put together, and then from rows that may be there twice.
         count = int(frame.index.duplicated().sum())
-        found = f"{count:,} labels of the index occur more than once"
-        faults.append(Fault("frame-index", "frame", found, advice="check that no row is there twice, then frame.reset_index(drop=True)"))
+        problem = f"{count:,} labels of the index occur more than once"
+        faults.append(Fault("frame-index", "frame", problem, advice="check that no row is there twice, then frame.reset_index(drop=True)"))
     twice = [name for name, count in Counter(map(str, frame.columns)).items() if count > 1]
     faults += [
         Fault("duplicate-column", f"frame, column {name}", "the column occurs more than once", advice="rename one of them")

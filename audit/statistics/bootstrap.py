@@ -274,11 +274,11 @@ def resample(
     """
     design = _Design(layers, task_weights, random=random)
     rows = min(_BLOCK, max(16, 100_000 // max(design.contexts)))
-    found = [np.empty((replicates, design.width)) for _ in range(3 if random else 1)]
+    sums = [np.empty((replicates, design.width)) for _ in range(3 if random else 1)]
 
     def run(block: int) -> None:
         place = slice(block * rows, min(replicates, (block + 1) * rows))
-        for way, totals in zip(found, design.draw(open_stream(seed, block), rows=rows, kept=place.stop - place.start), strict=True):
+        for way, totals in zip(sums, design.draw(open_stream(seed, block), rows=rows, kept=place.stop - place.start), strict=True):
             way[place] = totals
 
     blocks = range(-(-replicates // rows))
@@ -288,7 +288,7 @@ def resample(
     else:
         for block in blocks:
             run(block)
-    ways = [design.divide(totals) for totals in found]
+    ways = [design.divide(totals) for totals in sums]
     return Replicates(task=ways[0], context=ways[1] if random else None, two_way=ways[2] if random else None)
 
 
@@ -313,10 +313,10 @@ class _Design:
         contexts = [draw_weights(stream, rows=rows, units=units)[:kept] for units in self.contexts] if self.random else []
         tile = min(rows, count_rows(self.tasks))
         tasks = np.concatenate([self._multiply(stream, rows=tile) for _ in range(0, kept, tile)])[:kept]
-        found = [self._gather(tasks, [np.ones((1, units)) for units in self.contexts])]
+        totals = [self._gather(tasks, [np.ones((1, units)) for units in self.contexts])]
         if self.random:
-            found += [self._gather(self.whole, contexts), self._gather(tasks, contexts)]
-        return found
+            totals += [self._gather(self.whole, contexts), self._gather(tasks, contexts)]
+        return totals
 
     def divide(self, totals: Floats) -> tuple[ReplicatedSums, ReplicatedSums]:
         """Return what belongs to each side."""
@@ -337,13 +337,13 @@ class _Design:
 
     def _gather(self, product: Floats, contexts: Sequence[Floats]) -> Floats:
         """Add up over contexts, each as often as it was drawn: for each side two numbers for the draws, then its tables."""
-        found, start = [], 2
+        sums, start = [], 2
         for context, units, parts in zip(contexts, self.contexts, self.parts, strict=True):
             stop = start + units * parts
             tables = product[:, start:stop].reshape(len(product), parts, units)
-            found += [product[:, :2] * (context.sum(axis=1, keepdims=True) / units), np.einsum("rpc,rc->rp", tables, context)]
+            sums += [product[:, :2] * (context.sum(axis=1, keepdims=True) / units), np.einsum("rpc,rc->rp", tables, context)]
             start = stop
-        return np.concatenate(found, axis=1)
+        return np.concatenate(sums, axis=1)
 
 
 def _build_matrix(layers: Sequence[ResamplingLayer], task_weights: Floats, kind: Kind) -> npt.NDArray[np.floating[Any]] | csr_array:
@@ -734,9 +734,9 @@ class _BandMaker:
         ranges: list[ScoreRange | None] = []
         reasons: list[str] = []
         for values in floatses:
-            found = self.unsampled if values is None else self._find_ends(values, point)
-            ranges.append(None if isinstance(found, str) else ScoreRange(low=write(found[0]), high=write(found[1])))
-            reasons += [found] if isinstance(found, str) else []
+            ends = self.unsampled if values is None else self._find_ends(values, point)
+            ranges.append(None if isinstance(ends, str) else ScoreRange(low=write(ends[0]), high=write(ends[1])))
+            reasons += [ends] if isinstance(ends, str) else []
         return Bands(task=ranges[0], context=ranges[1], two_way=ranges[2], reason="; ".join(dict.fromkeys(reasons)) or None)
 
     def _find_ends(self, values: Floats, point: float) -> tuple[float, float] | str:

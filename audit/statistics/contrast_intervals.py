@@ -481,12 +481,12 @@ def step_down(comparisons: Sequence[Excludes], ps: Sequence[float | None], *, le
     levels = holm_levels(len(comparisons), level=level)
     place = dict(zip(range(len(comparisons)), ps, strict=True))
     known = {k: p if p is not None else (0.0 if comparisons[k](levels[0]) else 1.0) for k, p in place.items()}
-    found, stopped = dict.fromkeys(known, level), None
+    level_of, stopped = dict.fromkeys(known, level), None
     for step, k in enumerate(sorted(known, key=lambda k: (known[k], k))):
-        found[k] = stopped or levels[step]
+        level_of[k] = stopped or levels[step]
         if stopped is None and not comparisons[k](levels[step]):
             stopped = levels[step]
-    return tuple(found[k] for k in range(len(comparisons)))
+    return tuple(level_of[k] for k in range(len(comparisons)))
 
 
 # Simultaneous intervals for several contrasts of the same tasks: max-|t| with shared bootstrap weights.
@@ -598,12 +598,12 @@ def _resample(parts: Sequence[Floats], errors: Floats, *, replicates: int, seed:
     rest = np.sqrt(np.where(errors**2 - explained > 1e-9 * explained, errors**2 - explained, 0.0))
     scale = np.sqrt(np.maximum(errors**2, explained))
     rows = count_rows(max(len(part) for part in parts))
-    found = []
+    maxima = []
     for block in range(-(-replicates // rows)):
         stream = open_stream(seed, block)
         total: Floats = ndtri(draw_uniforms(stream, rows=rows, columns=len(errors))) * rest
         for part in parts:
             # Deviations add up to 0, so weights need no centring.
             total += draw_weights(stream, rows=rows, units=len(part)) @ part
-        found.append(np.abs(total / scale).max(axis=1))
-    return np.concatenate(found)[:replicates] if found else np.empty(0)
+        maxima.append(np.abs(total / scale).max(axis=1))
+    return np.concatenate(maxima)[:replicates] if maxima else np.empty(0)

@@ -61,8 +61,8 @@ def _count(table: ScoreTable, truncated: TextColumn, rows: Rows) -> TruncationCo
 
 def _is(column: TextColumn, label: str) -> Mask:
     code = column.find(label)
-    found: Mask = np.zeros(len(column.codes), dtype=bool) if code is None else column.codes == code
-    return found
+    mask: Mask = np.zeros(len(column.codes), dtype=bool) if code is None else column.codes == code
+    return mask
 
 
 # ED if the excluded responses had been scored, at worst and at best (statistics.md section 3).

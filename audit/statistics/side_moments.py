@@ -136,9 +136,9 @@ def _recode(clusters: Places | None, places: Places, size: int) -> Places | None
     """Codes that were not there before are clusters of their own."""
     if clusters is None:
         return None
-    found = np.arange(size, dtype=np.intp)
-    found[places] = places[clusters]
-    return found
+    codes = np.arange(size, dtype=np.intp)
+    codes[places] = places[clusters]
+    return codes
 
 
 _DENSE = 1_000_000

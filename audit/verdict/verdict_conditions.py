@@ -500,8 +500,8 @@ def has_no_interval(facts: ReadingFacts) -> bool:
     if facts.estimate is None:
         return True
     # Limits are decided by Φ_deploy, so a missing interval of ED does not block them.
-    asked = facts.estimate.ed if facts.form is Form.PREVALENCE else facts.estimate.phi_deploy
-    return asked.low is None or asked.high is None
+    measure = facts.estimate.ed if facts.form is Form.PREVALENCE else facts.estimate.phi_deploy
+    return measure.low is None or measure.high is None
 
 
 def has_no_theta(facts: ReadingFacts) -> bool:
@@ -691,7 +691,7 @@ def _is_perturbation_against(evidence: Evidence) -> bool:
 
 
 def is_recognition(evidence: Evidence) -> bool:
-    """Whether *one* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
+    """Whether *evidence* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
     if _is_perturbation_against(evidence) and not evidence.verified:
         return True
     if evidence.access is not Access.AVAILABLE or evidence.layer not in (EvidenceLayer.LATENT, EvidenceLayer.VERBALISED):

@@ -154,8 +154,8 @@ class VerdictPhrases:
     @property
     def no_interval_reason(self) -> str:
         """Why there is no interval, as the estimate says it."""
-        asked = self._estimate.ed if self._facts.form is Form.PREVALENCE else self._estimate.phi_deploy
-        return (asked.reason or "the estimate gives no reason").rstrip(".")
+        measure = self._estimate.ed if self._facts.form is Form.PREVALENCE else self._estimate.phi_deploy
+        return (measure.reason or "the estimate gives no reason").rstrip(".")
 
     @property
     def phi_test(self) -> str:

@@ -93,6 +93,7 @@ def _list_start() -> tuple[AnswerFormat, ...]:
         answer("explanations", "explain", titles=dict[str, str]),
         answer("explanation", "explain", CatalogueEntry),
         answer("verify", "verify", registry=str | None, files=list[file]),
+        answer("verify-page", "verify", file=str, bytes=int, sha256=str),
     )
 
 

@@ -115,8 +115,8 @@ class App:
             return
         as_of = parse_as_of(self.as_of)
         if isinstance(as_of, int):
-            found = f"{as_of} is the number of an entry, and each log counts its own"
-            raise InputError(Fault("bad-date", "--as-of", found, advice="give a date with --log all, or name one log"))
+            problem = f"{as_of} is the number of an entry, and each log counts its own"
+            raise InputError(Fault("bad-date", "--as-of", problem, advice="give a date with --log all, or name one log"))
         today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
         logs = self.ledger.list_logs()
         names = shorten_origins([log.origin for log in logs])
@@ -138,8 +138,8 @@ class App:
         if self.log is None:
             return None
         if self.log == ALL_LOGS:
-            found = "this command reads one log"
-            raise InputError(Fault("bad-option", "--log", found, advice="name one: caveat admin log list"))
+            problem = "this command reads one log"
+            raise InputError(Fault("bad-option", "--log", problem, advice="name one: caveat admin log list"))
         return get_origin(self.log, [log.origin for log in self.ledger.list_logs()])
 
     def read_keys(self) -> "KeyRing":
@@ -246,8 +246,8 @@ class App:
         if yes:
             return
         if not self.is_interactive:
-            found = "this cannot be undone, and there is no terminal to confirm it on"
-            raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, found, advice="add --yes if you are sure"))
+            problem = "this cannot be undone, and there is no terminal to confirm it on"
+            raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, problem, advice="add --yes if you are sure"))
         self.require_yes(question)
 
     def require_yes(self, question: str) -> None:
@@ -282,8 +282,8 @@ def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime |
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault("bad-date", where, found)) from error
+        problem = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", where, problem)) from error
     # A day ends with its last moment, so that entries of that day are included.
     if len(text) <= len("2026-11-21"):
         moment = datetime.combine(moment.date(), time.max)
@@ -449,14 +449,14 @@ def parse_model(text: str, *, where: str) -> ModelRef:
     # Only the first two slashes part the name: a version may hold more.
     parts = [part.strip() for part in text.split("/", 2)]
     if len(text) > _LONGEST_MODEL:
-        found = f"{text[:40]!r}… is not a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
+        problem = f"{text[:40]!r}… is not a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
     elif len(text.splitlines()) > 1:
-        found = f"{text!r} is not a model version: it holds a line break"
+        problem = f"{text!r} is not a model version: it holds a line break"
     elif len(parts) != len(("developer", "name", "version")) or not all(parts):
-        found = f"{text!r} is not a model version"
+        problem = f"{text!r} is not a model version"
     else:
         return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
-    raise InputError(Fault("bad-model", where, found))
+    raise InputError(Fault("bad-model", where, problem))
 
 
 def parse_date(text: str, *, where: str) -> date:
@@ -516,9 +516,9 @@ def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[Verifi
     """Return the keys of logs that were given, each once; raises InputError for what is no key."""
     from registry.verify.verification_keys import read_given
 
-    given = read_given([*vkeys, *map(str, key_files)])
+    trust = read_given([*vkeys, *map(str, key_files)])
     # One key can be given as text and in a file.
-    return tuple({str(key.vkey): key.vkey for key in given.keys if key.vkey is not None}.values())
+    return tuple({str(key.vkey): key.vkey for key in trust.keys if key.vkey is not None}.values())
 
 
 # Progress on standard error. Programs and files get none.

@@ -141,18 +141,18 @@ def _review(
 
     # One transaction: all claims or none.
     done = record(app, work)
-    new = [one for one in done if one["entry"] is not None]
+    new = [review for review in done if review["entry"] is not None]
 
     def text() -> Iterator[Block]:
-        for one in new[:_FEW]:
-            status = describe_status(one["status"])
-            yield f"{one['claim']}: {verdict.value} {'; '.join(one['causes'])}, entry {one['entry']}; it is {status}"
+        for review in new[:_FEW]:
+            status = describe_status(review["status"])
+            yield f"{review['claim']}: {verdict.value} {'; '.join(review['causes'])}, entry {review['entry']}; it is {status}"
         if len(new) > _FEW:
             yield f"… and {len(new) - _FEW:,} more {verdict.value}."
         if len(new) < len(done):
             yield f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}."
 
-    document = [{**one, "status": _to_document(one["status"])} for one in done]
+    document = [{**review, "status": _to_document(review["status"])} for review in done]
     app.answer({"schema": "caveat/stale-review/1", "verdict": verdict.value, "why": why, "claims": document}, text())
 
 
@@ -416,7 +416,7 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | N
     if rewording.anchor is None:
         _report_rewording(app, rewording, None)
         return
-    _show(app, rewording, sum(one.claim == rewording.claim.reference for one in audits))
+    _show(app, rewording, sum(audit.claim == rewording.claim.reference for audit in audits))
     # Without a person at the terminal a change of sense needs a reason of its own.
     if yes:
         check_turns(rewording, reason)
@@ -603,8 +603,8 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
     if not dossier.revisions:
-        found = "is reserved and has no text yet, so it names no model version"
-        raise NotFoundError(Fault("identifier-reserved", dossier.claim, found))
+        problem = "is reserved and has no text yet, so it names no model version"
+        raise NotFoundError(Fault("identifier-reserved", dossier.claim, problem))
     found_drift = build_points(dossier)
     if figure is not None:
         from registry.report.html_rendering import render_drift
@@ -627,14 +627,14 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
     # All specifications, so that any of them can be chosen.
     figures = build_drift_figures(drift, most=count_keys(drift))
     if not figures:
-        found, advice = "no revision has an estimate, so there is nothing to render", "see what there is without --figure"
-        raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice=advice))
+        problem, advice = "no revision has an estimate, so there is nothing to render", "see what there is without --figure"
+        raise NotFoundError(Fault("nothing-to-draw", drift.claim, problem, advice=advice))
     if spec is None:
         return figures[0]
     chosen = next((figure for figure in figures if spec in (figure.spec, figure.name)), None)
     if chosen is None:
-        found = (
+        problem = (
             f"no estimate is against {spec!r}; there are estimates against: {', '.join(drift_figure.name for drift_figure in figures[:10])}"
         )
-        raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice="name one of these with --spec"))
+        raise NotFoundError(Fault("nothing-to-draw", drift.claim, problem, advice="name one of these with --spec"))
     return chosen

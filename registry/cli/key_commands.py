@@ -263,8 +263,8 @@ def _get_statement_key(app: App, authority: str) -> "SigningKey":
 
     key = read_statement_key(app.config.keys, authority, ask=app.ask_passphrase)
     if key is None:
-        found, advice = f"there is no secret statement key of {authority} here", "caveat admin key add --statements makes one"
-        raise NotFoundError(Fault("key-file-missing", str(app.config.keys), found, advice=advice))
+        problem, advice = f"there is no secret statement key of {authority} here", "caveat admin key add --statements makes one"
+        raise NotFoundError(Fault("key-file-missing", str(app.config.keys), problem, advice=advice))
     return key
 
 
@@ -275,11 +275,11 @@ def _parse_time(text: str | None, now: datetime) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        found = f"{text!r} is neither a date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
-        raise InputError(Fault("bad-date", "--untrusted-from", found)) from error
+        problem = f"{text!r} is neither a date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", "--untrusted-from", problem)) from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     # A date ahead would keep trusting what a thief signs until then.
     if moment > now:
-        found = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
-        raise InputError(Fault("bad-date", "--untrusted-from", found, advice="give when it may have been lost"))
+        problem = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
+        raise InputError(Fault("bad-date", "--untrusted-from", problem, advice="give when it may have been lost"))
     return moment.astimezone(UTC)

@@ -86,8 +86,8 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     """
     # One revision has nothing to compare; numbers that do not exist are named below.
     if len(dossier.revisions) == 1:
-        found = "has only one revision, so there is nothing to compare"
-        raise NotFoundError(Fault("revision-not-found", dossier.claim, found))
+        problem = "has only one revision, so there is nothing to compare"
+        raise NotFoundError(Fault("revision-not-found", dossier.claim, problem))
     revisions = {revision.payload.revision: revision.payload for revision in dossier.revisions}
     for wanted in (old, new):
         if wanted not in revisions:
@@ -175,10 +175,10 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
 
 def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
     """Present a check that found nothing wrong, with what it rests on."""
-    one = report.erased == 1
+    is_one = report.erased == 1
     yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, no gaps, every entry hash matches its text"
     if report.erased:
-        yield f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why"
+        yield f"  the text of {report.erased} {'is' if is_one else 'are'} erased, and {'an entry says' if is_one else 'entries say'} why"
     yield f"  root      {report.root}"
     if rows is None:
         yield "  rows      not compared with their statements"

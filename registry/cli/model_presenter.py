@@ -229,9 +229,9 @@ def present_endpoint(
     model: ModelRef, name: str, done: "EndpointStatement", names: Sequence[EndpointName], *, is_retracted: bool
 ) -> Iterator[Block]:
     """Present what `caveat model endpoint` recorded, and which names the version has now."""
-    told = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
+    sentence = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
     what = f"{name} is no longer stated for {model}" if is_retracted else f"endpoints return {model} as {name}"
-    yield f"{told}: {what}."
+    yield f"{sentence}: {what}."
     yield f"Its endpoint names: {', '.join(endpoint_name.name for endpoint_name in names) or 'none'}."
 
 

@@ -182,8 +182,8 @@ def lock_file(file: int | BinaryIO | TextIO, *, where: str, is_waiting: bool = F
     try:
         import fcntl  # noqa: PLC0415  (of POSIX alone; the one module that imports it)
     except ImportError as error:
-        found = f"{sys.platform} has no locks (flock) that keep two processes from writing at once"
-        raise UnavailableError(Fault("system-not-supported", where, found)) from error
+        problem = f"{sys.platform} has no locks (flock) that keep two processes from writing at once"
+        raise UnavailableError(Fault("system-not-supported", where, problem)) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
     except BlockingIOError:
@@ -310,8 +310,8 @@ def _looks_like_flow_yaml(text: str) -> bool:
 
 def _parse_yaml(text: str, where: str) -> Json:
     if len(text) > LARGEST_YAML_BYTES:
-        found = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
-        raise InputError(Fault("file-too-large", where, found, advice="split it, or write it as JSON, which may be larger"))
+        problem = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
+        raise InputError(Fault("file-too-large", where, problem, advice="split it, or write it as JSON, which may be larger"))
     from ruamel.yaml import YAML  # noqa: PLC0415  (40 ms that `--help` need not pay)
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
 

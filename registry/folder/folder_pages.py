@@ -284,7 +284,7 @@ def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[s
     """What the newest revision *name* took the place of: earlier revisions as they are described now, and earlier files of each."""
     bare = name.partition("@")[0]
     # Newest first.
-    revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
+    revisions = sorted((other for other in items if other.partition("@")[0] == bare), key=order_names, reverse=True)
     supplements: list[EarlierSupplement] = []
     for revision in revisions:
         item = items[revision]

@@ -54,7 +54,7 @@ _LONGEST = 200
 """Characters of a quote or title that a list shows."""
 
 
-def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementDigest:
+def build_supplement_digest(supplement: Supplement | CardSupplement) -> SupplementDigest:
     """Return what is shown of *supplement*."""
     return _describe_claim(supplement) if isinstance(supplement, Supplement) else _describe_card(supplement)
 
@@ -253,7 +253,7 @@ def _finish(
         log_size=facts.log_size,
         files=(),
         audit=facts.audit,
-        summary=summarise_supplement(supplement),
+        summary=build_supplement_digest(supplement),
     )
     # In place and journaled now, so that a kill loses one supplement at most.
     data = {made.format: made.data for made in rendered_supplement.made if made.data is not None}
@@ -439,7 +439,9 @@ def _write(folder: Path, report: ChangeReport, format_: OutputFormat, content: b
     name = report.identifier
     paths = names.list_names(name, format_, log_size=report.log_size)
     # The first free name, or the one that holds this very rendering.
-    path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, content))
+    path = next(
+        candidate for candidate in paths if not os.path.lexists(folder / candidate) or holds_drawing(folder / candidate, format_, content)
+    )
     if not os.path.lexists(folder / path):
         replace_file(folder / path, sign(content) if sign is not None and format_ is OutputFormat.PDF else content)
     return FolderFile(format=format_, path=path, sha256=hashlib.sha256(content).hexdigest(), size_bytes=len(content))

@@ -149,15 +149,15 @@ class SupplementCollector:
         dossiers = {
             dossier.claim: dossier for dossier in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])
         }
-        named = ((wanted[name], one) for name, one in dossiers.items() if one.revisions)
+        named = ((wanted[name], dossier) for name, dossier in dossiers.items() if dossier.revisions)
         # An older revision, or one asked for by its digest, is read by itself.
         self._gathered = {
-            str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
+            str(subject): dossier for subject, dossier in named if subject.revision in (None, len(dossier.revisions)) and not subject.digest
         }
-        entries = {seq for one in self._gathered.values() for seq in list_entries(one)}
+        entries = {seq for dossier in self._gathered.values() for seq in list_entries(dossier)}
         # `collect` meets the same error and reports it with the subject's name.
         with suppress(AlteredError, InputError):
-            self._rows.check(entries, {one.claim for one in self._gathered.values()})
+            self._rows.check(entries, {dossier.claim for dossier in self._gathered.values()})
 
     def collect(self, subject: Identifier) -> SupplementSubject:
         """Return the supplement of the claim or card *subject*.
@@ -173,7 +173,7 @@ class SupplementCollector:
         self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
         # The statements that the record quotes are opened, so that their leaves can be computed from
         # it.
-        opened = [one.entry.seq for one in list_recorded(assembled)]
+        opened = [recorded.entry.seq for recorded in list_recorded(assembled)]
         proven = replace(assembled, inclusion=prove(self._view, list_entries(assembled), openings=opened))
         return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
 
@@ -238,10 +238,10 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
     Raises:
         NotFoundError: not registered, with what is near.
     """
-    found, dossiers = _read_card(view, card)
-    text = _find_text(view, found.payload)
-    coverage = _build_coverage(view, found, dossiers, text=text, read=build_passage_reader(text) if text else None)
-    return found, coverage, _list_untold(view, card, dossiers)
+    recorded, dossiers = _read_card(view, card)
+    text = _find_text(view, recorded.payload)
+    coverage = _build_coverage(view, recorded, dossiers, text=text, read=build_passage_reader(text) if text else None)
+    return recorded, coverage, _list_uncounted(view, card, dossiers)
 
 
 def render_supplements(
@@ -422,8 +422,10 @@ def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
 
 def refuse_place(path: Path) -> Fault:
     """Return the fault that another file than Caveat would write stands at *path*."""
-    found = "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
-    return Fault("file-in-the-way", str(path), found)
+    problem = (
+        "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
+    )
+    return Fault("file-in-the-way", str(path), problem)
 
 
 def _assemble_claim(view: View, dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
@@ -441,12 +443,12 @@ def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSup
     read = None if text is None else build_passage_reader(text)
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
-    return replace(made, erased=_list_untold(view, subject, dossiers))
+    return replace(made, erased=_list_uncounted(view, subject, dossiers))
 
 
-def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
-    told = {dossier.claim for dossier in dossiers}
-    return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in told))
+def _list_uncounted(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
+    claims = {dossier.claim for dossier in dossiers}
+    return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in claims))
 
 
 def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
@@ -587,7 +589,7 @@ def record_publications(writer: Writer, written_files: Iterable[WrittenFile]) ->
         if written_file.sha256 and written_file.facts and written_file.facts.is_recordable
     }
     new = [file for sha256, file in files.items() if not writer.find_publications(sha256)]
-    writer.append_many([build_publication(one) for one in new])
+    writer.append_many([build_publication(file) for file in new])
     return len(new)
 
 

@@ -137,8 +137,8 @@ def _decode(data: bytes, encoding: str, where: str) -> str:
 
 
 def _not_text(where: str) -> InputError:
-    found = "expected PDF, HTML, Markdown or plain text, found bytes that are text in no known encoding"
-    return InputError(Fault("card-not-supported", where, found))
+    problem = "expected PDF, HTML, Markdown or plain text, found bytes that are text in no known encoding"
+    return InputError(Fault("card-not-supported", where, problem))
 
 
 def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
@@ -152,18 +152,18 @@ _TWICE = re.compile(
 
 
 def _find_twice_encoded(text: str) -> tuple[str, ...]:
-    found = [match.start() for match in _TWICE.finditer(text)]
-    if not found:
+    starts = [match.start() for match in _TWICE.finditer(text)]
+    if not starts:
         return ()
-    first = found[0]
-    told = f"{len(found):,} × characters such as {text[first : first + 3]!r}, the first at character {first:,}"
-    return (f"Text that was read in a wrong encoding and saved again: {told}; kept as they are. Get the original if you can.",)
+    first = starts[0]
+    sample = f"{len(starts):,} × characters such as {text[first : first + 3]!r}, the first at character {first:,}"
+    return (f"Text that was read in a wrong encoding and saved again: {sample}; kept as they are. Get the original if you can.",)
 
 
 def find_hidden(text: str) -> tuple[str, ...]:
     """Return a warning for each kind of character in *text* that does not show, or shows other than it stands."""
-    found = ((name, [character for character in kind if character in text]) for name, kind in _HIDDEN)
-    return tuple(_describe_hidden(name, characters, text) for name, characters in found if characters)
+    hidden = ((name, [character for character in kind if character in text]) for name, kind in _HIDDEN)
+    return tuple(_describe_hidden(name, characters, text) for name, characters in hidden if characters)
 
 
 def _describe_hidden(name: str, characters: list[str], text: str) -> str:
@@ -225,7 +225,7 @@ def find_marked_pages(text: str) -> tuple[Page, ...]:
     What stands before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
     """
     marks = [(int(match[1]), match.start()) for match in _PAGE_MARK.finditer(text)]
-    if len(marks) < 2 or marks[0][0] < 1 or any(one >= next_one for (one, _), (next_one, _) in pairwise(marks)):
+    if len(marks) < 2 or marks[0][0] < 1 or any(number >= next_one for (number, _), (next_one, _) in pairwise(marks)):
         return ()
     first, first_start = marks[0]
     if first > 1 and text[:first_start].strip():
@@ -444,12 +444,12 @@ _OCR = "run text recognition (OCR) on it and register the PDF that results"
 def find_bookmarked_headings(texts: list[str], bookmarks: list[tuple[str, int]]) -> tuple[Heading, ...]:
     """Return the bookmarks as headings, each where its title stands on its page, or at the top of it if it is not found there."""
     starts = [page.start for page in _page_map(texts)]
-    found: dict[int, str] = {}
+    titles: dict[int, str] = {}
     for bookmark, page in bookmarks:
         title = " ".join(bookmark.replace("\u200b", " ").split())
         if _has_text(title) and 0 <= page < len(texts):
-            found.setdefault(starts[page] + _find_title(texts[page], title), title)
-    return tuple(Heading(start=start, title=found[start]) for start in sorted(found))
+            titles.setdefault(starts[page] + _find_title(texts[page], title), title)
+    return tuple(Heading(start=start, title=titles[start]) for start in sorted(titles))
 
 
 def measure_agreement(first: list[str], second: list[str]) -> float | None:
@@ -621,11 +621,11 @@ def detect_media_type(data: bytes, path: PurePath) -> MediaType:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise _refuse_file("file-not-readable", path, "expected a file, found a directory or device")
-        if found.st_size > MAXIMUM_BYTES:
-            raise _too_large(path, found.st_size)
+        if status.st_size > MAXIMUM_BYTES:
+            raise _too_large(path, status.st_size)
         with path.open("rb") as stream:
             # The size is checked again after reading: a file may grow in between.
             data = stream.read(MAXIMUM_BYTES + 1)

@@ -85,8 +85,8 @@ class CellCounter:
 
 def read_span(value: str | None) -> int:
     """Return the number of columns or rows that an attribute gives; 1 where it gives none that counts."""
-    given = (value or "").strip()[:6]
-    return max(1, int(given)) if given.isascii() and given.isdigit() else 1
+    digits = (value or "").strip()[:6]
+    return max(1, int(digits)) if digits.isascii() and digits.isdigit() else 1
 
 
 # The readable text of an HTML page: blocks on their own lines, table rows on one line, nothing that does not show.
@@ -238,7 +238,7 @@ def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...]]:
     return "".join(writer.pieces), tuple(headings)
 
 
-_TOLD = {
+_EXCLUDED_TAGS = {
     "script": "scripts",
     "noscript": "text for readers without scripts",
     "math": "formulas",
@@ -252,10 +252,10 @@ _TOLD = {
 def describe_excluded(source: str) -> tuple[str, ...]:
     """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is left out."""
     parser = LexborHTMLParser(source)
-    counts = {name: len(parser.css(tag)) for tag, name in _TOLD.items()}
+    counts = {name: len(parser.css(tag)) for tag, name in _EXCLUDED_TAGS.items()}
     counts["hidden elements"] = sum(1 for node in parser.css("[hidden], [style]") if _is_dropped(node, ""))
-    told = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
-    return (f"Excluded from the page, because it does not show or is no text: {told}.",) if told else ()
+    listing = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
+    return (f"Excluded from the page, because it does not show or is no text: {listing}.",) if listing else ()
 
 
 def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> None:

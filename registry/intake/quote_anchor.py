@@ -242,13 +242,13 @@ class AnchoredText:
 
     def _find_at(self, quote: str, level: MatchLevel) -> list[_Hit]:
         """Every passage at which *quote* stands under *level*, at most 1,000."""
-        form, asked = self._form(level), build_form(quote.strip(), level)
-        start_at, stop_at = len(asked.text) - len(asked.text.lstrip(" ")), len(asked.text.rstrip(" "))
-        words = asked.text[start_at:stop_at]
+        form, quote_form = self._form(level), build_form(quote.strip(), level)
+        start_at, stop_at = len(quote_form.text) - len(quote_form.text.lstrip(" ")), len(quote_form.text.rstrip(" "))
+        words = quote_form.text[start_at:stop_at]
         # Normalisation can remove nearly everything, and the rest would match anywhere.
         if sum(character.isalnum() for character in words) < MINIMUM_CHARACTERS:
             return []
-        marks = asked.get_marks(start_at, stop_at)
+        marks = quote_form.get_marks(start_at, stop_at)
         spans: list[tuple[int, int]] = []
         at = form.text.find(words)
         while at >= 0 and len(spans) < _HITS:
@@ -323,8 +323,8 @@ def find_quote(
 def _check_length(quote: str, where: str) -> None:
     characters = sum(character.isalnum() for character in quote)
     if characters < MINIMUM_CHARACTERS:
-        found = f"“{show_text(quote)}” has {characters} letters and digits, expected at least {MINIMUM_CHARACTERS}"
-        raise InputError(Fault("quotation-too-short", where, found))
+        problem = f"“{show_text(quote)}” has {characters} letters and digits, expected at least {MINIMUM_CHARACTERS}"
+        raise InputError(Fault("quotation-too-short", where, problem))
     if len(quote) > MAXIMUM_CHARACTERS:
         raise InputError(Fault("quotation-too-long", where, f"{len(quote):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"))
 

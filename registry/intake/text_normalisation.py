@@ -279,11 +279,11 @@ class NormalisedText:
     def get_marks(self, start: int, stop: int) -> dict[int, str]:
         """Return what was lifted out strictly between *start* and *stop*, by its distance from *start*."""
         first, last = bisect_right(self.mark_positions, start), bisect_left(self.mark_positions, stop)
-        found: dict[int, str] = {}
+        marks: dict[int, str] = {}
         for index in range(first, last):
             place = self.mark_positions[index] - start
-            found[place] = found.get(place, "") + self.marks[index]
-        return found
+            marks[place] = marks.get(place, "") + self.marks[index]
+        return marks
 
 
 def build_form(text: str, level: MatchLevel) -> NormalisedText:
@@ -340,8 +340,8 @@ def is_same_marking(text_marks: dict[int, str], quote_marks: dict[int, str]) -> 
 
 def _is_same_mark(ours: str, theirs: str) -> bool:
     for hard, soft in (("-", SOFT_HYPHEN), (" ", SOFT_SPACE)):
-        one, other = hard in ours, hard in theirs
-        if (one and not other and soft not in theirs) or (other and not one and soft not in ours):
+        in_ours, in_theirs = hard in ours, hard in theirs
+        if (in_ours and not in_theirs and soft not in theirs) or (in_theirs and not in_ours and soft not in ours):
             return False
     # Only the quotation's digits must be in the text: a reader who leaves a footnote mark out is right, one who adds a
     # digit is not.

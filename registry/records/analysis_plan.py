@@ -323,13 +323,13 @@ class Deviation(Payload):
 
 def list_deviations(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason given for it."""
-    found: dict[tuple[LockedItem, str, str], Deviation] = {}
+    deviations_by_departure: dict[tuple[LockedItem, str, str], Deviation] = {}
     for deviation in deviations:
         # The same deviation can be found by comparison and explained by a person. It is listed
         # once, with the reason.
-        known = found.get(deviation.departure, deviation)
-        found[deviation.departure] = replace(known, reason=known.reason or deviation.reason)
-    return tuple(found.values())
+        known = deviations_by_departure.get(deviation.departure, deviation)
+        deviations_by_departure[deviation.departure] = replace(known, reason=known.reason or deviation.reason)
+    return tuple(deviations_by_departure.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,8 +97,8 @@ def find_date(version: ModelVersion) -> tuple[date, str] | None:
     if version.released is not None:
         return version.released, "released"
     # Two different dates in one version string are ambiguous, so none is used.
-    found = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
-    return (found.pop(), "by the date in its version") if len(found) == 1 else None
+    days = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
+    return (days.pop(), "by the date in its version") if len(days) == 1 else None
 
 
 def _parse_date(match: re.Match[str]) -> date | None:

@@ -234,7 +234,7 @@ class JudgeScorer(Record):
         if self.score != "mean" and self.score not in names:
             raise ValueError(f"score is `mean` or one of {', '.join(names)}, got {self.score}")
         # A mean over different ranges would weigh the dimensions by accident.
-        if self.score == "mean" and len({(one.low, one.high) for one in self.dimensions}) > 1:
+        if self.score == "mean" and len({(dimension.low, dimension.high) for dimension in self.dimensions}) > 1:
             raise ValueError("the mean of dimensions needs one range; name the dimension that is the score")
         if not 0 <= self.repeat_share <= 1:
             raise ValueError(f"repeat_share lies in [0, 1], got {self.repeat_share}")

@@ -329,8 +329,8 @@ def _build_review(
     if pending:
         return StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
     if not chosen and verdict not in decided.values():
-        found, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
-        raise InputError(Fault("nothing-to-review", head.reference, found, advice=advice))
+        problem, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
+        raise InputError(Fault("nothing-to-review", head.reference, problem, advice=advice))
     return None
 
 

@@ -54,15 +54,15 @@ def build_coverage(
     """
     reference = f"{card.payload.card}@{card.payload.revision}"
     sections = _Sections(card.payload)
-    surveys = [one.payload for one in passage_history.surveys if one.payload.card == reference]
+    surveys = [recorded.payload for recorded in passage_history.surveys if recorded.payload.card == reference]
     # Surveys add up: what one engine proposed stays proposed, whatever later surveys list.
     proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
-    omitted = sorted(_place_omissions(passage_history.omissions, reference, text), key=lambda one: one[0])
+    omitted = sorted(_place_omissions(passage_history.omissions, reference, text), key=lambda omission: omission[0])
     families = [
         [(dossier, _find_place(dossier, card.payload, text)) for dossier in family]
-        for family in group_families(one for one in dossiers if one.revisions)
+        for family in group_families(member for member in dossiers if member.revisions)
     ]
-    placed = [one for family in families for one in family]
+    placed = [pair for family in families for pair in family]
     # One shared character with a claim or an omission decides a passage (decision of 2026-11-22).
     decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
     unreviewed = [span for span in proposed if not decided.overlaps(span)]
@@ -144,16 +144,16 @@ class _Tally:
         """Return what was counted in all sections."""
         return self._build(sum(self._counts.values(), Counter()))
 
-    def _build(self, found: Counter[str]) -> PassageCounts:
+    def _build(self, counter: Counter[str]) -> PassageCounts:
         return PassageCounts(
             # None, not 0: without a survey nothing is known of the unreviewed passages.
-            proposed=found["proposed"] if self._is_surveyed else None,
-            registered=found["registered"],
-            audited=found["audited"],
-            restricted=found["restricted"],
-            excluded=found["excluded"],
-            unreviewed=found["unreviewed"] if self._is_surveyed else None,
-            undetermined=found["undetermined"],
+            proposed=counter["proposed"] if self._is_surveyed else None,
+            registered=counter["registered"],
+            audited=counter["audited"],
+            restricted=counter["restricted"],
+            excluded=counter["excluded"],
+            unreviewed=counter["unreviewed"] if self._is_surveyed else None,
+            undetermined=counter["undetermined"],
         )
 
 
@@ -406,14 +406,14 @@ def _split(counts: PassageCounts) -> dict[str, int]:
     """Return the parts of a bar, each thing once: a claim by the furthest it came, and each passage of which there is no claim."""
     # Supplements from before undetermined outcomes were counted keep the old part "audited".
     rest = counts.audited - counts.restricted
-    told = (
+    audited_parts = (
         {"audited": rest}
         if counts.undetermined is None
         else {"undetermined": counts.undetermined, "unrestricted": rest - counts.undetermined}
     )
     return {
         "restricted": counts.restricted,
-        **told,
+        **audited_parts,
         "registered": counts.registered - counts.audited,
         "excluded": counts.excluded,
         "unreviewed": counts.unreviewed or 0,
@@ -464,12 +464,12 @@ def _lay_out(parts: Mapping[str, int], *, left: float, width: float) -> tuple[Ba
 def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple[str, str, float], ...]:
     keys = [key for key, count in parts.items() if count] + ([] if is_surveyed else ["unknown"])
     words = [f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}" for key in keys]
-    found, x = [], 0.0
+    labels, x = [], 0.0
     gap = (WIDTH - sum(_SWATCH + _LETTER * len(word) for word in words)) / max(len(words) - 1, 1)
     for key, text in zip(keys, words, strict=True):
-        found.append((key, text, round(x, 2)))
+        labels.append((key, text, round(x, 2)))
         x += _SWATCH + _LETTER * len(text) + min(max(gap, 4), 26)
-    return tuple(found)
+    return tuple(labels)
 
 
 def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:

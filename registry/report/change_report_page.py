@@ -267,8 +267,8 @@ def _describe_badge(report: ChangeReport) -> tuple[str, str]:
     if classes:
         return "degraded", f"{format_count(classes)} changed class"
     within = [claim_change for claim_change in report.changes if list_other(claim_change)]
-    told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
-    return "undetermined", f"no change of class{told}"
+    suffix = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
+    return "undetermined", f"no change of class{suffix}"
 
 
 def _class_of(state: ClaimState) -> str:
@@ -277,8 +277,8 @@ def _class_of(state: ClaimState) -> str:
 
 def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
     # `groupby` joins neighbours only. The report lists its changes in the order of `rank_change`.
-    for rank, each in groupby(parts, key=lambda part: rank_change(part.change)[0]):
-        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(each))
+    for rank, members in groupby(parts, key=lambda part: rank_change(part.change)[0]):
+        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(members))
 
 
 def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePart:

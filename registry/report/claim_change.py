@@ -36,7 +36,7 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         entries: those in between that concern it.
         since: entries of the log that *before* was read from.
     """
-    told = (
+    reasons = (
         *_describe_outcome(before, after, since),
         *_describe_revisions(after, since),
         *_describe_events(after, since),
@@ -45,7 +45,7 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         *(_cite(describe_review(review), review.entry) for review in after.reviews if review.entry.seq > since),
     )
     # Never empty: a claim listed as changed always has a reason, if only the kinds of its entries.
-    return told or (_describe_rest(entries),)
+    return reasons or (_describe_rest(entries),)
 
 
 def describe_steps(file: ObjectionFile, *, since: int) -> Iterator[tuple[str, Entry]]:
@@ -287,8 +287,8 @@ def _find_estimate(file: AuditFile | None, outcome: Recorded[Restriction] | None
 
 
 def _sort_entries(entries: Iterable[Entry], *, since: int) -> tuple[Entry, ...]:
-    each = {entry.seq: entry for entry in entries if entry.seq > since}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {entry.seq: entry for entry in entries if entry.seq > since}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 # Occasions are the recorded events between two entries that explain why claims changed.

@@ -325,11 +325,11 @@ def build_claim_figure(supplement: Supplement, *, most: int = MOST_DEPLOYED) -> 
         stated = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
         rows.append(row("Card", _as_bounded(claim.reported), stated, "tick"))
     for judge, specs in groupby(shown, key=lambda spec: spec.judge):
-        each = list(specs)
-        by, n = f", {judge}" if judge else "", each[0].n
+        judge_specs = list(specs)
+        by, n = f", {judge}" if judge else "", judge_specs[0].n
         note = f"{format_items(n.tasks, 'task')} × {format_items(n.contexts_test, 'context')}"
-        rows.append(row(shorten(f"Evaluation{by}", 26), each[0].phi_test, note, "square"))
-        for spec in each:
+        rows.append(row(shorten(f"Evaluation{by}", 26), judge_specs[0].phi_test, note, "square"))
+        for spec in judge_specs:
             label = "Deployment" if len(estimate.specs) == 1 else shorten(_name(spec), 26)
             note = f"{format_items(spec.n.tasks, 'task')} × {format_items(spec.n.contexts_deploy, 'context')}"
             rows.append(row(label, spec.phi_deploy, note, "circle"))

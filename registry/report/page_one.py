@@ -13,7 +13,7 @@ from registry.records.module_findings import Ablation, FindingBody, Naturalness,
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
-from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
+from registry.report.claim_outcome import CHANCE, describe_identity, find_interval, format_measure_value
 from registry.report.number_format import SHARES, Unit, format_day, format_items, format_level, format_percent, join
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
@@ -80,8 +80,8 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield from _list_unconfirmed(evidence, estimate)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
-    if asked := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
-        yield StatusReason(text=asked, section=Section.PROVENANCE)
+    if caution := describe_identity(evidence.audit.asked_now, evidence.outcome.asked):
+        yield StatusReason(text=caution, section=Section.PROVENANCE)
     yield from build_deviation_reasons(evidence.audit)
     yield from _list_without_lock(evidence)
     yield from build_choice_reasons(evidence.audit, evidence.other_audits, evidence.model)
@@ -304,8 +304,8 @@ def _account_audit(audit: AuditPart) -> Iterator[str]:
     # Tasks and contexts stand in the figure, once.
     n, first = estimate.specs[0].n, f" (first of {len(estimate.specs)} specifications)" if len(estimate.specs) > 1 else ""
     yield f"n = {n.responses_test + n.responses_deploy:,} responses{first}"
-    asked = audit.asked_now.names_returned if audit.asked_now else ()
-    yield f"model asked: {', '.join(asked) if asked else 'not stated'}"
+    names = audit.asked_now.names_returned if audit.asked_now else ()
+    yield f"model asked: {', '.join(names) if names else 'not stated'}"
     yield by
     yield from _state_validity(audit)
 

@@ -430,7 +430,7 @@ def _read_places(content: bytes) -> _AttachmentPlaces:
 
 def _refuse_odd(proof: bytes) -> None:
     # None of these can occur in base64 with a log's name; they could close the place they lie in.
-    if not proof or len(proof) > LARGEST_PROOF_BYTES or any(one in proof for one in _FORBIDDEN):
+    if not proof or len(proof) > LARGEST_PROOF_BYTES or any(forbidden in proof for forbidden in _FORBIDDEN):
         raise ValueError("the proof is none that Caveat writes")
 
 

@@ -232,12 +232,12 @@ class PdfWorker:
         except TimeoutError:
             # The process may still be rendering, and cannot be asked to stop, so it is ended.
             self.close()
-            found = f"rendering it took longer than {time_limit_s:g} s"
-            raise UnavailableError(Fault("pdf-time-limit", supplement.identifier, found)) from None
+            problem = f"rendering it took longer than {time_limit_s:g} s"
+            raise UnavailableError(Fault("pdf-time-limit", supplement.identifier, problem)) from None
         except (BrokenPipeError, EOFError):
             self.close()
-            found = "the process that renders PDFs ended without an answer"
-            raise UnavailableError(Fault("pdf-worker-lost", supplement.identifier, found)) from None
+            problem = "the process that renders PDFs ended without an answer"
+            raise UnavailableError(Fault("pdf-worker-lost", supplement.identifier, problem)) from None
         self._is_owing = False
         # A refusal is an answer: the process stays in use.
         if kind == _REFUSED:

@@ -28,7 +28,7 @@ _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.EXPIRY: "resolved by a new audit, or by a dismissal",
     CauseKind.REVISION: "resolved by an audit of this revision, or by a dismissal",
 }
-_MOST_TOLD = 2
+_MOST_LISTED = 2
 _READ_NEWER = "read the newer revision"
 
 
@@ -68,7 +68,7 @@ def list_causes(
     Args:
         entries: those that the record names for causes.
     """
-    known = {one.seq: one for one in entries}
+    known = {cause_entry.seq: cause_entry for cause_entry in entries}
     last = _find_last(reviews, claim)
     # Records from before kinds of cause were distinguished have sentences only.
     if not status.causes:
@@ -112,9 +112,9 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     if status.staleness is Staleness.NEEDS_REVIEW:
         return f"It needs review: {waiting}."
     # One review can confirm several causes; it is named once.
-    each = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
-    told = _shorten([_describe_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
-    return f"It is stale: {told}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
+    confirmations = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
+    reason = _shorten([_describe_confirmed(review, rows) for review in confirmations.values()]) or "a person confirmed it"
+    return f"It is stale: {reason}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
 
 
 def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:
@@ -133,8 +133,8 @@ def _describe_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseR
 
 
 def _shorten(texts: Sequence[str]) -> str:
-    more = len(texts) - _MOST_TOLD
-    return "; ".join(texts[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    more = len(texts) - _MOST_LISTED
+    return "; ".join(texts[:_MOST_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 # Disputes and disclosure.
@@ -194,8 +194,8 @@ def list_objections(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
         case ChangeReport():
             files = ()
     # One objection can concern several definitions of the page.
-    each = {file.objection.entry.seq: file for file in files}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {file.objection.entry.seq: file for file in files}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 def list_standing(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
@@ -236,7 +236,7 @@ def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
     return {
         "objections": list_objections(supplement),
         "standing": list_standing(supplement),
-        "rivals": {one.rival: one.objection for one in objections if one.rival is not None},
+        "rivals": {objection.rival: objection.objection for objection in objections if objection.rival is not None},
         "count_concerned": count_concerned,
         "describe_state": describe_state,
         "list_objections_of_row": list_objections_of_row,

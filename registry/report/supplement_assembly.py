@@ -34,7 +34,7 @@ from registry.report.claim_outcome import (
     build_three_figures,
     describe_leading,
     describe_own_verdict,
-    find_asked_of_claim,
+    find_claim_identity,
     find_first_spec,
     find_leading,
     find_not_made,
@@ -179,8 +179,8 @@ def assemble_card(
 
 def _list_each(dossiers: Sequence[Dossier]) -> tuple[ObjectionFile, ...]:
     """Return the objections of many claims, each once, in log order."""
-    each = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
@@ -198,7 +198,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         ends=file.ends,
         deviations=file.deviations,
         explorations=file.explorations,
-        asked_now=find_asked_of_claim(dossier, file),
+        asked_now=find_claim_identity(dossier, file),
         is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
     )
 
@@ -337,7 +337,7 @@ def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) ->
         published=payload.published,
         url=payload.url,
         entry=card.entry,
-        newer=max((one.payload.revision for one in newer), default=None),
+        newer=max((revision.payload.revision for revision in newer), default=None),
     )
 
 

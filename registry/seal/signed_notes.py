@@ -421,7 +421,7 @@ def format_proof(index: int, path: Sequence[bytes], note: str, extra: bytes | No
         InputError: `bad-proof` or `bad-note`: what is given could not be read again.
     """
     added = [] if extra is None else [f"extra {b64encode(extra).decode()}"]
-    lines = [_MAGIC, *added, f"index {index}", *(b64encode(one).decode() for one in path)]
+    lines = [_MAGIC, *added, f"index {index}", *(b64encode(node).decode() for node in path)]
     text = "\n".join(lines) + "\n\n" + note
     # Read back before it is published: a proof that our own reader refuses must not leave the
     # registry.
@@ -504,7 +504,7 @@ def format_consistency(old: int, path: Sequence[bytes], note: str) -> str:
     Raises:
         InputError: `bad-proof` or `bad-note`: what is given could not be read again.
     """
-    lines = [f"old {old}", *(b64encode(one).decode() for one in path)]
+    lines = [f"old {old}", *(b64encode(node).decode() for node in path)]
     text = "\n".join(lines) + "\n\n" + note
     parse_consistency(text, where="the proof to write")
     return text

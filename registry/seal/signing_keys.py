@@ -348,8 +348,8 @@ def parse_key(text: str, *, where: str) -> KeyText:
         InputError: `key-file-damaged`: there is no secret key, or not one public part above it; `bad-vkey`.
     """
     begin = _ENCRYPTED if _ENCRYPTED in text else _PLAIN
-    shown, found, rest = text.partition(begin)
-    if not found:
+    shown, separator, rest = text.partition(begin)
+    if not separator:
         raise build_damage_error(where, "it has no block BEGIN PRIVATE KEY")
     certificate = vkey = None
     if _CERTIFICATE in shown:
@@ -526,8 +526,8 @@ class StatementKeys:
         if key.last is not None and entry.seq > key.last:
             return _fault("signature-not-valid", entry, f"it is signed with {name}, which entry {key.last} replaced or revoked before")
         if not self._is_valid(key, entry, signature):
-            found = f"the signature of {entry.actor} is not over this entry: the entry or the signature was changed"
-            return _fault("signature-not-valid", entry, found)
+            problem = f"the signature of {entry.actor} is not over this entry: the entry or the signature was changed"
+            return _fault("signature-not-valid", entry, problem)
         return None
 
     def _is_valid(self, key: StatementKey, entry: Entry, signature: EntrySignature) -> bool:

@@ -84,8 +84,8 @@ def refuse_missing(url: str) -> None:
     """Refuse a SQLite file that is not there, and which SQLite would create when it is only asked to look; raises UnavailableError."""
     file = find_file(url)
     if file is not None and not is_file(file):
-        found = f"the file {file} does not exist"
-        raise UnavailableError(Fault("registry-not-found", describe_url(url), found))
+        problem = f"the file {file} does not exist"
+        raise UnavailableError(Fault("registry-not-found", describe_url(url), problem))
 
 
 def _refuse_url(text: str) -> InputError:

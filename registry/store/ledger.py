@@ -21,7 +21,7 @@ from registry.store.database_engine import (
     translate,
 )
 from registry.store.database_tables import entry
-from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
+from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, list_log_summaries, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -109,7 +109,7 @@ class Ledger:
     def list_logs(self) -> tuple[LogSummary, ...]:
         """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""
         with self.connect() as connection:
-            return summarise_logs(connection)
+            return list_log_summaries(connection)
 
     @contextmanager
     def write(self, *, actor: str) -> Iterator[Writer]:
@@ -209,7 +209,7 @@ def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: in
 
 def _check_revision(connection: Connection, url: str) -> None:
     """Cheaper than asking Alembic, which takes longer to load than most commands to run."""
-    found = "it holds no registry"
+    problem = "it holds no registry"
     try:
         current = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     except SQLAlchemyError as error:
@@ -217,14 +217,14 @@ def _check_revision(connection: Connection, url: str) -> None:
         # Only a missing table means "no registry". Every other database error must keep its own
         # cause.
         if "alembic_version" in str(error):
-            raise UnavailableError(_not_found(url, found)) from error
+            raise UnavailableError(_not_found(url, problem)) from error
         raise
     if current is None:
-        raise UnavailableError(_not_found(url, found))
+        raise UnavailableError(_not_found(url, problem))
     if current != REVISION:
-        found = f"its schema is at revision {current}, and this Caveat works with {REVISION}"
-        raise UnavailableError(Fault("registry-not-current", url, found, advice=find_outdated_advice(current)))
+        problem = f"its schema is at revision {current}, and this Caveat works with {REVISION}"
+        raise UnavailableError(Fault("registry-not-current", url, problem, advice=find_outdated_advice(current)))
 
 
-def _not_found(url: str, found: str) -> Fault:
-    return Fault("registry-not-found", url, found)
+def _not_found(url: str, problem: str) -> Fault:
+    return Fault("registry-not-found", url, problem)

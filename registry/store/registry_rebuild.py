@@ -210,8 +210,8 @@ class _Copy:
         # registry would hide that.
         for log_id, size, *_ in rows:
             if size > self._sizes[log_id]:
-                found, advice = describe_truncated(size, self._sizes[log_id]), "restore the registry from a backup"
-                raise InputError(Fault("history-differs", f"checkpoint at {size}", found, advice=advice))
+                problem, advice = describe_truncated(size, self._sizes[log_id]), "restore the registry from a backup"
+                raise InputError(Fault("history-differs", f"checkpoint at {size}", problem, advice=advice))
         self._inserts.send({table.name: rows})
         return len(rows)
 
@@ -248,14 +248,14 @@ def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] 
         is_missing = keys[0] is None or (keys[1] is not None and keys[1] < keys[0])
         row = there if is_missing else here
         which = f"lacks the row that {gives}" if is_missing else f"holds a row that {lacks}"
-        found = f"{table.name} {which}: {_list_columns(table, row or ())}"
+        problem = f"{table.name} {which}: {_list_columns(table, row or ())}"
     else:
         row = here
         pairs = [(name, item, other) for name, item, other in zip(table.c.keys(), here, there, strict=True) if item != other]
-        found = "; ".join(f"{table.name}.{name} is {_show(item)}, {gives} {_show(other)}" for name, item, other in pairs)
+        problem = "; ".join(f"{table.name}.{name} is {_show(item)}, {gives} {_show(other)}" for name, item, other in pairs)
     log_id, seq = (row or (OWN_LOG, 0))[:2]
     where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
-    return Fault("row-differs", where, found, advice="run: caveat admin rebuild")
+    return Fault("row-differs", where, problem, advice="run: caveat admin rebuild")
 
 
 def _list_columns(table: Table, row: Sequence[Any]) -> str:

@@ -225,8 +225,8 @@ class View(LogReader):
 
         Of the latest version without *version*; `@n` in *spec_id* is obeyed.
         """
-        found = self.find_spec(spec_id, version)
-        return None if found is None else self.open_spec(found.payload)
+        recorded = self.find_spec(spec_id, version)
+        return None if recorded is None else self.open_spec(recorded.payload)
 
     def open_spec(self, version: SpecVersion) -> SpecBody | None:
         """Return the body of *version*, as recorded or as revealed; None where it is sealed."""
@@ -397,7 +397,7 @@ class View(LogReader):
         return dossiers.find_history(self, named)
 
     def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:
-        recorded = {one.entry.seq: one for one in self.recorded(entries.values())}
+        recorded = {revision.entry.seq: revision for revision in self.recorded(entries.values())}
         return {key: recorded[seq] for key, seq in entries.items()}
 
     def _parse(self, text: str, *kinds: Kind) -> Identifier:

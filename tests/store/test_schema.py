@@ -20,8 +20,8 @@ def _execute(url: str, statement: str) -> list[tuple[object, ...]]:
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
-            found = connection.execute(text(statement))
-            rows = [tuple(row) for row in found] if found.returns_rows else []
+            result = connection.execute(text(statement))
+            rows = [tuple(row) for row in result] if result.returns_rows else []
             connection.commit()
     finally:
         release_engine(url, engine)

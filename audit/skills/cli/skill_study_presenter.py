@@ -104,7 +104,7 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
             f"{item['risk_level']}, {item['test_category']}",
             f"{item['structural_score']:g}",
             str(item["tasks"]),
-            "".join(each["arm"] for each in item["conditions"]),
+            "".join(condition["arm"] for condition in item["conditions"]),
             _describe_answered(item["conditions"]),
             *(_sum(item["conditions"], name) for name in ("matched", "judged")),
         )
@@ -154,8 +154,8 @@ def _count(stage: ConditionProgress | None) -> dict[str, int]:
 
 def _describe_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
     failed = sum(condition["failed"] for condition in conditions)
-    told = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
-    return f"{told}, {failed:,} failed" if failed else told
+    count = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
+    return f"{count}, {failed:,} failed" if failed else count
 
 
 def _sum(conditions: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -306,7 +306,7 @@ def _present_patterns(study: ContaminationStudy) -> Iterator[Block]:
 
 def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
     label = f"{skill.skill} *" if skill.excluded else skill.skill
-    effect = next((one for one in skill.effects if one.name == name), None)
+    effect = next((contrast for contrast in skill.effects if contrast.name == name), None)
     if effect is None:
         return (label, "", "", "no such contrast", "", "", "")
     printed = effect.published

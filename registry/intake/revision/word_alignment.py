@@ -103,10 +103,10 @@ def read_words(old: str, new: str) -> tuple[Words, Words]:
     word or two.
     """
     bare = [_take_layout(text.translate(rules.NOT_FOR_TEXTS)) for text in (old, new)]
-    found = [[(match[0], match.start(), match.end()) for match in _WORD.finditer(text)] for text, _ in bare]
-    known = {word.casefold() for words in found for word, _, _ in words}
-    pairs = {pair for (text, _), words in zip(bare, found, strict=True) for pair in _hyphenated(text, words)}
-    first, second = (_build(text, layers, _settle_hyphens(words, known, pairs)) for (text, layers), words in zip(bare, found, strict=True))
+    tokens = [[(match[0], match.start(), match.end()) for match in _WORD.finditer(text)] for text, _ in bare]
+    known = {word.casefold() for words in tokens for word, _, _ in words}
+    pairs = {pair for (text, _), words in zip(bare, tokens, strict=True) for pair in _hyphenated(text, words)}
+    first, second = (_build(text, layers, _settle_hyphens(words, known, pairs)) for (text, layers), words in zip(bare, tokens, strict=True))
     return first, second
 
 
@@ -128,18 +128,18 @@ def measure_common(old: str, new: str) -> float | None:
 def _sample_runs(text: str, every: int) -> set[int]:
     """Return the checksums of the text's runs of words, of long texts only those that *every* divides, the same ones in any text."""
     last: deque[str] = deque(maxlen=_RUN)
-    found = set()
+    checksums = set()
     for word in re.finditer(r"\w+", text):
         last.append(word[0].casefold())
         number = crc32(" ".join(last).encode("utf-8", "surrogatepass"))
         # Chosen by checksum and not by place, so the same runs are chosen from both texts.
         if len(last) == _RUN and number % every == 0:
-            found.add(number)
-    return found
+            checksums.add(number)
+    return checksums
 
 
-def _build(text: str, layers: tuple[EditLayer, ...], found: Iterable[tuple[str, int, int]]) -> Words:
-    listed = list(found)
+def _build(text: str, layers: tuple[EditLayer, ...], tokens: Iterable[tuple[str, int, int]]) -> Words:
+    listed = list(tokens)
     return Words([word for word, _, _ in listed], [start for _, start, _ in listed], [stop for _, _, stop in listed], text, layers)
 
 
@@ -293,7 +293,7 @@ def find_spelling(old: Sequence[str], new: Sequence[str], counts: Counter[str]) 
     Args:
         counts: how often each folded word stands in both texts together; what is used again and again is a term and no typing error.
     """
-    found: dict[str, None] = {}
+    spellings: dict[str, None] = {}
     for ours, theirs in _find_runs(old, new):
         left, right = ([fold_spelling(word) for word in words] for words in (ours, theirs))
         is_spaced = any(SOFT_SPACE in word for word in (*ours, *theirs))
@@ -301,8 +301,8 @@ def find_spelling(old: Sequence[str], new: Sequence[str], counts: Counter[str]) 
             return None
         before, after = (" ".join(words).replace(SOFT_SPACE, "") for words in (ours, theirs))
         if before != after and not is_spaced:
-            found[f"{before} → {after}"] = None
-    return tuple(found)
+            spellings[f"{before} → {after}"] = None
+    return tuple(spellings)
 
 
 def _find_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
@@ -529,12 +529,12 @@ def _find_unique(ours: list[str], theirs: list[str]) -> list[tuple[int, int]]:
         at = bisect_left(tops, pair[1])
         chains.append((pair, piles[at - 1] if at else -1))
         tops[at : at + 1], piles[at : at + 1] = [pair[1]], [len(chains) - 1]
-    found: list[tuple[int, int]] = []
+    chain: list[tuple[int, int]] = []
     at = piles[-1] if piles else -1
     while at >= 0:
-        found.append(chains[at][0])
+        chain.append(chains[at][0])
         at = chains[at][1]
-    return found[::-1]
+    return chain[::-1]
 
 
 def _match_moved(ours: list[str], theirs: list[str], matches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -629,11 +629,11 @@ def _find_heaviest_chain(beads: list[_Bead], rows: int, columns: int) -> Iterato
                 before = max(before, tree[at])
                 at -= at & -at
             chains[number] = before[0] + beads[number].gain, before[1]
-    last, found = max(range(len(beads)), key=lambda number: chains[number][0], default=-1), []
+    last, matches = max(range(len(beads)), key=lambda number: chains[number][0], default=-1), []
     while last >= 0:
-        found.append((beads[last].old, beads[last].new))
+        matches.append((beads[last].old, beads[last].new))
         last = chains[last][1]
-    yield from reversed(found)
+    yield from reversed(matches)
 
 
 def _weigh(ours: list[str], theirs: list[str]) -> float:
@@ -691,7 +691,7 @@ class SectionPairs:
         self.old, self.new = tuple(old), tuple(new)
         self._old_starts = [heading.start for heading in old]
         self._new_starts = [heading.start for heading in new]
-        self._to_new = dict(_match([_get_key(one) for one in old], [_get_key(one) for one in new]))
+        self._to_new = dict(_match([_get_key(heading) for heading in old], [_get_key(heading) for heading in new]))
         self._to_old = {j: i for i, j in self._to_new.items()}
 
     def is_moved(self, old: int, new: int, *, in_order: bool) -> bool:
