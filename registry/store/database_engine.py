@@ -182,8 +182,9 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
     advice = "make room on its disk, then repeat" if "is full" in reason else "check the URL, the permissions and the free space"
     return UnavailableError(Fault("registry-unavailable", where, f"{name}: {reason}", advice=advice))
 
+
+def find_outdated_advice(current: str) -> str | None:
     """Return what to do with a registry at the schema *current* if no migration knows that; None if it can be upgraded."""
-    """Return what to do with a registry whose schema is at *current*, where no migration knows that; None where it can be upgraded."""
     known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
     return None if current in known else OTHER_VERSION
 
