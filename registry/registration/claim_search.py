@@ -12,7 +12,7 @@ from registry.records.estimates import Differential
 from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
-from registry.records.verdict import ReadingVerdict, Restriction, Verdict, find_gravity
+from registry.records.verdict import Basis, ReadingVerdict, Restriction, Verdict, find_gravity
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
@@ -62,6 +62,8 @@ class ListedClaim(Record):
     """None where the property is sealed."""
     reading: ReadingVerdict | None
     """Of the outcome that leads; None where there is none, or its text was erased."""
+    basis: Basis | None
+    """The evidence basis of that outcome; None without one."""
     ed: Differential | None
     """The estimate of that outcome: of several deployment descriptions, the one with the largest |ED|. None without an estimate."""
     ed_spec: str | None
@@ -141,6 +143,7 @@ def _add_outcomes(view: View, summaries: Sequence[ClaimSummary], log: str) -> li
                 registered=times[summary.seq],
                 property_class=classes[summary.property],
                 reading=known.classification.primary if known else None,
+                basis=known.basis if known else None,
                 ed=ed,
                 ed_spec=spec,
             )

@@ -36,6 +36,10 @@ class View(LogReader):
         """Return who speaks under *code*."""
         return self.first_recorded(select(authority.c.seq).where(self.visible(authority), authority.c.code == code))
 
+    def list_authorities(self) -> tuple[Recorded[Authority], ...]:
+        """Return all authorities, in log order."""
+        return self.recorded_by(select(authority.c.seq).where(self.visible(authority)))
+
     def find_claim(self, claim_id: str) -> Recorded[ClaimRevision] | None:
         """Return the current revision of a claim; None when it has none or does not exist. `@n` in *claim_id* is obeyed."""
         bare, _, revision = claim_id.partition("@")
@@ -339,6 +343,12 @@ class View(LogReader):
         """Return the publications of the file with this digest (hexadecimal)."""
         table = publication
         return self.recorded_by(select(table.c.seq).where(self.visible(table), table.c.sha256 == bytes.fromhex(sha256)))
+
+    def list_publications(self, subject: str | None = None) -> tuple[Recorded[Publication], ...]:
+        """Return all publications, or those of one claim or card, `CLM-…` or `CRD-…`, in log order."""
+        table = publication
+        wanted = select(table.c.seq).where(self.visible(table))
+        return self.recorded_by(wanted if subject is None else wanted.where(table.c.subject == subject))
 
     def list_published(self) -> frozenset[str]:
         """Return the digests of all files that were published, hexadecimal."""

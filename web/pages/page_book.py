@@ -1,0 +1,294 @@
+"""All pages of a registry as of one entry: which there are, in which state each is, and the bytes of each.
+
+A page is a function of the records, the templates and the settings. So a server and a folder of files have the same bytes for it, and a
+page needs to be made again only if its state differs.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from registry.errors import CaveatError, Fault, NotFoundError
+from registry.folder.supplement_publishing import SupplementCollector
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.statement import Publication
+from registry.records.supplement import CardSupplement, Supplement
+from registry.report.html_rendering import site_template_digest
+from registry.codec.statement_encoding import list_entries
+from registry.records.dossier import Recorded
+from registry.store.registry_view import View
+from registry.store.supplement_states import find_states
+from web.facets import FACETS, ClaimFilter, ClaimSource
+from web.pages import claim_pages, list_pages, log_pages, model_pages
+from web.pages.addresses import Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
+from web.pages.assets import list_assets
+
+HTML = "text/html; charset=utf-8"
+JSON = "application/json"
+
+STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
+"""Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page or file."""
+
+    address: str
+    body: bytes
+    media_type: str
+    state: str
+    """Another state means that the bytes may differ; the same state means that they do not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPage:
+    """A page that exists, before it is made."""
+
+    address: str
+    state: str
+
+
+class PageBook:
+    """The pages of *view*; `find` makes one, `plan` lists all."""
+
+    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource) -> None:
+        self.view = view
+        self.settings = settings
+        self._claims = claims
+        self._collector: SupplementCollector | None = None
+        self._supplements: dict[str, Supplement | CardSupplement] = {}
+
+    @cached_property
+    def list_state(self) -> str:
+        """The state of every page that lists something, or depends on the log as a whole."""
+        return f"l-{self.view.log_size}-{self._templates}"
+
+    @cached_property
+    def _templates(self) -> str:
+        # Settings are part of what shapes a page, as templates are.
+        total = hashlib.sha256(f"{site_template_digest()}\n{self.settings!r}".encode())
+        return total.hexdigest()[:12]
+
+    # What there is.
+
+    def plan(self) -> Iterator[PlannedPage]:
+        """Yield every page with its state, those of one claim or card together."""
+        for address in list_assets():
+            yield PlannedPage(address=address, state="immutable")
+        for address in self._list_fixed():
+            yield PlannedPage(address=address, state=self.list_state)
+        states = find_states(self.view)
+        newest = _find_newest(states)
+        files = self._list_publications()
+        for name in sorted(states, key=_order):
+            state = self._name_state(name, states, newest, files)
+            for address in _list_subject_pages(name, is_newest=newest[name.partition("@")[0]] == name):
+                yield PlannedPage(address=address, state=state)
+
+    def _list_fixed(self) -> Iterator[str]:
+        yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
+        yield from ("/feed.atom", "/feed.json", "/api/1/index.json")
+        yield from self._list_claim_lists()
+        yield from (find_model_page(model) for model in model_pages.list_models(self.view))
+        yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
+
+    def _list_claim_lists(self) -> Iterator[str]:
+        everything = self._claims.select(ClaimFilter(), limit=1)
+        yield from (find_list_page(number=number) for number in list_pages.number_pages(everything.total))
+        for facet in STATIC_FACETS:
+            for value in everything.facets[facet]:
+                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count))
+
+    def _list_publications(self) -> dict[str, list[Recorded[Publication]]]:
+        files: dict[str, list[Recorded[Publication]]] = {}
+        for publication in self.view.list_publications():
+            files.setdefault(publication.payload.subject.partition("@")[0], []).append(publication)
+        return files
+
+    def _name_state(
+        self, name: str, states: dict[str, str], newest: dict[str, str], files: dict[str, list[Recorded[Publication]]]
+    ) -> str:
+        bare = name.partition("@")[0]
+        # An older revision says by what it is superseded. Files are no part of the state of a supplement, but the page lists them.
+        last = files[bare][-1].entry.seq if bare in files else 0
+        digest = hashlib.sha256(f"{states[name]}\n{states[newest[bare]]}\n{last}".encode()).hexdigest()
+        return f"c-{digest[:24]}-{self._templates}"
+
+    # One page.
+
+    def find(self, address: str) -> Page:
+        """Return the page at *address*.
+
+        Raises:
+            NotFoundError: there is none, with what may have been meant; or what it shows was erased.
+            InputError: it names a claim or card by a text that is no identifier.
+        """
+        assets = list_assets()
+        if address in assets:
+            kind = "text/css; charset=utf-8" if address.endswith(".css") else "font/woff2"
+            return Page(address=address, body=assets[address], media_type=kind, state="immutable")
+        if address.startswith(("/CLM-", "/CRD-", "/api/1/claims/CLM-")):
+            return self._find_subject(address)
+        made = self._find_listed(address)
+        if made is None:
+            raise NotFoundError(Fault("page-not-found", address, "no page of this registry has this address"))
+        body, media_type = made
+        return Page(address=address, body=body, media_type=media_type, state=self.list_state)
+
+    def _find_listed(self, address: str) -> tuple[bytes, str] | None:
+        link = Linker(address, self.settings)
+        fixed: dict[str, Callable[[], tuple[bytes, str]]] = {
+            "/": lambda: (list_pages.render_front(self.view, self._claims, link), HTML),
+            "/cards/": lambda: (model_pages.render_cards(self.view, link), HTML),
+            "/models/": lambda: (model_pages.render_models(self.view, link), HTML),
+            "/authorities/": lambda: (model_pages.render_authorities(self.view, link), HTML),
+            "/changes/": lambda: (log_pages.render_changes(self.view, link), HTML),
+            "/errors/": lambda: (log_pages.render_errors(self.view, link), HTML),
+            "/status/": lambda: (log_pages.render_status(self.view, self._claims, link), HTML),
+            "/404.html": lambda: (log_pages.render_missing(self.view, link), HTML),
+            "/feed.atom": lambda: (log_pages.render_feed(self.view, link), "application/atom+xml; charset=utf-8"),
+            "/feed.json": lambda: (log_pages.render_feed(self.view, link), "application/feed+json"),
+            "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
+        }
+        if address in fixed:
+            return fixed[address]()
+        parts = address.strip("/").split("/")
+        match parts:
+            case ["claims", *rest] if address.endswith("/"):
+                return self._find_claim_list(rest, link)
+            case ["models", developer, name, version] if address.endswith("/"):
+                for model in model_pages.list_models(self.view):
+                    # As they are written, or as they are called.
+                    written = [write_segment(text) for text in (model.developer, model.name, model.version)]
+                    if [developer, name, version] == written:
+                        return model_pages.render_model(self.view, model, link), HTML
+            case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
+                return model_pages.render_authority(self.view, code, link), HTML
+            case _:
+                pass
+        return None
+
+    def _find_claim_list(self, parts: list[str], link: Linker) -> tuple[bytes, str] | None:
+        number = 1
+        if parts and parts[-1].isascii() and parts[-1].isdecimal() and len(parts) in (1, 3):
+            number = int(parts[-1][:9])
+            parts = parts[:-1]
+            # The first page has no number, so that no page has two addresses.
+            if number == 1:
+                return None
+        facet = value = None
+        if parts:
+            if len(parts) != 2 or not parts[0].startswith("by-") or (facet := parts[0][3:]) not in STATIC_FACETS:
+                return None
+            values = self._claims.select(ClaimFilter(), limit=1).facets[facet]
+            value = next((one.value for one in values if write_segment(one.value) == parts[1]), None)
+            if value is None:
+                return None
+        body = list_pages.render_list(self.view, self._claims, link, facet=facet, value=value, number=number)
+        return None if body is None else (body, HTML)
+
+    # Claims and cards.
+
+    def _find_subject(self, address: str) -> Page:
+        parsed = _parse_subject(address)
+        subject = parsed.subject
+        name = self._name_exactly(subject)
+        state = self.find_state(name)
+        supplement = self._collect(name)
+        body, media_type = claim_pages.render(
+            self.view, supplement, parsed.rest, settings=self.settings, files=self._find_files(subject.bare), address=address
+        )
+        return Page(address=address, body=body, media_type=media_type, state=state)
+
+    def _name_exactly(self, subject: Identifier) -> str:
+        """Return `CLM-…@n` or `CRD-…@n`: the newest revision where none is named."""
+        if subject.kind is Kind.CLAIM:
+            dossier = self.view.dossier(str(subject))
+            if not dossier.revisions:
+                raise NotFoundError(Fault("only-reserved", subject.bare, "the identifier is reserved, and no claim is registered under it"))
+            return dossier.current.payload.reference
+        card = self.view.find_card(str(subject))
+        if card is None:
+            raise NotFoundError(
+                Fault("not-registered", str(subject), "no card has this identifier here", advice=self.view.suggest(subject.bare))
+            )
+        return f"{card.payload.card}@{card.payload.revision}"
+
+    def find_state(self, name: str) -> str:
+        """Return the state of the pages of `CLM-…@n` or `CRD-…@n`."""
+        bare = name.partition("@")[0]
+        newest = self._name_exactly(parse_identifier(bare))
+        states = find_states(self.view, {name, newest})
+        return self._name_state(name, states, {bare: newest}, {bare: files} if (files := self._find_files(bare)) else {})
+
+    def _find_files(self, bare: str) -> list[Recorded[Publication]]:
+        return list(self.view.list_publications(bare))
+
+    def _collect(self, name: str) -> Supplement | CardSupplement:
+        """Return the supplement of *name* as its page shows it: it does not depend on entries that have nothing to do with it."""
+        if name in self._supplements:
+            return self._supplements[name]
+        if self._collector is None:
+            self._collector = SupplementCollector(self.view)
+        supplement = self._collector.collect(parse_identifier(name)).supplement
+        if not isinstance(supplement, Supplement | CardSupplement):
+            raise TypeError(f"{name} is neither a claim nor a card")
+        # The last of its own entries takes the place of the size of the log: then the page stays as it is while the log grows. The proof
+        # ends at the present size, so it is left to the published files.
+        last = max(list_entries(replace(supplement, inclusion=None)).values(), key=lambda entry: entry.seq)
+        superseded = supplement.superseded and replace(supplement.superseded, log_size=last.seq)
+        shown = replace(supplement, log_size=last.seq, made_at=last.at, inclusion=None, superseded=superseded)
+        # The pages of one claim are made one after the other.
+        self._supplements = {name: shown}
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SubjectAddress:
+    subject: Identifier
+    rest: str
+    """What follows the identifier, such as `/history/` or `.bib`."""
+
+
+def _parse_subject(address: str) -> _SubjectAddress:
+    text = address.removeprefix("/api/1/claims") if address.startswith("/api/") else address
+    first = text[1:].partition("/")[0]
+    name, dot, ending = first.partition(".")
+    rest = f"{dot}{ending}{text[1 + len(first) :]}"
+    try:
+        subject = parse_identifier(name, Kind.CLAIM, Kind.CARD)
+    except ValueError as error:
+        raise NotFoundError(Fault("page-not-found", address, str(error))) from error
+    if str(subject) != name:
+        raise NotFoundError(Fault("page-not-found", address, f"the identifier is written {subject}"))
+    return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
+
+
+def _find_newest(states: dict[str, str]) -> dict[str, str]:
+    return {name.partition("@")[0]: name for name in sorted(states, key=_order)}
+
+
+def _order(name: str) -> tuple[str, int]:
+    bare, _, revision = name.partition("@")
+    return bare, int(revision)
+
+
+def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
+    bare, _, revision = name.partition("@")
+    yield f"/{name}/"
+    if bare.startswith("CRD-"):
+        if is_newest:
+            yield f"/{bare}/"
+        return
+    yield from (f"/{name}{ending}" for ending in claim_pages.CITATIONS)
+    if int(revision) > 1:
+        yield f"/{bare}/diff/{int(revision) - 1}..{revision}/"
+    if is_newest:
+        yield from (f"/{bare}/", f"/{bare}/history/", f"/api/1/claims/{bare}.json")
+
+
+def is_page_error(error: CaveatError) -> bool:
+    """Whether *error* means that one page cannot be made, and others can."""
+    return isinstance(error, NotFoundError)
