@@ -66,8 +66,8 @@ class FacetValue:
 
 def describe_value(facet: str, value: str) -> str:
     """Return *value* of *facet* for a person."""
-    if value in (NONE, UNAUDITED) and facet in (*_NOT_AUDITED, "card", "pclass"):
-        return "not audited" if facet in _NOT_AUDITED else "none" if facet == "card" else "sealed"
+    if value in (NONE, UNAUDITED) and facet in _WITHOUT_VALUE:
+        return "not audited" if facet == "verdict" else "sealed" if facet == "pclass" else "none"
     if facet in _TEXTS:
         return value
     # A value that an address invents has no words.
@@ -79,7 +79,8 @@ _MEMBERS: Mapping[str, type[StrEnum]] = {
     "verdict": Verdict, "class": ClaimClass, "standing": VerdictStanding, "basis": Basis, "staleness": Staleness, "dispute": Dispute,
     "lifecycle": Lifecycle,
 }  # fmt: skip
-_NOT_AUDITED = frozenset({"verdict", "class", "standing", "basis"})
+_WITHOUT_VALUE = frozenset({"verdict", "class", "standing", "basis", "card", "pclass"})
+"""Facets of which a claim can have no value: it was not audited, quotes no card, or its property is sealed."""
 
 
 def read_facets(claim: ListedClaim) -> dict[str, str]:

@@ -16,6 +16,7 @@ from registry.records.verdict import Basis, ReadingVerdict, Restriction, Verdict
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
+_CHUNK = 400
 UNAUDITED = "not_audited"
 """What stands for a verdict where a claim has none."""
 
@@ -86,6 +87,15 @@ def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClai
     passing = [summary for summary in summaries if _passes(summary, query, pattern)]
     listed = _add_outcomes(view, passing, log)
     return [claim for claim in listed if _is_wanted(claim, query)]
+
+
+def read_claims(view: View, names: Iterable[str], *, log: str) -> list[ListedClaim]:
+    """Return the claims *names*, `CLM-…`, with their outcomes, in log order; those without a revision are left out."""
+    wanted = sorted(set(names))
+    # Each query asks for some hundred: databases limit the parameters of one.
+    parts = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+    summaries = [summary for part in parts for summary in view.list_claims(names=part)]
+    return _add_outcomes(view, sorted(summaries, key=lambda summary: summary.seq), log)
 
 
 def write_verdict(summary: ClaimSummary) -> str:

@@ -5,6 +5,7 @@ import posixpath
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from registry.records.model_version import ModelRef
 
@@ -76,9 +77,11 @@ def find_file_path(address: str) -> str:
 class Linker:
     """Gives links from one page to others."""
 
-    def __init__(self, here: str, settings: PageSettings) -> None:
+    def __init__(self, here: str, settings: PageSettings, *, is_anywhere: bool = False) -> None:
+        """Give links as seen from the page *here*; with *is_anywhere* from any address, so that they start at the root."""
         self.here = here
         self.settings = settings
+        self._is_anywhere = is_anywhere
         self._folder = here if here.endswith("/") else posixpath.dirname(here)
 
     def __call__(self, address: str) -> str:
@@ -86,6 +89,8 @@ class Linker:
         match = re.match(r"[^?#]*", address)
         path = match[0] if match else address
         rest = address[len(path) :]
+        if self._is_anywhere:
+            return f"{urlsplit(self.settings.base or '').path}{address}"
         link = posixpath.relpath(path, self._folder)
         if not path.endswith("/"):
             return link + rest

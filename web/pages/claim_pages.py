@@ -79,7 +79,7 @@ def render(
     """
     if isinstance(supplement, CardSupplement):
         if rest != "/":
-            raise NotFoundError(Fault("page-not-found", address, "a card has no page of this kind"))
+            raise NotFoundError(Fault("address-not-found", address, "a card has no page of this kind"))
         return _render_card(view, supplement, settings), HTML
     claim = supplement.claim.payload
     if rest == "/":
@@ -88,15 +88,15 @@ def render(
         published = f"{settings.base}/{claim.reference}/" if settings.base else None
         _, media_type, write = FORMATS[rest]
         return write(supplement, published), media_type
+    if rest == "api.json":
+        return render_json(to_document(supplement)).encode() + b"\n", JSON
     if "@" not in address:
         link = Linker(address, settings)
-        if rest == "api.json":
-            return render_json(to_document(supplement)).encode() + b"\n", JSON
         if rest == "/history/":
             return _render_history(view, supplement, link), HTML
         if rest.startswith("/diff/"):
             return _render_difference(view, supplement, rest.removeprefix("/diff/").removesuffix("/"), link), HTML
-    raise NotFoundError(Fault("page-not-found", address, "a claim has no page of this kind"))
+    raise NotFoundError(Fault("address-not-found", address, "a claim has no page of this kind"))
 
 
 def _state(supplement: Supplement | CardSupplement) -> str:
@@ -193,7 +193,7 @@ def _render_difference(view: View, supplement: Supplement, span: str, link: Link
     claim = supplement.claim.payload.claim
     old, dots, new = span.partition("..")
     if not (dots and old.isascii() and old.isdecimal() and new.isascii() and new.isdecimal()) or len(span) > 20:
-        raise NotFoundError(Fault("page-not-found", link.here, "two revisions are written 1..2"))
+        raise NotFoundError(Fault("address-not-found", link.here, "two revisions are written 1..2"))
     before, after, rows = compare_revisions(view.dossier(claim), int(old), int(new))
     facts = [("from", before.reference), ("to", after.reference), ("reason of the newer one", after.why or "none stated")]
     # The words are shown as a redline.

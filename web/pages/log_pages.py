@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from registry.cli.log_presenter import describe
-from registry.errors import list_explanations, find_entry
+from registry.errors import Fault, find_entry, list_explanations
 from registry.present.blocks import Facts, Subtitle, Table, Verbatim
 from registry.present.html_fragment import render_fragment
 from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
@@ -107,6 +107,25 @@ def render_missing(view: View, link: Linker) -> bytes:
     """Return the page that a web host shows where there is no page."""
     body = render_fragment(["No page of this registry has this address.", "Check the identifier: its last character is a check character."])
     text = PageText(title="Page not found", origin=view.log_origin, state="")
+    return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
+
+
+def render_fault(view: View, faults: Sequence[Fault], status: int, link: Linker) -> bytes:
+    """Return the page that says what is wrong with a request. Its links start at the root: it is shown at any address."""
+    blocks = []
+    for fault in faults:
+        entry = find_entry(fault.code)
+        blocks.append(Subtitle(entry.title if entry else fault.code))
+        blocks.append(Facts([("code", fault.code), ("where", fault.where), ("found", fault.found), ("next", fault.advice or "–")]))
+    text = PageText(title=f"{status}: {blocks[0].text}", origin=view.log_origin, state="")
+    body = render_fragment(blocks)
+    return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
+
+
+def render_erased(view: View, name: str, faults: Sequence[Fault], link: Linker) -> bytes:
+    """Return the page of a claim or card of which a statement was erased."""
+    body = render_fragment([f"{fault.where}: {fault.found}" for fault in faults])
+    text = PageText(title=f"{name}: text erased", origin=view.log_origin, state="")
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
 
 

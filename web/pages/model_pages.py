@@ -106,7 +106,7 @@ def render_authority(view: View, code: str, link: Linker) -> bytes:
     """Return the page of one authority: role, keys, claims, and audits of its own and of others."""
     recorded = view.find_authority(code)
     if recorded is None:
-        raise NotFoundError(Fault("page-not-found", link.here, f"no authority {code} is registered"))
+        raise NotFoundError(Fault("address-not-found", link.here, f"no authority {code} is registered"))
     keys = [_describe_key(state) for state in list_keys(view) if state.added.entry.actor == code]
     audits = view.list_audits()
     own = [file for file in audits if file.audit.payload.auditor == code]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from registry.errors import CaveatError, Fault, NotFoundError
+from registry.errors import Fault, NotFoundError
 from registry.folder.supplement_publishing import SupplementCollector
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
@@ -27,6 +27,8 @@ from web.pages.assets import list_assets
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 
+_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
+
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
 """Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
 
@@ -40,6 +42,8 @@ class Page:
     media_type: str
     state: str
     """Another state means that the bytes may differ; the same state means that they do not."""
+    is_erased: bool = False
+    """Whether it says that what was here was erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +133,21 @@ class PageBook:
         if address in assets:
             kind = "text/css; charset=utf-8" if address.endswith(".css") else "font/woff2"
             return Page(address=address, body=assets[address], media_type=kind, state="immutable")
-        if address.startswith(("/CLM-", "/CRD-", "/api/1/claims/CLM-")):
+        if address.startswith(_SUBJECTS):
             return self._find_subject(address)
         made = self._find_listed(address)
         if made is None:
-            raise NotFoundError(Fault("page-not-found", address, "no page of this registry has this address"))
+            raise NotFoundError(Fault("address-not-found", address, "no page of this registry has this address"))
         body, media_type = made
         return Page(address=address, body=body, media_type=media_type, state=self.list_state)
+
+    def find_address_state(self, address: str) -> str:
+        """Return the state of the page at *address* without making it; raises as `find`, but a list that is not there has a state too."""
+        if address in list_assets():
+            return "immutable"
+        if address.startswith(_SUBJECTS):
+            return self.find_state(self._name_exactly(_parse_subject(address).subject))
+        return self.list_state
 
     def _find_listed(self, address: str) -> tuple[bytes, str] | None:
         link = Linker(address, self.settings)
@@ -196,7 +208,14 @@ class PageBook:
         subject = parsed.subject
         name = self._name_exactly(subject)
         state = self.find_state(name)
-        supplement = self._collect(name)
+        try:
+            supplement = self._collect(name)
+        except NotFoundError as error:
+            if error.code != "body-erased" or parsed.rest != "/":
+                raise
+            # What is left of it: a page that says so, where its address was given away.
+            body = log_pages.render_erased(self.view, name, error.faults, Linker(f"/{name}/", self.settings))
+            return Page(address=address, body=body, media_type=HTML, state=state, is_erased=True)
         body, media_type = claim_pages.render(
             self.view, supplement, parsed.rest, settings=self.settings, files=self._find_files(subject.bare), address=address
         )
@@ -205,10 +224,16 @@ class PageBook:
     def _name_exactly(self, subject: Identifier) -> str:
         """Return `CLM-…@n` or `CRD-…@n`: the newest revision where none is named."""
         if subject.kind is Kind.CLAIM:
-            dossier = self.view.dossier(str(subject))
-            if not dossier.revisions:
-                raise NotFoundError(Fault("only-reserved", subject.bare, "the identifier is reserved, and no claim is registered under it"))
-            return dossier.current.payload.reference
+            count = self.view.count_revisions(subject.bare)
+            if subject.revision is None and count:
+                return f"{subject.bare}@{count}"
+            if subject.revision is not None and 1 <= subject.revision <= count:
+                return f"{subject.bare}@{subject.revision}"
+            if not count and self.view.claim_exists(subject.bare):
+                found = "the identifier is reserved, and no claim is registered under it"
+                raise NotFoundError(Fault("not-registered", subject.bare, found))
+            # With what may have been meant.
+            return self.view.dossier(str(subject)).current.payload.reference
         card = self.view.find_card(str(subject))
         if card is None:
             raise NotFoundError(
@@ -260,9 +285,9 @@ def _parse_subject(address: str) -> _SubjectAddress:
     try:
         subject = parse_identifier(name, Kind.CLAIM, Kind.CARD)
     except ValueError as error:
-        raise NotFoundError(Fault("page-not-found", address, str(error))) from error
+        raise NotFoundError(Fault("address-not-found", address, str(error))) from error
     if str(subject) != name:
-        raise NotFoundError(Fault("page-not-found", address, f"the identifier is written {subject}"))
+        raise NotFoundError(Fault("address-not-found", address, f"the identifier is written {subject}"))
     return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
 
 
@@ -287,8 +312,3 @@ def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
         yield f"/{bare}/diff/{int(revision) - 1}..{revision}/"
     if is_newest:
         yield from (f"/{bare}/", f"/{bare}/history/", f"/api/1/claims/{bare}.json")
-
-
-def is_page_error(error: CaveatError) -> bool:
-    """Whether *error* means that one page cannot be made, and others can."""
-    return isinstance(error, NotFoundError)
