@@ -1,8 +1,7 @@
 """The facets by which claims are listed and searched: their names, and the values that a claim has."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -11,6 +10,7 @@ from registry.records.claim_status import Dispute, Lifecycle, Staleness
 from registry.records.verdict import Basis, ClaimClass, Verdict, VerdictStanding
 from registry.registration.claim_search import UNAUDITED, ListedClaim, write_plain, write_verdict
 from registry.report.supplement_wording import get_words
+from registry.store.claim_listing import ClaimSummary
 
 NONE = "none"
 """What stands for a value that a claim does not have, such as the class of a claim without an audit."""
@@ -88,25 +88,6 @@ def read_facets(claim: ListedClaim) -> dict[str, str]:
     return {name: read(claim) for name, read in FACETS.items()}
 
 
-def count_facets(
-    rows: Sequence[Mapping[str, str]], chosen: Mapping[str, Iterable[str]] | None = None
-) -> dict[str, tuple[FacetValue, ...]]:
-    """Return the values of each facet with their counts, the most frequent first. A facet's counts ignore what is chosen of it.
-
-    Args:
-        rows: the facets of each claim that passes everything else.
-        chosen: the values that are chosen, by facet; of one facet any will do, of several all must hold.
-    """
-    wanted = {facet: frozenset(values) for facet, values in (chosen or {}).items()}
-    counted: dict[str, tuple[FacetValue, ...]] = {}
-    for facet in FACETS:
-        others = {name: values for name, values in wanted.items() if name != facet}
-        passing = (row for row in rows if all(row[name] in values for name, values in others.items()))
-        counts = Counter(row[facet] for row in passing)
-        counted[facet] = order_values(facet, counts, wanted.get(facet, frozenset()))
-    return counted
-
-
 def order_values(facet: str, counts: Mapping[str, int], chosen: Iterable[str]) -> tuple[FacetValue, ...]:
     """Return the values of one facet, the most frequent first; a value that is chosen is there with a count of 0 as well."""
     there = {**dict.fromkeys(chosen, 0), **{value: count for value, count in counts.items() if count}}
@@ -151,6 +132,8 @@ class SelectedClaim:
     seq: int
     """The entry that recorded this revision."""
     class_: str
+    summary: ClaimSummary | None = None
+    """What a list shows, where it is at hand; otherwise it is read from the registry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,31 +147,7 @@ class Selection:
 
 
 class ClaimSource(Protocol):
-    """Whatever can select claims: a table in memory, or the shelf."""
+    """Whatever can select claims."""
 
     def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
         """Return at most *limit* claims that pass *wanted*, after *skip* of them or of an entry before *before*."""
-
-
-class ClaimTable:
-    """All claims of one reading of a registry, selected by looking at each."""
-
-    def __init__(self, claims: Iterable[ListedClaim]) -> None:
-        ordered = sorted(claims, key=lambda claim: -claim.summary.seq)
-        self.claims = tuple(ordered)
-        self._facets = tuple(read_facets(claim) for claim in ordered)
-        self._words = tuple(frozenset(split_words(write_searched(claim))) for claim in ordered)
-
-    def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
-        """Return a selection; see `ClaimSource`."""
-        words = split_words(wanted.words)
-        places = [place for place, known in enumerate(self._words) if known.issuperset(words)]
-        facets = count_facets([self._facets[place] for place in places], wanted.chosen)
-        chosen = {facet: frozenset(values) for facet, values in wanted.chosen.items()}
-        passing = [place for place in places if all(self._facets[place][facet] in values for facet, values in chosen.items())]
-        shown = [place for place in passing if before is None or self.claims[place].summary.seq < before]
-        return Selection(total=len(passing), facets=facets, claims=tuple(self._describe(place) for place in shown[skip : skip + limit]))
-
-    def _describe(self, place: int) -> SelectedClaim:
-        summary = self.claims[place].summary
-        return SelectedClaim(claim=summary.claim, revision=summary.revision, seq=summary.seq, class_=self._facets[place]["class"])

@@ -465,7 +465,7 @@ def _linked_environment() -> Environment:
         address: str | None = context["find_link"](name)
         return address
 
-    environment = _environment(None).overlay()
+    environment = _environment(None).overlay(auto_reload=False)
     # An overlay shares its filters with what it lies over.
     environment.filters = {**environment.filters, "file_of": find_page}
     return environment

@@ -7,10 +7,9 @@ from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
-from registry.records.claim import ClaimRevision
-from registry.records.claim_status import Status
 from registry.records.verdict import ClaimClass, RestrictionStatus
 from registry.report.supplement_wording import format_verdict, get_words, name_model
+from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value
 from web.pages.addresses import Linker, find_authority_page, find_list_page, find_subject_page
@@ -80,18 +79,16 @@ def number_pages(count: int) -> range:
 
 def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[ClaimRow, ...]:
     """Return what a table shows of *claims*; texts and status come from the registry."""
-    statuses = view.find_statuses([claim.claim for claim in claims])
-    recorded = view.find_recorded(claim.seq for claim in claims)
-    rows = []
-    for claim in claims:
-        revision = recorded[claim.seq].payload if claim.seq in recorded else None
-        if claim.claim in statuses:
-            rows.append(_build_row(claim, revision, statuses[claim.claim], link))
-    return tuple(rows)
+    absent = [claim.claim for claim in claims if claim.summary is None]
+    # A few hundred at once, as `list_claims` asks for.
+    parts = [absent[start : start + ROWS] for start in range(0, len(absent), ROWS)]
+    read = {summary.claim: summary for part in parts for summary in view.list_claims(names=part)}
+    summaries = ((claim, claim.summary or read.get(claim.claim)) for claim in claims)
+    return tuple(_build_row(claim, summary, link) for claim, summary in summaries if summary is not None)
 
 
-def _build_row(claim: SelectedClaim, revision: ClaimRevision | None, status: Status, link: Linker) -> ClaimRow:
-    gravest = status.gravest
+def _build_row(claim: SelectedClaim, summary: ClaimSummary, link: Linker) -> ClaimRow:
+    status, gravest = summary.status, summary.status.gravest
     class_ = ClaimClass(claim.class_) if claim.class_ != NONE else None
     words = format_verdict(gravest.verdict, gravest.standing) if gravest else None
     # Red is for what is contradicted, and the class of a doubt or an observation is no sign of it.
@@ -99,15 +96,15 @@ def _build_row(claim: SelectedClaim, revision: ClaimRevision | None, status: Sta
     axes = [get_words(status.lifecycle), get_words(status.dispute), get_words(status.staleness)]
     # Where nothing was audited, the verdict says so.
     axes += [] if status.restriction is RestrictionStatus.UNAUDITED else [get_words(status.restriction)]
-    name = f"{claim.claim}@{claim.revision}"
+    name = f"{summary.claim}@{summary.revision}"
     return ClaimRow(
         name=name,
         href=link(f"/{name}/"),
-        quote=revision.quote if revision else None,
+        quote=summary.quote,
         verdict=words,
         class_=class_,
         tone="undetermined" if words and words.startswith("observed") else tone,
-        model=name_model(revision.model) if revision else "",
+        model=name_model(summary.model),
         status=", ".join(axes),
     )
 

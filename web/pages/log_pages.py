@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from registry.cli.log_presenter import describe
 from registry.errors import Fault, find_entry, list_explanations
-from registry.present.blocks import Facts, Subtitle, Table, Verbatim
+from registry.present.blocks import Block, Facts, Subtitle, Verbatim
 from registry.present.html_fragment import render_fragment
 from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
 from registry.store.log_seals import find_root, list_checkpoints
@@ -74,14 +74,8 @@ def _group(key: str, title: str, **parts: object) -> dict[str, object]:
 
 def render_errors(view: View, link: Linker) -> bytes:
     """Return the catalogue of errors: each code with its meaning and what to do."""
-    rows = []
-    for code in sorted(list_explanations()):
-        entry = find_entry(code)
-        if entry is not None:
-            rows.append((code, entry.title, entry.meaning, entry.advice or "–"))
-    body = render_fragment([Table(("code", "title", "meaning", "next"), rows)])
-    text = PageText(title="Errors", origin=view.log_origin, state=_state(view))
-    return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
+    entries = [entry for code in sorted(list_explanations()) if (entry := find_entry(code)) is not None]
+    return render("errors.html.j2", PageText(title="Errors", origin=view.log_origin, state=""), {"entries": entries}, link)
 
 
 def render_status(view: View, claims: ClaimSource, link: Linker) -> bytes:
@@ -96,7 +90,7 @@ def render_status(view: View, claims: ClaimSource, link: Linker) -> bytes:
         ("claims", f"{claims.select(ClaimFilter(), limit=1).total:,}"),
         ("checkpoints", f"{len(checkpoints):,}"),
     ]
-    blocks = [Facts(facts)]
+    blocks: list[Block] = [Facts(facts)]
     if checkpoints:
         blocks += [Subtitle("Latest checkpoint"), Verbatim(checkpoints[-1].note.strip())]
     text = PageText(title="Status of the log", origin=view.log_origin, state=_state(view))
@@ -112,12 +106,13 @@ def render_missing(view: View, link: Linker) -> bytes:
 
 def render_fault(view: View, faults: Sequence[Fault], status: int, link: Linker) -> bytes:
     """Return the page that says what is wrong with a request. Its links start at the root: it is shown at any address."""
-    blocks = []
+    blocks: list[Block] = []
     for fault in faults:
         entry = find_entry(fault.code)
         blocks.append(Subtitle(entry.title if entry else fault.code))
         blocks.append(Facts([("code", fault.code), ("where", fault.where), ("found", fault.found), ("next", fault.advice or "–")]))
-    text = PageText(title=f"{status}: {blocks[0].text}", origin=view.log_origin, state="")
+    first = find_entry(faults[0].code)
+    text = PageText(title=f"{status}: {first.title if first else faults[0].code}", origin=view.log_origin, state="")
     body = render_fragment(blocks)
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
 

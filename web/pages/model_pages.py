@@ -9,6 +9,7 @@ from registry.present.html_fragment import render_fragment
 from registry.records.model_version import ModelRef
 from registry.registration.key_registration import KeyState, list_keys
 from registry.registration.model_survey import list_versions
+from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 from web.facets import NONE, SelectedClaim
 from web.pages.addresses import Linker, find_authority_page, find_model_page
@@ -79,14 +80,14 @@ def render_model(view: View, model: ModelRef, link: Linker) -> bytes:
         [*(one.predecessor for one in page.comes_from), *page.ancestors, *(one.model for one in page.followed_by), *page.newest]
     )
     links = [PageLink(text=str(one), href=link(find_model_page(one))) for one in relatives if one in list_models(view)]
-    claims = [_select(one.claim, one.revision, one.seq) for one in view.list_claims(model=model)]
+    claims = [_select(summary) for summary in view.list_claims(model=model)]
     groups = [_group("lineage", "Lineage", links=tuple(links)), _group_claims(view, claims, link)]
     return _render_blocks(view, str(model), blocks, groups, link)
 
 
-def _select(claim: str, revision: int, seq: int) -> SelectedClaim:
+def _select(summary: ClaimSummary) -> SelectedClaim:
     # The verdict says more than the class, which needs the outcome itself.
-    return SelectedClaim(claim=claim, revision=revision, seq=seq, class_=NONE)
+    return SelectedClaim(claim=summary.claim, revision=summary.revision, seq=summary.seq, class_=NONE, summary=summary)
 
 
 def render_authorities(view: View, link: Linker) -> bytes:
@@ -122,7 +123,7 @@ def render_authority(view: View, code: str, link: Linker) -> bytes:
     blocks: list[Block] = [Facts(facts)]
     columns = ("purpose", "fingerprint", "since", "state", "verifier key")
     blocks.append(Table(columns, keys) if keys else "No key of this authority is in the log.")
-    claims = [_select(one.claim, one.revision, one.seq) for one in view.list_claims() if one.claim.split("-")[1] == code]
+    claims = [_select(summary) for summary in view.list_claims() if summary.claim.split("-")[1] == code]
     return _render_blocks(view, recorded.payload.name, blocks, [_group_claims(view, claims, link)], link)
 
 

@@ -5,7 +5,7 @@ page needs to be made again only if its state differs.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,6 +24,8 @@ from web.pages import claim_pages, list_pages, log_pages, model_pages
 from web.pages.addresses import Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
 from web.pages.assets import list_assets
 
+_TOGETHER = 50
+"""Claims of which everything is read at once."""
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 
@@ -62,7 +64,11 @@ class PageBook:
         self.settings = settings
         self._claims = claims
         self._collector: SupplementCollector | None = None
-        self._supplements: dict[str, Supplement | CardSupplement] = {}
+        self._supplement: tuple[str, Supplement | CardSupplement] | None = None
+        self._body: tuple[str, bytes] | None = None
+        self._expected: dict[str, int] = {}
+        self._gathered: range | None = None
+        self._newest: dict[str, str] = {}
 
     @cached_property
     def list_state(self) -> str:
@@ -84,7 +90,7 @@ class PageBook:
         for address in self._list_fixed():
             yield PlannedPage(address=address, state=self.list_state)
         states = find_states(self.view)
-        newest = _find_newest(states)
+        newest = self._newest = _find_newest(states)
         files = self._list_publications()
         for name in sorted(states, key=_order):
             state = self._name_state(name, states, newest, files)
@@ -122,8 +128,17 @@ class PageBook:
 
     # One page.
 
-    def find(self, address: str) -> Page:
+    def expect(self, addresses: Iterable[str]) -> None:
+        """Say which pages will be asked for, in this order: what claims rest on is then read for many of them at once."""
+        named = (_parse_subject(address, self.view).subject for address in addresses if address.startswith(_SUBJECTS))
+        names = dict.fromkeys(self._name_exactly(subject) for subject in named)
+        self._expected = {name: place for place, name in enumerate(names)}
+
+    def find(self, address: str, *, state: str | None = None) -> Page:
         """Return the page at *address*.
+
+        Args:
+            state: that of the page, where it is known.
 
         Raises:
             NotFoundError: there is none, with what may have been meant; or what it shows was erased.
@@ -134,7 +149,7 @@ class PageBook:
             kind = "text/css; charset=utf-8" if address.endswith(".css") else "font/woff2"
             return Page(address=address, body=assets[address], media_type=kind, state="immutable")
         if address.startswith(_SUBJECTS):
-            return self._find_subject(address)
+            return self._find_subject(address, state)
         made = self._find_listed(address)
         if made is None:
             raise NotFoundError(Fault("address-not-found", address, "no page of this registry has this address"))
@@ -146,7 +161,7 @@ class PageBook:
         if address in list_assets():
             return "immutable"
         if address.startswith(_SUBJECTS):
-            return self.find_state(self._name_exactly(_parse_subject(address).subject))
+            return self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
         return self.list_state
 
     def _find_listed(self, address: str) -> tuple[bytes, str] | None:
@@ -203,11 +218,14 @@ class PageBook:
 
     # Claims and cards.
 
-    def _find_subject(self, address: str) -> Page:
-        parsed = _parse_subject(address)
+    def _find_subject(self, address: str, state: str | None) -> Page:
+        parsed = _parse_subject(address, self.view)
         subject = parsed.subject
         name = self._name_exactly(subject)
-        state = self.find_state(name)
+        state = state or self.find_state(name)
+        # The newest revision has two addresses, one after the other.
+        if parsed.rest == "/" and self._body is not None and self._body[0] == name:
+            return Page(address=address, body=self._body[1], media_type=HTML, state=state)
         try:
             supplement = self._collect(name)
         except NotFoundError as error:
@@ -219,10 +237,14 @@ class PageBook:
         body, media_type = claim_pages.render(
             self.view, supplement, parsed.rest, settings=self.settings, files=self._find_files(subject.bare), address=address
         )
+        if parsed.rest == "/":
+            self._body = (name, body)
         return Page(address=address, body=body, media_type=media_type, state=state)
 
     def _name_exactly(self, subject: Identifier) -> str:
         """Return `CLM-…@n` or `CRD-…@n`: the newest revision where none is named."""
+        if (newest := self._newest.get(subject.bare)) is not None and _order(newest)[1] >= (subject.revision or 1):
+            return newest if subject.revision is None else f"{subject.bare}@{subject.revision}"
         if subject.kind is Kind.CLAIM:
             count = self.view.count_revisions(subject.bare)
             if subject.revision is None and count:
@@ -253,20 +275,25 @@ class PageBook:
 
     def _collect(self, name: str) -> Supplement | CardSupplement:
         """Return the supplement of *name* as its page shows it: it does not depend on entries that have nothing to do with it."""
-        if name in self._supplements:
-            return self._supplements[name]
+        if self._supplement is not None and self._supplement[0] == name:
+            return self._supplement[1]
         if self._collector is None:
-            self._collector = SupplementCollector(self.view)
+            self._collector = SupplementCollector(self.view, is_proven=False)
+        place = self._expected.get(name)
+        if place is not None and (self._gathered is None or place not in self._gathered):
+            names = list(self._expected)[place : place + _TOGETHER]
+            self._gathered = range(place, place + len(names))
+            self._collector.gather(map(parse_identifier, names))
         supplement = self._collector.collect(parse_identifier(name)).supplement
         if not isinstance(supplement, Supplement | CardSupplement):
             raise TypeError(f"{name} is neither a claim nor a card")
-        # The last of its own entries takes the place of the size of the log: then the page stays as it is while the log grows. The proof
-        # ends at the present size, so it is left to the published files.
-        last = max(list_entries(replace(supplement, inclusion=None)).values(), key=lambda entry: entry.seq)
+        # The last of its own entries takes the place of the size of the log: then the page stays as it is while the log grows. A proof
+        # would end at the present size, so it is left to the published files.
+        last = max(list_entries(supplement).values(), key=lambda entry: entry.seq)
         superseded = supplement.superseded and replace(supplement.superseded, log_size=last.seq)
-        shown = replace(supplement, log_size=last.seq, made_at=last.at, inclusion=None, superseded=superseded)
+        shown = replace(supplement, log_size=last.seq, made_at=last.at, superseded=superseded)
         # The pages of one claim are made one after the other.
-        self._supplements = {name: shown}
+        self._supplement = (name, shown)
         return shown
 
 
@@ -277,7 +304,7 @@ class _SubjectAddress:
     """What follows the identifier, such as `/history/` or `.bib`."""
 
 
-def _parse_subject(address: str) -> _SubjectAddress:
+def _parse_subject(address: str, view: View) -> _SubjectAddress:
     text = address.removeprefix("/api/1/claims") if address.startswith("/api/") else address
     first = text[1:].partition("/")[0]
     name, dot, ending = first.partition(".")
@@ -285,7 +312,7 @@ def _parse_subject(address: str) -> _SubjectAddress:
     try:
         subject = parse_identifier(name, Kind.CLAIM, Kind.CARD)
     except ValueError as error:
-        raise NotFoundError(Fault("address-not-found", address, str(error))) from error
+        raise NotFoundError(Fault("address-not-found", name, str(error), advice=view.suggest(name))) from error
     if str(subject) != name:
         raise NotFoundError(Fault("address-not-found", address, f"the identifier is written {subject}"))
     return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from web.facets import FACETS, ClaimFilter, FacetValue, SelectedClaim, Selection, order_values
+from registry.registration.claim_search import ListedClaim
+from registry.store.claim_listing import ClaimSummary
+from web.facets import FACETS, ClaimFilter, FacetValue, SelectedClaim, Selection, order_values, read_facets
 
 _FEW = 2_000
 """Up to so many claims are looked at one by one: a facet with thousands of values would need as many operations on sets."""
@@ -19,6 +21,15 @@ class ShelfRow:
     """The entry that recorded the revision."""
     facets: tuple[str, ...]
     """In the order of `FACETS`."""
+    summary: ClaimSummary | None = None
+    """What a list shows, where it is at hand."""
+
+
+def build_row(claim: ListedClaim) -> ShelfRow:
+    """Return the row of *claim*, with what a list shows."""
+    facets, summary = read_facets(claim), claim.summary
+    values = tuple(facets[name] for name in FACETS)
+    return ShelfRow(claim=summary.claim, revision=summary.revision, seq=summary.seq, facets=values, summary=summary)
 
 
 def build_set(places: Iterable[int], size: int) -> int:
@@ -56,13 +67,15 @@ class ShelfState:
             self._sets[facet] = {value: build_set(members, len(self._rows)) for value, members in places.items()}
 
     def select(
-        self, wanted: ClaimFilter, *, found: Iterable[int] | None, skip: int = 0, before: int | None = None, limit: int
+        self, wanted: ClaimFilter, *, found: Iterable[int] | None = None, skip: int = 0, before: int | None = None, limit: int
     ) -> Selection:
         """Return a selection; see `web.facets.ClaimSource`.
 
         Args:
             found: the entries of the claim revisions in which the words occur; None without words.
         """
+        if wanted.words and found is None:
+            raise ValueError("words are found in the file, not in the sets")
         matching = self._all
         if found is not None:
             matching = build_set((self._places[seq] for seq in found if seq in self._places), len(self._rows))
@@ -81,7 +94,8 @@ class ShelfState:
                 continue
             if len(shown) == limit:
                 break
-            shown.append(SelectedClaim(claim=row.claim, revision=row.revision, seq=row.seq, class_=row.facets[_CLASS]))
+            class_ = row.facets[_CLASS]
+            shown.append(SelectedClaim(claim=row.claim, revision=row.revision, seq=row.seq, class_=class_, summary=row.summary))
         facets = {facet: self._count(facet, matching, chosen, wanted.chosen.get(facet, ())) for facet in FACETS}
         return Selection(total=passing.bit_count(), facets=facets, claims=tuple(shown))
 

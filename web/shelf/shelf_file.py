@@ -15,8 +15,8 @@ from registry.registration.claim_search import ClaimQuery, ListedClaim, read_cla
 from registry.store.changed_claims import find_candidates
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
-from web.facets import FACETS, ClaimFilter, ClaimTable, Selection, read_facets, split_words, write_searched
-from web.shelf.bit_sets import ShelfRow, ShelfState
+from web.facets import FACETS, ClaimFilter, Selection, split_words, write_searched
+from web.shelf.bit_sets import ShelfRow, ShelfState, build_row
 
 _VERSION = 1
 """Another version makes another file: this one is not changed, but built again."""
@@ -81,10 +81,11 @@ class Shelf:
             if last is not None and last > view.log_size:
                 # An earlier state that the file never held: found by looking at all claims.
                 connection.rollback()
-                return ShelfState([_build_row(claim) for claim in search_claims(view, ClaimQuery(), log="")], log_size=view.log_size)
+                return read_state(view)
             changed = self._find_changed(view, last)
             if changed is not None or last is None:
-                _write(connection, read_claims(view, changed, log="") if changed is not None else _read_all(view), view.log_size)
+                claims = search_claims(view, ClaimQuery(), log="") if changed is None else read_claims(view, changed, log="")
+                _write(connection, claims, view.log_size)
                 connection.commit()
                 return _read_state(connection, view.log_size)
             connection.rollback()
@@ -117,6 +118,11 @@ class Shelf:
             self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
 
 
+def read_state(view: View) -> ShelfState:
+    """Return the claims of *view* without a file: for all that is done once, and needs no words."""
+    return ShelfState([build_row(claim) for claim in search_claims(view, ClaimQuery(), log="")], log_size=view.log_size)
+
+
 class ShelfReading:
     """The shelf at one entry of the log."""
 
@@ -131,15 +137,11 @@ class ShelfReading:
         return self._state.select(wanted, found=found, skip=skip, before=before, limit=limit)
 
 
-def _read_all(view: View) -> list[ListedClaim]:
-    return list(ClaimTable(search_claims(view, ClaimQuery(), log="")).claims)
-
-
 def _write(connection: sqlite3.Connection, claims: list[ListedClaim], size: int) -> None:
     """Let the rows of *claims* hold from *size* on, where they differ from those before."""
     marks = ", ".join("?" * (len(FACETS) + 4))
     for claim in claims:
-        row = _build_row(claim)
+        row = build_row(claim)
         before = connection.execute(
             f"SELECT rowid, revision, {_COLUMNS} FROM claim WHERE claim = ? AND until IS NULL", (row.claim,)  # noqa: S608
         ).fetchone()
@@ -163,12 +165,6 @@ def _read_state(connection: sqlite3.Connection, size: int) -> ShelfState:
         f"SELECT claim, revision, seq, {_COLUMNS} FROM claim WHERE since <= ? AND (until IS NULL OR until > ?)", (size, size)  # noqa: S608
     )
     return ShelfState([ShelfRow(claim=row[0], revision=row[1], seq=row[2], facets=row[3:]) for row in rows], log_size=size)
-
-
-def _build_row(claim: ListedClaim) -> ShelfRow:
-    facets = read_facets(claim)
-    summary = claim.summary
-    return ShelfRow(claim=summary.claim, revision=summary.revision, seq=summary.seq, facets=tuple(facets[name] for name in FACETS))
 
 
 def _encode(word: str) -> str:

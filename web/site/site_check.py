@@ -71,7 +71,8 @@ def check_site(ledger: Ledger, folder: Path) -> SiteReport:
 
 
 def _compare(book: PageBook, folder: Path, files: dict[str, dict[str, str]]) -> Iterator[Fault]:
-    planned = {find_file_path(one.address): one for one in book.plan()}
+    planned = {find_file_path(page.address): page for page in book.plan()}
+    book.expect(page.address for page in planned.values())
     for path, known in files.items():
         place = folder / path
         if not place.is_file():
@@ -83,7 +84,7 @@ def _compare(book: PageBook, folder: Path, files: dict[str, dict[str, str]]) -> 
         elif path != HEADERS and path not in planned:
             yield Fault("site-damaged", path, "the registry has no page of this address")
         # The pages of this release: another release makes others, and says so by their state.
-        elif path != HEADERS and planned[path].state == known["state"] and book.find(planned[path].address).body != data:
+        elif path != HEADERS and planned[path].state == known["state"] and book.find(planned[path].address, state=known["state"]).body != data:
             yield Fault("site-damaged", path, "the page is not the one that the registry gives")
         elif path != HEADERS and planned[path].state != known["state"]:
             yield Fault("site-damaged", path, "it was made by another release, or with other settings")

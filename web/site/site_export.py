@@ -7,7 +7,7 @@ the journal with them. Killed before the journal is complete, nothing has change
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,18 +17,18 @@ from registry.codec.file_io import name_part, replace_file, sync
 from registry.configuration import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.folder.folder_manifest import hold_folder
-from registry.registration.claim_search import ClaimQuery, search_claims
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
-from web.facets import ClaimTable
 from web.pages.addresses import PageSettings, find_file_path
-from web.pages.page_book import PageBook
+from web.pages.page_book import PageBook, PlannedPage
 from web.pages.security import write_headers_file
+from web.shelf.shelf_file import read_state
 
 MANIFEST = "manifest.json"
 JOURNAL = ".site-journal.json"
 HEADERS = "_headers"
 SCHEMA = "caveat/site/1"
+_HEADERS_STATE = hashlib.sha256(write_headers_file()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class ExportResult:
 
 def build_book(view: View, settings: PageSettings) -> PageBook:
     """Return the pages of *view*, with all claims read once."""
-    return PageBook(view, settings, ClaimTable(search_claims(view, ClaimQuery(), log="")))
+    return PageBook(view, settings, read_state(view))
 
 
 def export_site(view: View, folder: Path, settings: PageSettings, *, progress: Callable[[int], None] = lambda _done: None) -> ExportResult:
@@ -92,15 +92,20 @@ class _Exported:
 def _write_pages(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, str]], progress: Callable[[int], None]) -> _Exported:
     """Write every page that may have changed under its other name, and return what the manifest says of all."""
     exported = _Exported(files={}, parts=[])
-    for address, state, read in _list_files(book):
-        path = find_file_path(address)
+    due: list[PlannedPage] = []
+    for planned in (PlannedPage(address=f"/{HEADERS}", state=_HEADERS_STATE), *book.plan()):
+        path = find_file_path(planned.address)
+        if path in known and known[path]["state"] == planned.state and (folder / path).is_file():
+            exported.files[path] = dict(known[path])
+        else:
+            due.append(planned)
+    book.expect(planned.address for planned in due)
+    for planned in due:
+        path, state = find_file_path(planned.address), planned.state
         before = known.get(path)
         progress(1)
-        if before is not None and before["state"] == state and (folder / path).is_file():
-            exported.files[path] = dict(before)
-            continue
         try:
-            data = read()
+            data = write_headers_file() if path == HEADERS else book.find(planned.address, state=state).body
         # Of a claim whose text was erased one page is left, which says so.
         except NotFoundError as error:
             if error.code != "body-erased":
@@ -117,13 +122,6 @@ def _write_pages(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, 
         exported.parts.append(path)
         exported.bytes_written += len(data)
     return exported
-
-
-def _list_files(book: PageBook) -> Iterator[tuple[str, str, Callable[[], bytes]]]:
-    headers = write_headers_file()
-    yield f"/{HEADERS}", hashlib.sha256(headers).hexdigest()[:16], lambda: headers
-    for planned in book.plan():
-        yield planned.address, planned.state, lambda address=planned.address: book.find(address).body  # type: ignore[misc]
 
 
 def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], removed: list[str]) -> None:
