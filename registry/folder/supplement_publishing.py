@@ -128,9 +128,7 @@ class SupplementCollector:
     What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
     """
 
-    def __init__(
-        self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None, is_proven: bool = True
-    ) -> None:
+    def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None, is_proven: bool = True) -> None:
         """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`.
 
         Without *is_proven*, supplements have no proof that their entries are in the log.

@@ -7,9 +7,7 @@ from registry.registration.claim_search import ListedClaim
 from web.facets import FACETS, ClaimFilter, FacetValue, SelectedClaim, Selection, order_values, read_facets, split_words, write_searched
 
 
-def count_facets(
-    rows: Sequence[Mapping[str, str]], chosen: Mapping[str, Iterable[str]] | None = None
-) -> dict[str, tuple[FacetValue, ...]]:
+def count_facets(rows: Sequence[Mapping[str, str]], chosen: Mapping[str, Iterable[str]] | None = None) -> dict[str, tuple[FacetValue, ...]]:
     """Return the values of each facet with their counts, the most frequent first. A facet's counts ignore what is chosen of it.
 
     Args:

@@ -26,7 +26,9 @@ FILTERS = (
 )
 
 _ROWS = st.lists(st.tuples(*(st.sampled_from(("a", "b", "c")) for _ in FACETS)), max_size=40)
-_CHOSEN = st.dictionaries(st.sampled_from(list(FACETS)), st.lists(st.sampled_from(("a", "b", "z")), min_size=1, max_size=2, unique=True), max_size=3)
+_CHOSEN = st.dictionaries(
+    st.sampled_from(list(FACETS)), st.lists(st.sampled_from(("a", "b", "z")), min_size=1, max_size=2, unique=True), max_size=3
+)
 
 
 def compare(view: View, shelf: Shelf) -> None:
@@ -36,7 +38,9 @@ def compare(view: View, shelf: Shelf) -> None:
             expected = table.select(wanted, limit=limit, before=before)
             found = reading.select(wanted, limit=limit, before=before)
             assert (found.total, found.facets) == (expected.total, expected.facets), wanted
-            assert [(one.claim, one.revision, one.seq) for one in found.claims] == [(one.claim, one.revision, one.seq) for one in expected.claims]
+            assert [(one.claim, one.revision, one.seq) for one in found.claims] == [
+                (one.claim, one.revision, one.seq) for one in expected.claims
+            ]
 
 
 @given(rows=_ROWS, chosen=_CHOSEN)

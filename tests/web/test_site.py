@@ -30,7 +30,9 @@ def read(place: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("settings", [FILES, PageSettings(links=LinkStyle.CLEAN, base="https://claims.example.org/registry")])
-def test_every_link_leads_to_a_page_and_every_file_is_the_one_of_the_registry(ledger: Ledger, tmp_path: Path, settings: PageSettings) -> None:
+def test_every_link_leads_to_a_page_and_every_file_is_the_one_of_the_registry(
+    ledger: Ledger, tmp_path: Path, settings: PageSettings
+) -> None:
     write(ledger, tmp_path / "site", settings)
 
     report = check_site(ledger, tmp_path / "site")
@@ -99,7 +101,13 @@ def test_an_interrupted_export_leaves_the_old_site_or_the_new_one(
             patch.setattr(site_export, "settle", lambda where: stop() if (where / site_export.JOURNAL).exists() else settle(where))
         else:
             count, replace = iter(range(100)), site_export.os.replace
-            patch.setattr(site_export.os, "replace", lambda one, other: stop() if next(count) == 5 and ".part" in str(one) and other.name != site_export.JOURNAL else replace(one, other))
+            patch.setattr(
+                site_export.os,
+                "replace",
+                lambda one, other: (
+                    stop() if next(count) == 5 and ".part" in str(one) and other.name != site_export.JOURNAL else replace(one, other)
+                ),
+            )
         with pytest.raises(KeyboardInterrupt):
             write(ledger, place)
     if after == "parts":
@@ -116,7 +124,10 @@ def test_an_interrupted_export_leaves_the_old_site_or_the_new_one(
         (lambda site: (site / "index.html").write_text("<a href='https://evil.example/'>x</a>"), "site-damaged"),
         (lambda site: (site / "cards/index.html").unlink(), "site-damaged"),
         (lambda site: (site / "stranger.html").write_text("x"), "site-damaged"),
-        (lambda site: (site / "index.html").write_bytes((site / "index.html").read_bytes().replace(b"cards/index", b"cars/index")), "link-broken"),
+        (
+            lambda site: (site / "index.html").write_bytes((site / "index.html").read_bytes().replace(b"cards/index", b"cars/index")),
+            "link-broken",
+        ),
     ],
 )
 def test_the_check_names_what_is_wrong(ledger: Ledger, tmp_path: Path, damage: object, found: str) -> None:

@@ -15,14 +15,16 @@ from registry.errors import Fault, UnavailableError
 @click.option("--port", type=click.IntRange(1, 65535), default=8017, show_default=True, help="The port to listen at.")
 @click.option("--base", metavar="URL", help="The address that readers know; feeds and citations name it.")
 @click.option(
-    "--tls", nargs=2, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CERT KEY", help="Encrypt with this certificate."
+    "--tls",
+    nargs=2,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="CERT KEY",
+    help="Encrypt with this certificate.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
-def serve(
-    app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, example: bool
-) -> None:
+def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, example: bool) -> None:
     """Serve the registry over HTTP, to be read.
 
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be

@@ -84,5 +84,7 @@ def check(app: App, *, folder: Path) -> None:
         "schema": "caveat/site-check/1", "folder": str(folder), "log_size": report.log_size, "newer_entries": report.newer,
         "files": report.pages, "links": report.links, "faults": [describe_fault(fault) for fault in report.faults],
     }  # fmt: skip
-    sentence = f"All {report.pages:,} files are those of the registry as of entry {report.log_size:,}; {report.links:,} links lead to pages."
+    sentence = (
+        f"All {report.pages:,} files are those of the registry as of entry {report.log_size:,}; {report.links:,} links lead to pages."
+    )
     app.answer(document, f"{sentence}{newer}")

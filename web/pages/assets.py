@@ -26,9 +26,7 @@ def list_assets() -> Mapping[str, bytes]:
         files[address] = data
         # The style sheet lies in the same folder as the fonts.
         source = f'url("{address.rpartition("/")[2]}") format("woff2")'
-        rules.append(
-            f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;src:{source}}}'
-        )
+        rules.append(f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;src:{source}}}')
     sheet = "\n".join([*rules, read_template("base.css"), read_template("screen.css"), read_template("web/site.css")]).encode()
     return {**files, _name(sheet, "css"): sheet}
 

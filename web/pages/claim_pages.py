@@ -18,7 +18,8 @@ from registry.report.supplement_wording import TITLES
 from registry.store.registry_view import View
 from web.pages.addresses import Linker, PageSettings
 from web.pages.citation import FORMATS, write_sentence
-from web.pages.layout import PageLink, PageText, render as render_page
+from web.pages.layout import PageLink, PageText
+from web.pages.layout import render as render_page
 from web.pages.list_pages import EntryRow
 
 CITATIONS = tuple(FORMATS)
@@ -126,11 +127,9 @@ def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequenc
         ),
         record=PageLink(text=f"{claim.claim}.json", href=link(f"/api/1/claims/{claim.claim}.json"), is_code=True),
         citation=write_sentence(supplement, published),
-        citations=tuple(
-            PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()
-        ),
-        verifier=settings.verifier and PageLink(text="verify a file", href=link(settings.verifier)) or None,
-        log_tiles=settings.log_tiles and PageLink(text="checkpoint and tiles", href=link(settings.log_tiles)) or None,
+        citations=tuple(PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()),
+        verifier=(settings.verifier and PageLink(text="verify a file", href=link(settings.verifier))) or None,
+        log_tiles=(settings.log_tiles and PageLink(text="checkpoint and tiles", href=link(settings.log_tiles))) or None,
     )
     numbered = number_sections(find_absent(supplement))
     sections = [
@@ -169,7 +168,9 @@ def _render_card(view: View, supplement: CardSupplement, settings: PageSettings)
 def _render_history(view: View, supplement: Supplement, link: Linker) -> bytes:
     claim = supplement.claim.payload.claim
     rows = [
-        EntryRow(seq=one.entry.seq, at=one.entry.at, actor=one.entry.actor, kind=one.entry.kind.replace("_", " "), text=describe(one.payload))
+        EntryRow(
+            seq=one.entry.seq, at=one.entry.at, actor=one.entry.actor, kind=one.entry.kind.replace("_", " "), text=describe(one.payload)
+        )
         for one in view.history(claim)
     ]
     group = {
@@ -183,7 +184,9 @@ def _render_history(view: View, supplement: Supplement, link: Linker) -> bytes:
 
 def _list_links(supplement: Supplement, link: Linker) -> dict[str, object]:
     links = [
-        PageLink(text=one.payload.reference, href=link(f"/{one.payload.reference}/"), is_code=True, note=one.payload.why or "first registered")
+        PageLink(
+            text=one.payload.reference, href=link(f"/{one.payload.reference}/"), is_code=True, note=one.payload.why or "first registered"
+        )
         for one in reversed(supplement.history)
     ]
     return {"key": "revisions", "title": "Revisions", "note": None, "claims": (), "entries": (), "caption": "", "links": tuple(links)}
@@ -206,5 +209,5 @@ def _render_difference(view: View, supplement: Supplement, span: str, link: Link
         state="Revisions never change.",
     )
     redline = build_redline(before.quote, after.quote) if before.quote != after.quote else ()
-    facts_of_page = {"body": render_fragment(blocks), "redline": redline, "groups": (_list_links(supplement, link),)}
+    facts_of_page = {"body": render_fragment(blocks, level=1), "redline": redline, "groups": (_list_links(supplement, link),)}
     return render_page("blocks.html.j2", text, facts_of_page, link)

@@ -120,7 +120,8 @@ def render_front(view: View, claims: ClaimSource, link: Linker) -> bytes:
     cards = view.list_cards()
     counts = {"claims": selection.total, "cards": len(cards), "audited": audited}
     listed = [
-        PageLink(text=f"{card.payload.title} ({card.payload.publisher})", href=link(f"/{card.payload.card}/")) for card in cards[-_MOST_VALUES:]
+        PageLink(text=f"{card.payload.title} ({card.payload.publisher})", href=link(f"/{card.payload.card}/"))
+        for card in cards[-_MOST_VALUES:]
     ]
     if len(cards) > len(listed):
         listed.append(PageLink(text=f"all {len(cards):,} cards", href=link("/cards/")))
@@ -135,9 +136,7 @@ def render_front(view: View, claims: ClaimSource, link: Linker) -> bytes:
     return render("front.html.j2", text, facts, link)
 
 
-def render_list(
-    view: View, claims: ClaimSource, link: Linker, *, facet: str | None, value: str | None, number: int
-) -> bytes | None:
+def render_list(view: View, claims: ClaimSource, link: Linker, *, facet: str | None, value: str | None, number: int) -> bytes | None:
     """Return page *number* of all claims, or of those with one *value* of *facet*; None where there is no such page."""
     chosen = {} if facet is None or value is None else {facet: (value,)}
     selection = claims.select(ClaimFilter(chosen=chosen), skip=(number - 1) * ROWS, limit=ROWS)
@@ -151,7 +150,9 @@ def render_list(
     ]
     title = "Claims" if facet is None or value is None else f"Claims: {LABELS[facet]}, {describe_value(facet, value)}"
     first = (number - 1) * ROWS + 1
-    return _render_selection(view, selection, link, title=title, first=first, pages=pages if len(pages) > 1 else [], wanted=ClaimFilter(chosen=chosen))
+    return _render_selection(
+        view, selection, link, title=title, first=first, pages=pages if len(pages) > 1 else [], wanted=ClaimFilter(chosen=chosen)
+    )
 
 
 def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFilter, *, before: int | None, limit: int) -> bytes:
@@ -177,7 +178,10 @@ def _render_selection(
     rows = build_rows(view, selection.claims, link)
     is_live = link.settings.has_search
     chosen = [
-        PageLink(text=f"{LABELS[facet]}: {describe_value(facet, value)}", href=link(_remove(wanted, facet, value)) if is_live else link("/claims/"))
+        PageLink(
+            text=f"{LABELS[facet]}: {describe_value(facet, value)}",
+            href=link(_remove(wanted, facet, value)) if is_live else link("/claims/"),
+        )
         for facet in LABELS
         for value in wanted.chosen.get(facet, ())
     ]

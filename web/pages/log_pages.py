@@ -94,7 +94,7 @@ def render_status(view: View, claims: ClaimSource, link: Linker) -> bytes:
     if checkpoints:
         blocks += [Subtitle("Latest checkpoint"), Verbatim(checkpoints[-1].note.strip())]
     text = PageText(title="Status of the log", origin=view.log_origin, state=_state(view))
-    return render("blocks.html.j2", text, {"body": render_fragment(blocks), "redline": (), "groups": ()}, link)
+    return render("blocks.html.j2", text, {"body": render_fragment(blocks, level=1), "redline": (), "groups": ()}, link)
 
 
 def render_missing(view: View, link: Linker) -> bytes:
@@ -113,7 +113,7 @@ def render_fault(view: View, faults: Sequence[Fault], status: int, link: Linker)
         blocks.append(Facts([("code", fault.code), ("where", fault.where), ("found", fault.found), ("next", fault.advice or "–")]))
     first = find_entry(faults[0].code)
     text = PageText(title=f"{status}: {first.title if first else faults[0].code}", origin=view.log_origin, state="")
-    body = render_fragment(blocks)
+    body = render_fragment(blocks, level=1)
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
 
 

@@ -36,7 +36,7 @@ def _state(view: View) -> str:
 def _render_blocks(view: View, title: str, blocks: Sequence[Block], groups: Sequence[dict[str, object]], link: Linker) -> bytes:
     text = PageText(title=title, origin=view.log_origin, state=_state(view))
     # The title is the heading of the page.
-    body = render_fragment([block for block in blocks if not isinstance(block, Title)])
+    body = render_fragment((block for block in blocks if not isinstance(block, Title)), level=1)
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": tuple(groups)}, link)
 
 

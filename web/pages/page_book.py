@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault, NotFoundError
 from registry.folder.supplement_publishing import SupplementCollector
+from registry.records.dossier import Recorded
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import site_template_digest
-from registry.codec.statement_encoding import list_entries
-from registry.records.dossier import Recorded
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 from web.facets import FACETS, ClaimFilter, ClaimSource
@@ -117,9 +117,7 @@ class PageBook:
             files.setdefault(publication.payload.subject.partition("@")[0], []).append(publication)
         return files
 
-    def _name_state(
-        self, name: str, states: dict[str, str], newest: dict[str, str], files: dict[str, list[Recorded[Publication]]]
-    ) -> str:
+    def _name_state(self, name: str, states: dict[str, str], newest: dict[str, str], files: dict[str, list[Recorded[Publication]]]) -> str:
         bare = name.partition("@")[0]
         # An older revision says by what it is superseded. Files are no part of the state of a supplement, but the page lists them.
         last = files[bare][-1].entry.seq if bare in files else 0
@@ -205,12 +203,13 @@ class PageBook:
             # The first page has no number, so that no page has two addresses.
             if number == 1:
                 return None
-        facet = value = None
+        facet, value = None, None
         if parts:
-            if len(parts) != 2 or not parts[0].startswith("by-") or (facet := parts[0][3:]) not in STATIC_FACETS:
+            if len(parts) != 2 or not parts[0].startswith("by-"):
                 return None
-            values = self._claims.select(ClaimFilter(), limit=1).facets[facet]
-            value = next((one.value for one in values if write_segment(one.value) == parts[1]), None)
+            facet = parts[0].removeprefix("by-")
+            values = self._claims.select(ClaimFilter(), limit=1).facets[facet] if facet in STATIC_FACETS else ()
+            value = next((known.value for known in values if write_segment(known.value) == parts[1]), None)
             if value is None:
                 return None
         body = list_pages.render_list(self.view, self._claims, link, facet=facet, value=value, number=number)

@@ -53,7 +53,7 @@ class RegistryServer:
         self._ledger = ledger
         self._shelf = shelf
         self._settings = settings
-        # Pages are made one at a time: they share a database file, and Python has one interpreter lock anyway.
+        # One request at a time: they share the shelf and its file, and Python has one interpreter lock anyway.
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], Page] = OrderedDict()
 
@@ -65,7 +65,8 @@ class RegistryServer:
     def _answer(self, request: Request) -> Response:
         """Answer one request; runs in a thread of its own."""
         try:
-            response = self._find_answer(request)
+            with self._lock:
+                response = self._find_answer(request)
         except CaveatError as error:
             response = self._refuse(request, error.faults, _find_status(error))
         except Exception as error:  # a page must not end in a stack trace
@@ -92,6 +93,9 @@ class RegistryServer:
         if (target := find_redirect(path)) is not None and self._exists(target):
             query = f"?{request.url.query}" if request.url.query else ""
             return _build_response(b"", HTML, {"Location": f"{target}{query}", "Cache-Control": LIST}, status=308)
+        return self._read(request, path)
+
+    def _read(self, request: Request, path: str) -> Response:
         pairs = request.query_params.multi_items()
         with self._open(None) as (view, reading):
             match path:
@@ -117,7 +121,7 @@ class RegistryServer:
         if path.startswith(("/api/", "/claims/", "/changes/")):
             return True
         try:
-            with self._lock, self._open(None) as (view, reading):
+            with self._open(None) as (view, reading):
                 PageBook(view, self._settings.pages, reading).find(path)
         except NotFoundError:
             return False
@@ -128,12 +132,11 @@ class RegistryServer:
     def _find_page(self, request: Request, view: View, reading: ShelfReading, path: str) -> Response:
         written = "/api/1/claims/" + path.removeprefix("/api/1/claims/") + ".json" if _is_record(path) else path
         book = PageBook(view, self._settings.pages, reading)
-        with self._lock:
-            state = book.find_address_state(written)
-            if _has_tag(request, state):
-                return _build_response(b"", HTML, {"ETag": f'"{state}"', **_find_cache(state)}, status=304)
-            page = self._kept.get((written, state)) or book.find(written)
-            self._keep(page)
+        state = book.find_address_state(written)
+        if _has_tag(request, state):
+            return _build_response(b"", HTML, {"ETag": f'"{state}"', **_find_cache(state)}, status=304)
+        page = self._kept.get((written, state)) or book.find(written, state=state)
+        self._keep(page)
         status = 410 if page.is_erased else 200
         return _build_response(page.body, page.media_type, {"ETag": f'"{page.state}"', **_find_cache(page.state)}, status=status)
 
@@ -147,7 +150,7 @@ class RegistryServer:
 
     def _list_claims(self, request: Request, view: View, pairs: list[tuple[str, str]]) -> Response:
         asked = read_list_request(pairs, default_limit=ROWS)
-        with self._lock, self._open(_check_size(view, asked.as_of)) as (then, reading):
+        with self._open(_check_size(view, asked.as_of)) as (then, reading):
             selection = reading.select(asked.wanted, before=asked.before, limit=asked.limit)
             return _tag(request, build_claim_list(then, selection, asked), JSON, f"l-{then.log_size}")
 
@@ -157,14 +160,13 @@ class RegistryServer:
         if not 1 <= limit <= MOST_ENTRIES:
             raise InputError(Fault("bad-query", "limit", f"{limit} is not between 1 and {MOST_ENTRIES}"))
         _check_size(view, after)
-        with self._lock:
-            return _tag(request, build_entries(view, after=after, limit=limit), JSON, f"l-{view.log_size}")
+        return _tag(request, build_entries(view, after=after, limit=limit), JSON, f"l-{view.log_size}")
 
     def _search(self, request: Request, view: View, pairs: list[tuple[str, str]]) -> Response:
         # A form sends an empty field where nothing was typed.
         asked = read_list_request([pair for pair in pairs if pair != ("q", "")], default_limit=ROWS)
         link = Linker("/claims/", self._settings.pages)
-        with self._lock, self._open(_check_size(view, asked.as_of)) as (then, reading):
+        with self._open(_check_size(view, asked.as_of)) as (then, reading):
             body = render_search(then, reading, link, asked.wanted, before=asked.before, limit=asked.limit)
             return _tag(request, body, HTML, PageBook(then, self._settings.pages, reading).list_state)
 
@@ -172,7 +174,7 @@ class RegistryServer:
         since = read_numbers(pairs, ("since",)).get("since", 0)
         _check_size(view, since)
         link = Linker("/changes/", self._settings.pages)
-        with self._lock, self._ledger.view(since) as before, self._open(view.log_size) as (after, reading):
+        with self._ledger.view(since) as before, self._open(view.log_size) as (after, reading):
             names, _ = find_changed(before, after, None)
             recorded = [claim for name in names[:ROWS] if (claim := after.find_claim(name)) is not None]
             changed = [

@@ -10,7 +10,9 @@ from web.facets import FACETS, ClaimFilter
 LARGEST_PAGE = 500
 _LONGEST_WORDS = 500
 _MOST_WORDS = 32
-_SUBJECT = re.compile(r"(?P<stem>/(?:api/1/claims/)?)(?P<name>(?:clm|crd)-[a-z0-9]+-\d{4}-\d+-[0-9a-z])(?P<rest>(?:[@/.].*)?)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?P<stem>/(?:api/1/claims/)?)(?P<name>(?:clm|crd)-[a-z0-9]+-\d{4}-\d+-[0-9a-z])(?P<rest>(?:[@/.].*)?)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,9 @@ def read_list_request(pairs: Sequence[tuple[str, str]], *, default_limit: int) -
             if value not in chosen.setdefault(name, []):
                 chosen[name].append(value)
         elif name not in known:
-            faults.append(Fault("bad-query", name, "is no parameter of this list", advice=suggest(name, known) or f"known are {', '.join(known)}"))
+            faults.append(
+                Fault("bad-query", name, "is no parameter of this list", advice=suggest(name, known) or f"known are {', '.join(known)}")
+            )
         elif name in single:
             faults.append(Fault("bad-query", name, "is given twice, and has one value"))
         else:

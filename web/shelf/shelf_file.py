@@ -21,13 +21,18 @@ from web.shelf.bit_sets import ShelfRow, ShelfState, build_row
 _VERSION = 1
 """Another version makes another file: this one is not changed, but built again."""
 _MOST_STATES = 4
-_COLUMNS = ", ".join(f"f_{facet}" for facet in FACETS)
+# Names of columns come from `FACETS`, and values are parameters.
+_NAMES = tuple(f"f_{facet}" for facet in FACETS)
+_COLUMNS = ", ".join(_NAMES)
 _SCHEMA = f"""
 CREATE TABLE state (size INTEGER PRIMARY KEY);
-CREATE TABLE claim (claim TEXT, revision INTEGER, seq INTEGER, since INTEGER, until INTEGER, {", ".join(f"f_{facet} TEXT" for facet in FACETS)});
+CREATE TABLE claim (claim TEXT, revision INTEGER, seq INTEGER, since INTEGER, until INTEGER, {_COLUMNS});
 CREATE INDEX open_rows ON claim (claim) WHERE until IS NULL;
 CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii");
 """
+_FIND_ROW = f"SELECT rowid, revision, {_COLUMNS} FROM claim WHERE claim = ? AND until IS NULL"  # noqa: S608
+_ADD_ROW = f"INSERT INTO claim (claim, revision, seq, since, {_COLUMNS}) VALUES ({', '.join('?' * (len(_NAMES) + 4))})"  # noqa: S608
+_READ_ROWS = f"SELECT claim, revision, seq, {_COLUMNS} FROM claim WHERE since <= ? AND (until IS NULL OR until > ?)"  # noqa: S608
 
 
 def find_shelf(url: str, origin: str) -> Path:
@@ -139,20 +144,14 @@ class ShelfReading:
 
 def _write(connection: sqlite3.Connection, claims: list[ListedClaim], size: int) -> None:
     """Let the rows of *claims* hold from *size* on, where they differ from those before."""
-    marks = ", ".join("?" * (len(FACETS) + 4))
     for claim in claims:
         row = build_row(claim)
-        before = connection.execute(
-            f"SELECT rowid, revision, {_COLUMNS} FROM claim WHERE claim = ? AND until IS NULL", (row.claim,)  # noqa: S608
-        ).fetchone()
+        before = connection.execute(_FIND_ROW, (row.claim,)).fetchone()
         if before is not None and before[1:] == (row.revision, *row.facets):
             continue
         if before is not None:
             connection.execute("UPDATE claim SET until = ? WHERE rowid = ?", (size, before[0]))
-        connection.execute(
-            f"INSERT INTO claim (claim, revision, seq, since, {_COLUMNS}) VALUES ({marks})",  # noqa: S608
-            (row.claim, row.revision, row.seq, size, *row.facets),
-        )
+        connection.execute(_ADD_ROW, (row.claim, row.revision, row.seq, size, *row.facets))
         # The words of a revision never change.
         if before is None or before[1] != row.revision:
             text = " ".join(_encode(word) for word in split_words(write_searched(claim)))
@@ -161,9 +160,7 @@ def _write(connection: sqlite3.Connection, claims: list[ListedClaim], size: int)
 
 
 def _read_state(connection: sqlite3.Connection, size: int) -> ShelfState:
-    rows = connection.execute(
-        f"SELECT claim, revision, seq, {_COLUMNS} FROM claim WHERE since <= ? AND (until IS NULL OR until > ?)", (size, size)  # noqa: S608
-    )
+    rows = connection.execute(_READ_ROWS, (size, size))
     return ShelfState([ShelfRow(claim=row[0], revision=row[1], seq=row[2], facets=row[3:]) for row in rows], log_size=size)
 
 

@@ -54,7 +54,9 @@ def check_site(ledger: Ledger, folder: Path) -> SiteReport:
     """
     manifest = read_manifest(folder)
     if manifest is None:
-        raise InputError(Fault("file-not-readable", str(folder / MANIFEST), "there is no site here", advice="write one: caveat site -o DIR"))
+        raise InputError(
+            Fault("file-not-readable", str(folder / MANIFEST), "there is no site here", advice="write one: caveat site -o DIR")
+        )
     if (folder / JOURNAL).exists():
         raise InputError(Fault("site-damaged", str(folder), "the last export was interrupted", advice="run it again: caveat site -o DIR"))
     log, chosen = manifest["log"], manifest["settings"]
@@ -84,7 +86,11 @@ def _compare(book: PageBook, folder: Path, files: dict[str, dict[str, str]]) -> 
         elif path != HEADERS and path not in planned:
             yield Fault("site-damaged", path, "the registry has no page of this address")
         # The pages of this release: another release makes others, and says so by their state.
-        elif path != HEADERS and planned[path].state == known["state"] and book.find(planned[path].address, state=known["state"]).body != data:
+        elif (
+            path != HEADERS
+            and planned[path].state == known["state"]
+            and book.find(planned[path].address, state=known["state"]).body != data
+        ):
             yield Fault("site-damaged", path, "the page is not the one that the registry gives")
         elif path != HEADERS and planned[path].state != known["state"]:
             yield Fault("site-damaged", path, "it was made by another release, or with other settings")
@@ -115,6 +121,9 @@ def _follow(folder: Path, files: dict[str, dict[str, str]]) -> tuple[int, list[F
 
 def _find_broken(path: str, link: str, files: dict[str, dict[str, str]], read: dict[str, _LinkReader]) -> str | None:
     parts = urlsplit(link)
+    if link == "data:,":
+        # The empty icon, so that browsers do not ask for one.
+        return None
     if parts.scheme or parts.netloc:
         return "it leads to another host"
     target = path
