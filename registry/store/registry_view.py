@@ -411,6 +411,10 @@ class View(LogReader):
             raise dossiers.not_found(self, named.kind.name.lower(), named.bare)
         return dossiers.find_history(self, named)
 
+    def find_last_named(self, identifier: Identifier) -> int:
+        """Return the last entry of what `history` returns for *identifier*, 0 without one."""
+        return max(dossiers.find_history_entries(self, identifier), default=0)
+
     def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:
         recorded = {one.entry.seq: one for one in self.recorded(entries.values())}
         return {key: recorded[seq] for key, seq in entries.items()}

@@ -44,7 +44,7 @@ def site(_built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
     with inside(_built):
         ledger = open_ledger(_built)
         with ledger.view() as view:
-            export_site(view, place, PageSettings(base="https://claims.example.org"))
+            export_site(view, place, PageSettings(base="https://claims.example.org"), open_view=ledger.view)
         ledger.close()
     host = ThreadingHTTPServer(("127.0.0.1", 0), lambda *arguments: _Handler(*arguments, directory=str(place)))
     thread = threading.Thread(target=host.serve_forever, daemon=True)

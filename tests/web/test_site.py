@@ -9,6 +9,7 @@ import pytest
 from registry.errors import CaveatError
 from registry.store.ledger import Ledger
 from tests.cli.given_out import ask, run
+from tests.cli.scenario import CARD
 from tests.report.hostile import HOSTILE
 from web.pages.addresses import LinkStyle, PageSettings
 from web.site import site_export
@@ -22,7 +23,7 @@ SECOND = "CLM-AISI-2026-0002-Q"
 
 def write(ledger: Ledger, place: Path, settings: PageSettings = FILES, *, as_of: int | None = None) -> site_export.ExportResult:
     with ledger.view(as_of) as view:
-        return export_site(view, place, settings)
+        return export_site(view, place, settings, open_view=ledger.view)
 
 
 def read(place: Path) -> dict[str, bytes]:
@@ -66,6 +67,28 @@ def test_an_entry_about_one_claim_leaves_the_pages_of_the_others_as_they_are(fol
     # A folder that was kept up to date is the one that is written from nothing.
     write(ledger, tmp_path / "anew")
     assert after == read(tmp_path / "anew")
+
+
+def test_a_site_that_is_kept_up_to_date_is_the_one_that_is_written_from_nothing(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
+    """After each kind of statement that changes pages of claims or cards which it does not name itself."""
+    write(ledger, tmp_path / "kept")
+    claims = [claim["claim"] for claim in ask("claim", "list")["claims"]]
+    (folder / "card2.md").write_text(CARD.replace("92%", "93%"), encoding="utf-8")
+    steps = (
+        ("contest", "answer", "CON-AISI-2026-0001-T", "--reason", "It is measured as the card says"),
+        ("card", "add", "card2.md", "--publisher", "LAB", "--revises", ask("card", "list")["cards"][0]["card"], "--reason", "a new figure"),
+        ("model", "update", "LAB/M/1", "LAB/M/2", "--reason", "the successor"),
+        ("contest", "open", claims[1], "--reason", "the scorer"),
+        ("claim", "supersede", "CLM-AISI-2026-0003-O", FIRST, "--reason", "the same", "--yes"),
+    )
+    sizes = []
+    for place, step in enumerate(steps):
+        run(*step)
+        sizes.append(write(ledger, tmp_path / "kept").log_size)
+        write(ledger, tmp_path / f"anew{place}")
+        assert read(tmp_path / "kept") == read(tmp_path / f"anew{place}"), step
+    # A step that the command refuses would show nothing.
+    assert len(set(sizes)) >= 4
 
 
 def test_a_site_as_of_an_earlier_entry_is_the_one_that_was_written_then(folder: Path, ledger: Ledger, tmp_path: Path) -> None:

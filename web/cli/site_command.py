@@ -36,7 +36,7 @@ def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None,
     with app.view() as view, track(app, "writing pages", unit="pages") as advance:
         if base is not None:
             refuse_example(view, is_allowed=example, where="--base")
-        done = export_site(view, folder, settings, progress=advance)
+        done = export_site(view, folder, settings, open_view=lambda size: app.ledger.view(size, log=app.log_origin), progress=advance)
     document = {
         "schema": "caveat/site-written/1", "folder": str(folder), "log_size": done.log_size, "written": done.written,
         "unchanged": done.unchanged, "removed": done.removed,

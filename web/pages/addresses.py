@@ -74,6 +74,11 @@ def find_file_path(address: str) -> str:
     return f"{address[1:]}index.html" if address.endswith("/") else address[1:]
 
 
+def find_address(path: str) -> str:
+    """Return the address of the page or file at *path* in a site's folder."""
+    return f"/{path.removesuffix('index.html')}" if path == "index.html" or path.endswith("/index.html") else f"/{path}"
+
+
 class Linker:
     """Gives links from one page to others."""
 

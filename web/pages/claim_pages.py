@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.cli.log_presenter import compare_revisions, describe, show_value
-from registry.codec.canonical_documents import to_document
 from registry.errors import Fault, NotFoundError
-from registry.present.answers import render_json
 from registry.present.blocks import Facts, Table
 from registry.present.html_fragment import render_fragment
 from registry.records.dossier import Recorded
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
+from registry.report.html_rendering import render_json
 from registry.report.quoted_text import build_redline
 from registry.report.supplement_wording import TITLES
 from registry.store.registry_view import View
@@ -90,7 +89,7 @@ def render(
         _, media_type, write = FORMATS[rest]
         return write(supplement, published), media_type
     if rest == "api.json":
-        return render_json(to_document(supplement)).encode() + b"\n", JSON
+        return render_json(supplement), JSON
     if "@" not in address:
         link = Linker(address, settings)
         if rest == "/history/":

@@ -5,7 +5,7 @@ page needs to be made again only if its state differs.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,6 +29,7 @@ _TOGETHER = 50
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 
+_HISTORY = "/history/"
 _SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
 
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
@@ -69,6 +70,7 @@ class PageBook:
         self._expected: dict[str, int] = {}
         self._gathered: range | None = None
         self._newest: dict[str, str] = {}
+        self._files: dict[str, list[Recorded[Publication]]] | None = None
 
     @cached_property
     def list_state(self) -> str:
@@ -83,19 +85,44 @@ class PageBook:
 
     # What there is.
 
-    def plan(self) -> Iterator[PlannedPage]:
-        """Yield every page with its state, those of one claim or card together."""
+    @property
+    def templates(self) -> str:
+        """The digest of everything but the records that shapes the pages."""
+        return self._templates
+
+    def plan(self, known: Mapping[str, str] | None = None, changed: Collection[str] | None = None) -> Iterator[PlannedPage]:
+        """Yield every page with its state, those of one claim or card together.
+
+        Args:
+            known: states by address, as they were planned at an earlier entry of the same log.
+            changed: the only claims and cards, `CLM-…` and `CRD-…`, that may have changed since; None for all.
+        """
         for address in list_assets():
             yield PlannedPage(address=address, state="immutable")
         for address in self._list_fixed():
             yield PlannedPage(address=address, state=self.list_state)
-        states = find_states(self.view)
+        if known is None or changed is None:
+            states = find_states(self.view)
+            files = self._files = self._list_publications()
+        else:
+            for address, state in known.items():
+                if address.startswith(_SUBJECTS) and _parse_subject(address, self.view).subject.bare not in changed:
+                    yield PlannedPage(address=address, state=state)
+            states = find_states(self.view, {name for bare in changed for name in self._list_revisions(bare)})
+            files = {bare: listed for bare in changed if (listed := self._find_files(bare))}
         newest = self._newest = _find_newest(states)
-        files = self._list_publications()
         for name in sorted(states, key=_order):
             state = self._name_state(name, states, newest, files)
             for address in _list_subject_pages(name, is_newest=newest[name.partition("@")[0]] == name):
-                yield PlannedPage(address=address, state=state)
+                yield PlannedPage(address=address, state=self._name_page_state(address, state))
+
+    def _list_revisions(self, bare: str) -> list[str]:
+        if bare.startswith(Kind.CARD.value):
+            card = self.view.find_card(bare)
+            count = card.payload.revision if card else 0
+        else:
+            count = self.view.count_revisions(bare)
+        return [f"{bare}@{number}" for number in range(1, count + 1)]
 
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
@@ -123,6 +150,12 @@ class PageBook:
         last = files[bare][-1].entry.seq if bare in files else 0
         digest = hashlib.sha256(f"{states[name]}\n{states[newest[bare]]}\n{last}".encode()).hexdigest()
         return f"c-{digest[:24]}-{self._templates}"
+
+    def _name_page_state(self, address: str, state: str) -> str:
+        # The history has entries of other claims too, such as one that this claim took the place of.
+        if not address.endswith(_HISTORY):
+            return state
+        return f"{state}-{self.view.find_last_named(parse_identifier(address[1:].removesuffix(_HISTORY)))}"
 
     # One page.
 
@@ -159,7 +192,8 @@ class PageBook:
         if address in list_assets():
             return "immutable"
         if address.startswith(_SUBJECTS):
-            return self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
+            state = self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
+            return self._name_page_state(address, state)
         return self.list_state
 
     def _find_listed(self, address: str) -> tuple[bytes, str] | None:
@@ -221,7 +255,7 @@ class PageBook:
         parsed = _parse_subject(address, self.view)
         subject = parsed.subject
         name = self._name_exactly(subject)
-        state = state or self.find_state(name)
+        state = state or self._name_page_state(address, self.find_state(name))
         # The newest revision has two addresses, one after the other.
         if parsed.rest == "/" and self._body is not None and self._body[0] == name:
             return Page(address=address, body=self._body[1], media_type=HTML, state=state)
@@ -270,7 +304,7 @@ class PageBook:
         return self._name_state(name, states, {bare: newest}, {bare: files} if (files := self._find_files(bare)) else {})
 
     def _find_files(self, bare: str) -> list[Recorded[Publication]]:
-        return list(self.view.list_publications(bare))
+        return list(self.view.list_publications(bare)) if self._files is None else self._files.get(bare, [])
 
     def _collect(self, name: str) -> Supplement | CardSupplement:
         """Return the supplement of *name* as its page shows it: it does not depend on entries that have nothing to do with it."""

@@ -7,8 +7,9 @@ the journal with them. Killed before the journal is complete, nothing has change
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from registry.codec.file_io import name_part, replace_file, sync
 from registry.configuration import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.folder.folder_manifest import hold_folder
+from registry.store.changed_claims import find_candidates
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
-from web.pages.addresses import PageSettings, find_file_path
+from web.pages.addresses import PageSettings, find_address, find_file_path
 from web.pages.page_book import PageBook, PlannedPage
 from web.pages.security import write_headers_file
 from web.shelf.shelf_file import read_state
@@ -28,6 +30,7 @@ MANIFEST = "manifest.json"
 JOURNAL = ".site-journal.json"
 HEADERS = "_headers"
 SCHEMA = "caveat/site/1"
+_NAMES = re.compile(rb"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]")
 _HEADERS_STATE = hashlib.sha256(write_headers_file()).hexdigest()[:16]
 
 
@@ -49,8 +52,17 @@ def build_book(view: View, settings: PageSettings) -> PageBook:
     return PageBook(view, settings, read_state(view))
 
 
-def export_site(view: View, folder: Path, settings: PageSettings, *, progress: Callable[[int], None] = lambda _done: None) -> ExportResult:
+OpenView = Callable[[int], AbstractContextManager[View]]
+"""Gives the log as it was when the entry of this number was the last."""
+
+
+def export_site(
+    view: View, folder: Path, settings: PageSettings, *, open_view: OpenView, progress: Callable[[int], None] = lambda _done: None
+) -> ExportResult:
     """Write the site of *view* into *folder*, which is made if it is not there.
+
+    Args:
+        open_view: opens the log of *view* at an earlier entry, to find what changed since.
 
     Raises:
         ConflictError: `in-use`, another process writes there; `file-in-the-way`, files are there that are no site of ours.
@@ -62,11 +74,13 @@ def export_site(view: View, folder: Path, settings: PageSettings, *, progress: C
         known = _check_folder(view, folder)
         files = dict(known.get("files", {}))
         book = build_book(view, settings)
-        exported = _write_pages(book, folder, files, progress)
+        planned = _plan(book, known, open_view)
+        exported = _write_pages(book, planned, folder, files, progress)
         manifest = {
             "schema": SCHEMA,
             "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
             "settings": {"links": settings.links.value, "base": settings.base},
+            "templates": book.templates,
             "files": dict(sorted(exported.files.items())),
         }
         removed = sorted(set(files) - set(exported.files))
@@ -89,23 +103,57 @@ class _Exported:
     bytes_written: int = 0
 
 
-def _write_pages(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, str]], progress: Callable[[int], None]) -> _Exported:
+def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView) -> Iterator[PlannedPage]:
+    """Yield every page; after a few entries only the claims that these can have changed are looked at."""
+    yield PlannedPage(address=f"/{HEADERS}", state=_HEADERS_STATE)
+    changed = None
+    if known.get("templates") == book.templates and known["log"]["size"]:
+        with open_view(known["log"]["size"]) as before:
+            changed = find_changed_subjects(before, book.view)
+    states = {find_address(path): described["state"] for path, described in known.get("files", {}).items()}
+    yield from book.plan(states, changed)
+
+
+def find_changed_subjects(before: View, after: View) -> set[str] | None:
+    """Return every claim and card whose pages may differ between two readings of one log; None where any may."""
+    claims = find_candidates(before, after)
+    if claims is None:
+        return None
+    named: set[str] = set()
+    for _, text in after.log_entries(before.log_size + 1, after.log_size + 1):
+        if text is None:
+            return None
+        named |= {match.decode() for match in _NAMES.findall(text)}
+    # Publications change no claim, but its page lists them.
+    subjects = claims | named
+    # The page of a card shows its claims, also those that quoted it once.
+    for claim in sorted(name for name in subjects if name.startswith("CLM-")):
+        for number in range(1, after.count_revisions(claim) + 1):
+            revision = after.find_revision(claim, number)
+            if revision is not None and revision.payload.card is not None:
+                subjects.add(revision.payload.card.partition("@")[0])
+    return subjects
+
+
+def _write_pages(
+    book: PageBook, planned: Iterable[PlannedPage], folder: Path, known: Mapping[str, Mapping[str, str]], progress: Callable[[int], None]
+) -> _Exported:
     """Write every page that may have changed under its other name, and return what the manifest says of all."""
     exported = _Exported(files={}, parts=[])
     due: list[PlannedPage] = []
-    for planned in (PlannedPage(address=f"/{HEADERS}", state=_HEADERS_STATE), *book.plan()):
-        path = find_file_path(planned.address)
-        if path in known and known[path]["state"] == planned.state and (folder / path).is_file():
+    for page in planned:
+        path = find_file_path(page.address)
+        if path in known and known[path]["state"] == page.state and (folder / path).is_file():
             exported.files[path] = dict(known[path])
         else:
-            due.append(planned)
-    book.expect(planned.address for planned in due)
-    for planned in due:
-        path, state = find_file_path(planned.address), planned.state
+            due.append(page)
+    book.expect(page.address for page in due)
+    for page in due:
+        path, state = find_file_path(page.address), page.state
         before = known.get(path)
         progress(1)
         try:
-            data = write_headers_file() if path == HEADERS else book.find(planned.address, state=state).body
+            data = write_headers_file() if path == HEADERS else book.find(page.address, state=state).body
         # Of a claim whose text was erased one page is left, which says so.
         except NotFoundError as error:
             if error.code != "body-erased":
