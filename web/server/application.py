@@ -24,7 +24,7 @@ from web.pages.addresses import Linker, PageSettings
 from web.pages.assets import list_assets
 from web.pages.list_pages import ROWS, render_search
 from web.pages.page_book import HTML, JSON, Page, PageBook
-from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT
+from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
 from web.server.documents import MOST_ENTRIES, build_claim_list, build_entries, build_problem
 from web.server.requests import find_redirect, read_list_request, read_numbers
 from web.shelf.shelf_file import Shelf, ShelfReading
@@ -135,10 +135,11 @@ class RegistryServer:
         state = book.find_address_state(written)
         if _has_tag(request, state):
             return _build_response(b"", HTML, {"ETag": f'"{state}"', **_find_cache(state)}, status=304)
+        more = find_headers(written)
         page = self._kept.get((written, state)) or book.find(written, state=state)
         self._keep(page)
         status = 410 if page.is_erased else 200
-        return _build_response(page.body, page.media_type, {"ETag": f'"{page.state}"', **_find_cache(page.state)}, status=status)
+        return _build_response(page.body, page.media_type, {**more, "ETag": f'"{page.state}"', **_find_cache(page.state)}, status=status)
 
     def _keep(self, page: Page) -> None:
         self._kept[page.address, page.state] = page
