@@ -1,0 +1,187 @@
+"""Which models a card names, under which spellings, and which of them the card is about."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from audit.propose.passage_context import PassageContext
+from audit.propose.vocabulary import read_words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardSource:
+    """A card, as far as its text does not tell."""
+
+    title: str
+    """As registered; the name of the file for one that is not."""
+    publisher: str | None
+    """None for a file that is not registered."""
+    card: str | None
+    """`CRD-…@n`; None for a file that is not registered."""
+    models: tuple[str, ...] = ()
+    """Names of model versions that the registry knows of this developer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelMention:
+    """One model named in a text."""
+
+    start: int
+    """First character in the text."""
+    stop: int
+    name: str
+    """The model's name in the card's most frequent full spelling."""
+    written: str
+    is_own: bool
+    """Whether it is a model the card is about."""
+
+
+# A name is a family of the table with a version, size or variant; or the card's own name with another number; or the
+# label of a row under a head such as "Model". Cost: a model of an unlisted maker that only prose names is not seen.
+
+_VARIANT = "|".join(re.escape(word) for word in read_words("families", "variant"))
+_SIZE = r"(?:(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
+_VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%)"
+_CHAINED = (
+    r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
+    r"evaluation)\b)\w{1,15}(?:\.\d{1,2})?"
+)
+_TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT})(?![\w-])|{_CHAINED})"
+_PLAIN = re.compile(
+    rf"(?<![\w.-])(?:{'|'.join(map(re.escape, read_words('families', 'plain')))})"
+    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
+    rf"|(?=-?\d)){_TAIL}{{0,5}}",
+    re.IGNORECASE,
+)
+_CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
+_WORD = re.compile(rf"\b(?:{'|'.join(map(re.escape, read_words('families', 'word')))})[- ](?:{_VERSION}|Preview\b){_TAIL}{{0,3}}")
+_SERIES = re.compile(r"(?<![\w.-])o[1-9](?:[- ](?:mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)")
+_SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}")
+_PATTERNS = (_CLAUDE, _PLAIN, _WORD, _SERIES)
+_ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
+"""A family's name alone is no model; with one of these it is."""
+_NO_MODEL = re.compile(r"Bench|Arena|Eval|CTF|QA\b|Suite|MATH|AIME", re.IGNORECASE)
+_NOT = frozenset(read_words("families", "not"))
+_LEADING = re.compile(
+    r"^\W*(?:(?:The|System|Model|Card|Technical|Report|Addendum|While|Whereas|Unlike|Like|Both|For|In|On|With|Than|But|And)[- ])+"
+)
+_MODEL_HEAD = re.compile(r"\W*(?:models?|systems?)(?: names?)?\W*", re.IGNORECASE)
+_SPLIT = re.compile(r"[\s_-]+")
+_MOST_NAMES, _TEXTS_ON_TOP, _OFTEN = 300, 6, 5
+
+
+class CardModels:
+    """The models of one card."""
+
+    def __init__(self, names: dict[str, str], own: tuple[str, ...], relatives: re.Pattern[str] | None) -> None:
+        self._names, self._relatives = names, relatives
+        self.own = own
+        """Names of the card's own models, the most named first; empty where nothing tells."""
+        self._own = tuple(fold_name(name) for name in own)
+
+    def find(self, text: str) -> tuple[ModelMention, ...]:
+        """Return the models named in *text*, in order."""
+        mentions = []
+        for start, stop in _find_spans(text, self._relatives):
+            key = fold_name(text[start:stop])
+            name = self._names.get(key, text[start:stop])
+            full = fold_name(name)
+            is_own = any(full == own or full.startswith(f"{own}-") for own in self._own)
+            mentions.append(ModelMention(start=start, stop=stop, name=name, written=text[start:stop], is_own=is_own))
+        return tuple(mentions)
+
+
+def read_models(around: PassageContext, source: CardSource) -> CardModels:
+    """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
+    title = _clean_title(source.title)
+    top = [title, *source.models, *(heading.title for heading in around.outline.headings[:1])]
+    top += [passage.words for passage in around.passages[:_TEXTS_ON_TOP] if len(passage.words) < 120]
+    relatives = _find_relatives(top, tuple(_list_labels(around)))
+    spellings: dict[str, Counter[str]] = {}
+    for text in (*top, *_list_texts(around)):
+        for start, stop in _find_spans(text, relatives):
+            spellings.setdefault(fold_name(text[start:stop]), Counter())[text[start:stop]] += 1
+    kept = sorted(spellings, key=lambda key: (-spellings[key].total(), key))[:_MOST_NAMES]
+    names = {key: min(spellings[key], key=lambda form: (form.islower(), -spellings[key][form], form)) for key in kept}
+    # "Opus 4.7" is "Claude Opus 4.7" where the card has both.
+    for key in kept:
+        longer = [other for other in kept if other.endswith(f"-{key}")]
+        if len(longer) == 1:
+            names[key] = names[longer[0]]
+    return CardModels(names, tuple(_find_own(kept, names, spellings, top, title)), relatives)
+
+
+def fold_name(name: str) -> str:
+    """Return *name* as it is compared: lower case, one hyphen between its parts, without the maker of Llama."""
+    parts = (part.strip("[](){}") for part in _SPLIT.split(name.lower()))
+    return re.sub(r"^(?:meta-)+", "", "-".join(part for part in parts if part))
+
+
+def looks_like_model(words: str) -> bool:
+    """Return whether *words*, a label or the head of a column, begin with a listed model's name, whatever card they are from."""
+    return any(pattern.match(words.strip(" *[(")) for pattern in _PATTERNS)
+
+
+def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
+        for match in pattern.finditer(text):
+            span = match.span()
+            if _ENOUGH.search(match[0]) and not any(span[0] < stop and start < span[1] for start, stop in spans):
+                spans.append(span)
+    return sorted(spans)
+
+
+def _find_relatives(top: list[str], labels: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return what finds the card's own name with any number, and the labels of rows under "Model"."""
+    names = [_LEADING.sub("", match[0]) for text in top for match in _SIZED.finditer(_LEADING.sub(lambda lead: " " * len(lead[0]), text))]
+    own = [name for name in names if _is_name(name) and not looks_like_model(name)]
+    families = sorted({re.split(r"[- ]v?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
+    families = [family for family in families if family and family.lower() not in _NOT]
+    parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}"] if families else []
+    parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None
+
+
+def _is_name(text: str) -> bool:
+    words = [part.lower() for part in _SPLIT.split(text) if part]
+    place = next((index for index, word in enumerate(words) if re.search(r"\d", word)), 0)
+    return place > 0 and words[place - 1] not in _NOT and not _NO_MODEL.search(text)
+
+
+def _list_labels(around: PassageContext) -> Iterator[str]:
+    rows = (passage for passage in around.passages if passage.cells and _MODEL_HEAD.fullmatch(passage.cells[0].column or ""))
+    for label in (" ".join(row.cells[0].text.split()).strip(" *_†‡") for row in rows):
+        match = _SIZED.match(label)
+        if match and _is_name(match[0]) and not looks_like_model(label):
+            yield match[0]
+
+
+def _list_texts(around: PassageContext) -> Iterator[str]:
+    for passage in around.passages:
+        yield passage.words
+    # Heads on two levels are joined in the cells and nowhere else: "Qwen3-8B" over "Base".
+    yield from dict.fromkeys(cell.column for passage in around.passages for cell in passage.cells if cell.column)
+
+
+def _clean_title(title: str) -> str:
+    return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
+
+
+def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], title: str) -> list[str]:
+    known = {fold_name(text) for text in top[1:]}
+    keys = _find_in(kept, fold_name(title)) or next((found for text in top[1:] if (found := _find_in(kept, fold_name(text)))), [])
+    keys += [key for key in kept if key in known]
+    # A card is mostly about its own model, also where the title does not name it.
+    related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
+    if kept and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
+        keys.append(kept[0])
+    own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
+    return list(own)
+
+
+def _find_in(kept: list[str], title: str) -> list[str]:
+    """Return the keys that the title has whole, the longest at each place: not "gpt-5.3" in "gpt-5.3-codex"."""
+    ordered = "|".join(re.escape(key) for key in sorted(kept, key=lambda key: (-len(key), key)))
+    return re.findall(rf"(?<![\w.])(?:{ordered})(?!\w|\.\d)", title) if kept else []
