@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from audit.propose.card_figures import CardFigure, FigureUnit
+from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
 from audit.propose.vocabulary import read_expression, read_expressions
 from registry.records.claim import Form, Relation, Reported
 
@@ -44,6 +44,10 @@ _OTHER_RESULT = re.compile(
     r"|es)?|exceed(?:ing|ed|s)?|beat(?:ing|s)?"
     r"|fall(?:ing|s)?\sshort\sof|trail(?:ing|ed|s)?|ahead\sof|behind)\s(?:the\s|that\sof\s|both\s)?(?![\d<>~])[^,;()]{2,60}\s?\(\s?$",
     re.IGNORECASE,
+)
+_SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
+_BETTER = re.compile(
+    r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
 )
 _NOT = (
     r"(?:(?:does|do|did|has|have|had|is|was|are|were|will|would|could|can)(?:\s?n[o’']t|not|\snot|\snever)|never"
@@ -86,6 +90,9 @@ def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
     text = words[max(0, figure.start - _REACH_BACK) : figure.start]
     ends = [match.end() for match in _CLAUSE_END.finditer(text)]
     before, after = text[ends[-1] :] if ends else text, words[figure.stop : figure.stop + 60]
+    # "An improvement on Model A (99 % vs. 98 %)": the second is what the first is set against.
+    if _SECOND.search(words[: figure.start]) and _BETTER.search(words):
+        return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
     if hit := _OTHER_RESULT.search(before):
         is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)
         return ThresholdFigure(figure=figure, relation=MOST if is_short else None, is_of_another=True)

@@ -174,10 +174,15 @@ def _find_direction(
     kind = measure.row.fields[2] if measure.row is not None else "unknown"
     if class_ is PropertyClass.CAPABILITY and measure.row is None:
         return _judge_capability(measure, near, passage, around)
+    if kind == "depends":
+        # Fewer refusals of benign requests are better, and no safety all the same: what is refused decides first.
+        judged = _judge_refusal(near, " · ".join(words for words, _, _ in sources), measure.certainty)
+        if judged[0] is not None:
+            return judged
     if stated is not None and kind != "neither" and class_ is not PropertyClass.CAPABILITY:
         return stated[0], _HEAD, (f"the card says which way is better: “{stated[1]}”",)
     if kind == "depends":
-        return _judge_refusal(near, " · ".join(words for words, _, _ in sources), measure.certainty)
+        return None, 0.0, (_UNKNOWN,)
     return (None, 0.0, (_UNKNOWN,)) if kind == "unknown" else (_DIRECTIONS[kind], measure.certainty, ())
 
 
