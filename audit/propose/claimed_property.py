@@ -68,7 +68,7 @@ def read_property(
     label = _clean_label(passage, models)
     topics = list_topics(passage, around)
     near = _list_sources(passage, column, label, around)
-    measure = _find_measure(near, at)
+    measure = _find_measure(near, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
     class_, class_certainty = _find_class(measure, near, topics)
     direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
     span, guess = find_range(figure, tuple(words for words, _, _ in near))
@@ -115,7 +115,7 @@ def _list_sources(passage: Passage, column: str, label: str, around: PassageCont
     ]
 
 
-def _find_measure(sources: list[tuple[str, str, float]], at: int | None) -> _Measure:
+def _find_measure(sources: list[tuple[str, str, float]], at: int | None, *, is_benchmark: bool) -> _Measure:
     for words, place, certainty in sources:
         if not words:
             continue
@@ -127,7 +127,15 @@ def _find_measure(sources: list[tuple[str, str, float]], at: int | None) -> _Mea
         # A plain metric of the passage measures just that, whatever its section is about.
         if place in ("sentence", "row label", "column head") and find_benchmark(words):
             return _Measure(None, find_benchmark(words) or "", place, certainty)
+        if is_benchmark and place == "row label":
+            return _Measure(None, words, place, _SENTENCE)
     return _Measure(None, "", "", _DEFAULT)
+
+
+def _is_benchmark_table(passage: Passage, around: PassageContext) -> bool:
+    """Whether most rows beside this one are benchmarks that are known by name: then so is this one."""
+    labels = [find_label(row) for row in around.block(passage) if row.cells]
+    return len(labels) > 2 and 3 * sum(find_benchmark(label) is not None for label in labels) >= len(labels)
 
 
 def _find_nearest(words: str, at: int | None) -> tuple[VocabularyRow | None, re.Match[str] | None]:

@@ -429,13 +429,13 @@ def find_printed_tables(text: str) -> list[SourceTable]:
 
 
 def _is_settled(row: SourceRow, text: str) -> bool:
-    """Whether a line is a row and no head; a date without a label ("-2024-11-20") is the end of a name in a head on several lines."""
+    """Whether a line is a row and no head; what begins with a hyphen without a label ("-27B-IT") is the end of a name in a head."""
     label, *texts = (text[cell.start : cell.stop].strip() for cell in row.cells)
-    settled = [word for word in texts if _SETTLED.match(word) and (label or not _DATE.match(word))]
+    settled = [word for word in texts if _SETTLED.match(word) and (label or not _GOES_ON.match(word))]
     return bool(settled)
 
 
-_DATE = re.compile(r"[-–]?\d{4}-\d\d(?:-\d\d)?\b")
+_GOES_ON = re.compile(r"[-–](?:\d{4}-\d\d(?:-\d\d)?\b|\w{0,8}[A-Za-z])")
 _MOST_BETWEEN = 3
 _SHORT = 48
 _TABBED_LINE = re.compile(r"[^\n\f]*")
