@@ -212,6 +212,7 @@ _NO_COUNT = (
     r"|(?!\s(?!on\b|in\b|for\b|at\b|across\b|and\b|to\b|with\b|versus\b|vs\b|compared\b|from\b|as\b|but\b|than\b|points?\b|over\b|among\b)[a-z]))"
 )
 _ABOUT = r"(?:about\s|approximately\s|around\s|roughly\s|~\s?|only\s|just\s)?"
+_MOVED = r"\b(?:increas|improv|decreas|declin|ris|rose|fall|fell|drop|reduc|grow|grew|went)\w{0,4}(?:\s\w{1,20}){0,3}?"
 _SCORES = (
     re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{NUMBER})\s?(?P<scale>pass[@^]\d{{1,5}}|recall|precision|accuracy|F1|AUROC|AUC|Elo|BLEU"
                rf"|MCC|[A-Z]{{3,6}}\b)"),
@@ -228,6 +229,9 @@ _SCORES = (
         re.IGNORECASE,
     ),
     re.compile(r"\b(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentiles?)\b"),
+    # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
+    re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
+    re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
 )  # fmt: skip
 _DECIMAL = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}\d{{1,4}}\.\d{{1,4}})(?![\w%]|\s?%|\.\d|/)")
 _SPEAKS_OF_SCORES = re.compile(

@@ -125,6 +125,11 @@ _CONDITION = re.compile(
 )
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
+_DRAWN = re.compile(
+    r"\b(?:we|our team)\s(?:\w+ly\s)?(?:set|define|chose|choose|used?|consider|adopt)\s(?:[\w’'-]+\s){0,5}"
+    r"(?:threshold|bar|limit|cut-?off)s?\s(?:of|at)\s\S{0,3}\s?$",
+    re.IGNORECASE,
+)
 _ATTACK = re.compile(
     r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
     r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
@@ -141,7 +146,9 @@ _RISES = re.compile(
 def is_no_result(words: str, figure: CardFigure) -> bool:
     """Return whether a figure is a condition, a goal, or how much of a test was run."""
     before = words[max(0, figure.start - 70) : figure.start]
-    # A bound behind "where" or "requires" says when something counts.
+    # "We set a threshold of 0.6" draws a line; a bound behind "where" or "requires" says when something counts.
+    if _DRAWN.search(words[: figure.start]):
+        return True
     if figure.bound is not None and _CONDITION.search(before):
         return True
     if figure.unit is FigureUnit.SHARE and _RUN.search(before):

@@ -338,6 +338,10 @@ def _find_label_subject(passage: Passage, place: int, models: CardModels) -> Fig
         if mentions := models.find(label):
             mention = mentions[0]
             return FigureSubject(model=mention.name, is_own=mention.is_own, words=mention.written, place="row label", certainty=SURE)
+    # A name may be torn into two cells: "Claude Opus" and "4 -0.60".
+    torn = next((mention for mention in models.find(passage.words) if mention.start < 2), None)
+    if torn is not None:
+        return FigureSubject(model=torn.name, is_own=torn.is_own, words=torn.written, place="row label", certainty=OPEN)
     if labels and (party := _GROUPS.match(labels[0])):
         return FigureSubject(model=party[0], is_own=False, words=party[0], place="row label", certainty=NAMED)
     return None

@@ -96,7 +96,7 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
     title = _clean_title(source.title)
     top = [title, *source.models, *(heading.title for heading in around.outline.headings[:1])]
-    top += [passage.words for passage in around.passages[:_TEXTS_ON_TOP] if len(passage.words) < 120]
+    top += [passage.words for passage in around.passages[:_TEXTS_ON_TOP] if len(passage.words) < 120 and not passage.cells]
     relatives = _find_relatives(top, tuple(_list_labels(around)))
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):

@@ -150,7 +150,13 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             for figure, _ in own
             if figure.start < threshold.figure.start and figure.unit is threshold.figure.unit and figure not in others
         ]
-        if not before and threshold.relation is not None and not threshold.is_of_another and signs > 1:
+        if (
+            not before
+            and threshold.relation is not None
+            and not threshold.is_of_another
+            and signs > 1
+            and not is_no_result(words, threshold.figure)
+        ):
             subject = find_worded_subject(passage, threshold.figure.start, reading.around, reading.models)
             form = weigh_doubt(read_threshold(threshold), words)
             yield _describe(span, form, threshold.figure, subject, reading, comparisons=comparisons, signs=signs)

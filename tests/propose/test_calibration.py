@@ -47,7 +47,9 @@ def find_label(name: str, proposal: Proposal) -> tuple[str, float | None, str, s
 def is_right(name: str, proposal: Proposal) -> bool:
     """Whether figure, model and direction are as coded."""
     label = find_label(name, proposal)
-    return label is not None and label[2] == (proposal.model or "-") and label[3] == proposal.property.direction.value and not proposal.unknown
+    return (
+        label is not None and label[2] == (proposal.model or "-") and label[3] == proposal.property.direction.value and not proposal.unknown
+    )
 
 
 def list_all() -> list[tuple[str, Proposal]]:
@@ -62,7 +64,9 @@ def test_the_examples_are_many() -> None:
 def test_high_confidence_is_right_in_95_per_cent() -> None:
     """The figure, its model and the safer direction; and high confidence is not rare."""
     high = [(name, proposal) for name, proposal in list_all() if proposal.confidence is Confidence.HIGH]
-    wrong = [(proposal.quote, proposal.written, proposal.model, proposal.property) for name, proposal in high if not is_right(name, proposal)]
+    wrong = [
+        (proposal.quote, proposal.written, proposal.model, proposal.property) for name, proposal in high if not is_right(name, proposal)
+    ]
 
     assert len(high) >= 60
     assert len(wrong) <= (1 - RIGHT_WHEN_HIGH) * len(high), wrong

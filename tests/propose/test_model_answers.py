@@ -68,7 +68,12 @@ def test_an_offer_that_the_card_makes_becomes_a_proposal_whole(server: Endpoint,
     assert found.dropped == ()
     assert proposal.quote == CARD[0].text[proposal.anchor.start : proposal.anchor.stop]
     assert proposal.reported == Reported(value=0.09, n=830)
-    assert (proposal.model, proposal.version, proposal.evaluation, proposal.grader) == ("Model A", "snapshot 2026-05-01", "Harm Suite", "human panel")
+    assert (proposal.model, proposal.version, proposal.evaluation, proposal.grader) == (
+        "Model A",
+        "snapshot 2026-05-01",
+        "Harm Suite",
+        "human panel",
+    )
     assert proposal.notes[0] == "the engine says: the scenarios are not described"
     assert proposal.confidence is Confidence.HIGH
     assert {field.field: field.words for field in proposal.evidence}["property"] == "broke the policy"
@@ -159,7 +164,9 @@ def test_where_two_engines_agree_confidence_rises_and_where_they_differ_it_falls
 @pytest.mark.parametrize("broken", [{"form": "rumour"}, {"line": "two"}, {"figure": 9}, {"class": None}, {"more": 1}])
 def test_an_entry_of_another_shape_is_dropped_alone(server: Endpoint, tmp_path: Path, broken: dict[str, Any]) -> None:
     """The others stay, and the reason names the field."""
-    server.script = lambda asked: Reply(text=json.dumps({"claims": [*json.loads(always(offer(BROKE, "9%"))(asked).text)["claims"], broken]}))  # type: ignore[union-attr]
+    server.script = lambda asked: Reply(
+        text=json.dumps({"claims": [*json.loads(always(offer(BROKE, "9%"))(asked).text)["claims"], broken]})
+    )  # type: ignore[union-attr]
 
     found = Asker(server, tmp_path / "run").propose(*CARD)
 
@@ -167,7 +174,12 @@ def test_an_entry_of_another_shape_is_dropped_alone(server: Endpoint, tmp_path: 
     assert found.dropped[0].reason.startswith("the entry does not fit the form")
 
 
-@given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=20), lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    )
+)
 def test_no_answer_can_break_the_reading(document: Any) -> None:
     """Whatever JSON comes back is read or has its reason."""
     reading = read_answer(build_response(json.dumps(document)))

@@ -40,6 +40,7 @@ def test_further_rows_of_a_table_of_capabilities_fold_into_the_first() -> None:
 def test_what_is_kept_stays_in_the_order_of_the_card() -> None:
     card = read_example()
     proposals = [
-        propose(card, _QUOTE, confidence=confidence, slug=confidence.value) for confidence in (Confidence.LOW, Confidence.HIGH, Confidence.MEDIUM)
+        propose(card, _QUOTE, confidence=confidence, slug=confidence.value)
+        for confidence in (Confidence.LOW, Confidence.HIGH, Confidence.MEDIUM)
     ]
     assert select_top(proposals, 2) == (proposals[1], proposals[2])
