@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_span, is_letter_spaced
-from audit.propose.card_figures import CardFigure, FigureUnit
+from audit.propose.card_figures import CardFigure, FigureUnit, find_row_figures
 from audit.propose.claim_form import (
     FormReading,
     find_hedges,
@@ -124,7 +124,16 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
         # Two columns under one head were not told apart.
         if heads.count(passage.cells[place].column) > 1:
             form = replace(form, certainty=0.4, notes=(*form.notes, "another column has the same head: check which figure this is"))
-        yield _describe(span, form, figure, subject, reading, cell=place, comparisons=comparisons)
+        beside = comparisons or tuple(_compare_rows(passage, place, reading))
+        yield _describe(span, form, figure, subject, reading, cell=place, comparisons=beside)
+
+
+def _compare_rows(passage: Passage, place: int, reading: CardReading) -> Iterator[ComparisonNote]:
+    """Give the figures that rows of other models have in the same column."""
+    for row in reading.around.block(passage):
+        mentions = reading.models.find(row.cells[0].text) if len(row.cells) == len(passage.cells) else ()
+        if row.start != passage.start and mentions and not mentions[0].is_own and (figure := find_row_figures(row).get(place)):
+            yield ComparisonNote(subject=mentions[0].name, value=figure.value, words=figure.written)
 
 
 # Sentences, items, captions and footnotes.
