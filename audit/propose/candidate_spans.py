@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from audit.propose.card_figures import CardFigure, find_figures, find_row_figures
+from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
 from audit.propose.evaluation_facts import AwarenessIndex
 from audit.propose.model_names import CardModels, CardSource, read_models
 from audit.propose.passage_context import PassageContext
@@ -45,7 +45,9 @@ class CandidateSpan:
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
 _DESCRIPTION = read_expression("description")
 _QUOTED = re.compile(r"^\s?[“\"«‘'].{20,}[”\"»’']\.?\s?$", re.DOTALL)
+_ENGLISH = re.compile(r"\b(?:the|of|and|to|is|were|for|with|by|that|than|it|from|its|their|all|no|as|we|on|at)\b", re.IGNORECASE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SENTENCE_FROM = 7
 _SPACED_FROM = 12
 """Parts of a passage; a shorter one may list letters."""
 
@@ -59,11 +61,24 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     if passage.kind is PassageKind.ROW:
         if is_settings(passage):
             return None
-        cells = find_row_figures(passage)
+        cells = _drop_counts(passage, find_row_figures(passage))
         return CandidateSpan(
             passage, cells=tuple((place, figure) for place, figure in cells.items() if not _counts(passage, place, figure))
         )
     return CandidateSpan(passage, figures=find_figures(passage.words))
+
+
+def _drop_counts(passage: Passage, cells: dict[int, CardFigure]) -> dict[int, CardFigure]:
+    """Whole numbers beside a share are what it was counted from, unless their head says that they are scores."""
+    if not any(figure.unit is FigureUnit.SHARE for figure in cells.values()):
+        return cells
+    return {
+        place: figure
+        for place, figure in cells.items()
+        if figure.unit is FigureUnit.SHARE
+        or not re.fullmatch(r"\d[\d,]*", figure.written)
+        or re.search(r"\bscores?\b|rating|points|Elo", passage.cells[place].column or "", re.IGNORECASE)
+    }
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +95,14 @@ def is_letter_spaced(text: str) -> bool:
 
 def is_description(words: str) -> bool:
     """Return whether *words* say how something was done or is meant, quote a dialogue or a source, or are no English."""
-    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or len(_CJK.findall(words)) * 4 > len(words)
+    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or not _is_english(words)
+
+
+def _is_english(words: str) -> bool:
+    """Whether a passage may be English: none of its words in another script, and one of the small words if it is a sentence."""
+    return len(_CJK.findall(words)) * 4 <= len(words) and (
+        len(re.findall(r"[^\W\d]{2,}", words)) < _SENTENCE_FROM or _ENGLISH.search(words) is not None
+    )
 
 
 def is_settings(passage: Passage) -> bool:

@@ -46,6 +46,7 @@ _OTHER_RESULT = re.compile(
     re.IGNORECASE,
 )
 _SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
+_ALIKE = re.compile(r"\b(?:comparabl\w+|similar\w*|on par|in line)\b", re.IGNORECASE)
 _BETTER = re.compile(
     r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
 )
@@ -91,7 +92,8 @@ def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
     ends = [match.end() for match in _CLAUSE_END.finditer(text)]
     before, after = text[ends[-1] :] if ends else text, words[figure.stop : figure.stop + 60]
     # "An improvement on Model A (99 % vs. 98 %)": the second is what the first is set against.
-    if _SECOND.search(words[: figure.start]) and _BETTER.search(words):
+    near = words[max(0, figure.start - 140) : figure.start]
+    if _SECOND.search(near) and _BETTER.search(near) and not _ALIKE.search(near):
         return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
     if hit := _OTHER_RESULT.search(before):
         is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)

@@ -68,7 +68,7 @@ def read_property(
     label = _clean_label(passage, models)
     topics = list_topics(passage, around)
     near = _list_sources(passage, column, label, around)
-    measure = _find_measure(near, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
+    measure = _find_measure(near, figure, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
     class_, class_certainty = _find_class(measure, near, topics)
     direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
     span, guess = find_range(figure, tuple(words for words, _, _ in near))
@@ -115,18 +115,19 @@ def _list_sources(passage: Passage, column: str, label: str, around: PassageCont
     ]
 
 
-def _find_measure(sources: list[tuple[str, str, float]], at: int | None, *, is_benchmark: bool) -> _Measure:
-    for words, place, certainty in sources:
+def _find_measure(sources: list[tuple[str, str, float]], figure: CardFigure | None, at: int | None, *, is_benchmark: bool) -> _Measure:
+    for words, place, given in sources:
         if not words:
             continue
-        row, match = _find_nearest(words, at if place == "sentence" else None)
+        row, match, is_mixed = _find_nearest(words, figure, at) if place == "sentence" else _find_nearest(words, None, None)
+        certainty = min(given, 0.75) if is_mixed else given
         # A framework's level in a heading does not say what a score under it measures.
         if row is not None and match is not None and not (place == "heading" and row.name == _LEVEL):
             # A score beside a framework's level is one of some test: the level is then less certain.
             return _Measure(row, match[0], place, min(certainty, 0.8) if row.name == _LEVEL else certainty)
         # A plain metric of the passage measures just that, whatever its section is about.
-        if place in ("sentence", "row label", "column head") and find_benchmark(words):
-            return _Measure(None, find_benchmark(words) or "", place, certainty)
+        if place in ("sentence", "row label", "column head") and (name := find_benchmark(words, is_named=True)):
+            return _Measure(None, name, place, certainty)
         if is_benchmark and place == "row label":
             return _Measure(None, words, place, _SENTENCE)
     return _Measure(None, "", "", _DEFAULT)
@@ -135,14 +136,23 @@ def _find_measure(sources: list[tuple[str, str, float]], at: int | None, *, is_b
 def _is_benchmark_table(passage: Passage, around: PassageContext) -> bool:
     """Whether most rows beside this one are benchmarks that are known by name: then so is this one."""
     labels = [find_label(row) for row in around.block(passage) if row.cells]
-    return len(labels) > 2 and 3 * sum(find_benchmark(label) is not None for label in labels) >= len(labels)
+    return len(labels) > 2 and 3 * sum(find_benchmark(label, is_named=True) is not None for label in labels) >= len(labels)
 
 
-def _find_nearest(words: str, at: int | None) -> tuple[VocabularyRow | None, re.Match[str] | None]:
-    """The measure named nearest to character *at*, rather before than after it; without a place the first in the table."""
-    best: tuple[float, int, VocabularyRow, re.Match[str]] | None = None
+_WHOLE = re.compile(r"^[^a-z]{0,40}(?:overall\s)?(?:\([^()]*\)\s)?of\s(?:[\w-]+\s){0,3}$")
+"""Between a figure and what it is a share of: "49 % of destructive requests" measures no destructive requests."""
+_OPPOSITE = {"higher": "lower", "lower": "higher"}
+
+
+def _find_nearest(words: str, figure: CardFigure | None, at: int | None) -> tuple[VocabularyRow | None, re.Match[str] | None, bool]:
+    """The measure named nearest to character *at*, rather before than after it; without a place the first in the table.
+
+    Also whether a measure with the opposite direction is almost as near: then neither is evident.
+    """
+    hits: list[tuple[float, int, VocabularyRow, re.Match[str]]] = []
+    folded = words.lower()
     for order, row in enumerate(read_vocabulary("measures")):
-        for match in row.pattern.finditer(words):
+        for match in row.find(words, folded):
             distance = 0.0
             if at is not None:
                 distance = at - match.end() if match.end() <= at else (match.start() - at) * 1.5
@@ -150,10 +160,21 @@ def _find_nearest(words: str, at: int | None) -> tuple[VocabularyRow | None, re.
                 distance = max(0.0, distance) + (
                     400 if ";" in between else 60 if re.search(r", (?:and|but|while|whereas) ", between) else 0
                 )
+                if figure is not None and match.start() >= figure.stop and _WHOLE.match(words[figure.stop : match.start()]):
+                    distance += 200
             # Within 25 characters the order of the table decides, which has the more particular measures first.
-            if best is None or (distance // 25, order) < best[:2]:
-                best = (distance // 25, order, row, match)
-    return (best[2], best[3]) if best else (None, None)
+            hits.append((distance // 25, order, row, match))
+    if not hits:
+        return None, None, False
+    best = min(hits, key=lambda hit: hit[:2])
+    taken = (best[3].start(), best[3].end())
+    is_mixed = at is not None and any(
+        hit[2].fields[2] == _OPPOSITE.get(best[2].fields[2])
+        and hit[0] - best[0] <= 2
+        and not (hit[3].start() < taken[1] and taken[0] < hit[3].end())
+        for hit in hits
+    )
+    return best[2], best[3], is_mixed
 
 
 def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics: list[str]) -> tuple[PropertyClass, float]:

@@ -16,7 +16,8 @@ from registry.records.system_card import Passage, PassageKind
 # Each fact is taken only from words tied to the figure: its passage, head, caption, introduction, and the sentences it
 # goes on with. A borrowed fact would hide a missing one. Only the evaluation is also read from the section's title.
 
-_BENCHMARK = read_expression("benchmark")
+_NAMED = read_expression("benchmark-name")
+_BENCHMARK = re.compile(f"{_NAMED.pattern}|{read_expression('benchmark-title').pattern}")
 _TEST = re.compile(
     r"(?<![\w-])(?:the|our|an?|this|these|its|their|on|in|of|for|from|across|during|under|using|via"
     r"|\w+['’]s) (?P<what>(?:[\w’'/-]{2,20} ){1,4})"
@@ -280,10 +281,14 @@ def _find_named(words: str, at: int | None) -> str | None:
 
 
 @lru_cache(maxsize=8192)
-def find_benchmark(words: str, *, is_last: bool = False) -> str | None:
-    """Return the first benchmark that *words* name by a name of its own, or the last; None where there is none."""
+def find_benchmark(words: str, *, is_last: bool = False, is_named: bool = False) -> str | None:
+    """Return the first benchmark that *words* name by a name of its own, or the last; None where there is none.
+
+    Args:
+        is_named: whether a title ("Network Attack Simulation challenges") is no such name.
+    """
     names = []
-    for match in _BENCHMARK.finditer(words):
+    for match in (_NAMED if is_named else _BENCHMARK).finditer(words):
         name = match[0]
         while (shorter := _LEADING.sub("", name)) != name:
             name = shorter

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_words
@@ -79,8 +80,10 @@ class CardModels:
         self.own = own
         """Names of the card's own models, the most named first; empty where nothing tells."""
         self._own = tuple(fold_name(name) for name in own)
+        # A passage is looked at for each of its figures, and again from the passages around it.
+        self.find = lru_cache(maxsize=20_000)(self._find)
 
-    def find(self, text: str) -> tuple[ModelMention, ...]:
+    def _find(self, text: str) -> tuple[ModelMention, ...]:
         """Return the models named in *text*, in order."""
         mentions = []
         for start, stop in _find_spans(text, self._relatives):

@@ -201,11 +201,16 @@ def _is_weak(figure: CardFigure) -> bool:
 def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
     """What a sentence claims without a figure; captions and footnotes repeat it."""
     words = span.passage.words
-    if span.passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM) or (form := read_worded(words)) is None or form.span is None:
+    if span.passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM):
         return
     if any(figure.value is not None and not figure.is_in_words for figure in span.figures):
         return
+    # Most sentences have no sign of a result; these are asked first, since they cost less than the forms.
     signs = count_signs(span, reading, is_named=bool(reading.models.find(words)))
+    is_level = has_word("frameworks", "framework", words) or has_word("passages", "level", words)
+    form = read_worded(words) if signs > 1 or is_level else None
+    if form is None or form.span is None:
+        return
     subject = find_worded_subject(span.passage, form.span[0], reading.around, reading.models)
     # A framework's level needs no further sign that a model is meant; other words need both.
     if (signs < 2 and (form.form is not Form.THRESHOLD or form.relative_to)) or subject.is_own is False:

@@ -13,7 +13,7 @@ from audit.propose.engine_agreement import combine_engines
 from audit.propose.model_engine import AnswerSession, forecast_calls, plan_calls, propose_by_model
 from audit.propose.model_names import CardSource
 from audit.propose.model_questions import QuestionSettings
-from audit.propose.proposal_ranking import TOP, find_folded, select_top
+from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
 from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
@@ -392,9 +392,9 @@ def _ask(app: App, known_card: KnownCard, outline: Outline, choice: CardSelectio
 
 def _count_rows(whole: Proposals, chosen: Proposals) -> int:
     """How many rows are folded into the tables whose first row was chosen."""
-    heads = {proposal.table for proposal in chosen.proposals if proposal.table is not None}
-    folded = find_folded(whole.proposals)
-    return sum(len(rows) for head, rows in folded.items() if whole.proposals[head].table in heads)
+    shown = {proposal.table for proposal in chosen.proposals if proposal.table is not None}
+    rows = sum(proposal.table in shown for proposal in whole.proposals)
+    return rows - sum(proposal.table is not None for proposal in chosen.proposals)
 
 
 def _count_up(advance: Callable[[int], None]) -> Callable[[int], None]:

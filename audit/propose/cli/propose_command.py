@@ -42,7 +42,6 @@ _OF_MODELS = (
 @examples(
     "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
-    "claim propose card.pdf --engine claude --with MODEL --dry-run",
     "claim propose card.pdf --engine local --with MODEL --base-url http://localhost:8000",
 )
 @click.command()
