@@ -45,7 +45,10 @@ class CandidateSpan:
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
 _DESCRIPTION = read_expression("description")
 _QUOTED = re.compile(r"^\s?[“\"«‘'].{20,}[”\"»’']\.?\s?$", re.DOTALL)
-_ENGLISH = re.compile(r"\b(?:the|of|and|to|is|were|for|with|by|that|than|it|from|its|their|all|no|as|we|on|at)\b", re.IGNORECASE)
+_ENGLISH = re.compile(
+    r"\b(?:the|of|and|to|is|were|for|with|by|that|than|it|from|its|their|all|no|as|we|on|at|about|being|never|not|any|has|have|had|when|this|did|are|be|or|more|less|against|after|each|both|without)\b",
+    re.IGNORECASE,
+)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SENTENCE_FROM = 7
 _SPACED_FROM = 12

@@ -228,7 +228,7 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
-    re.compile(r"\b(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentiles?)\b"),
+    re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
@@ -344,6 +344,9 @@ def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[Car
 
 def _read_counts(plain: str) -> Iterator[CardFigure]:
     for hit in (match for pattern in (_FOUND, _THERE_WERE) for match in pattern.finditer(plain)):
+        # "In one instance" tells of a case, and counts none.
+        if hit["one"].isalpha() and re.search(r"\b(?:in|for|of|at)\s(?:only\s)?$", plain[max(0, hit.start() - 12) : hit.start()]):
+            continue
         value = 1.0 if hit["one"].casefold() == "a single" else read_number(hit["one"])
         # "Has not resulted in a single case" is a count of 0.
         if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):

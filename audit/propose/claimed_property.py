@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from audit.propose.card_figures import CardFigure, FigureUnit
 from audit.propose.evaluation_facts import find_benchmark, find_label, list_topics
@@ -71,6 +71,9 @@ def read_property(
     measure = _find_measure(near, figure, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
     class_, class_certainty = _find_class(measure, near, topics)
     direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
+    if measure.row is not None and direction is not None and _OPPOSITE.get(measure.row.fields[2]) == direction.value.partition("_")[0]:
+        # The card calls the other way better than such a measure has: the card's own words name it.
+        measure = replace(measure, row=None)
     span, guess = find_range(figure, tuple(words for words, _, _ in near))
     name = _name(measure, passage, figure, column=column, label=label, topics=[*([evaluation] if evaluation else []), *topics])
     suppressible = measure.row.fields[3] == "y" if measure.row else class_ is PropertyClass.DECEPTION_SCHEMING

@@ -115,8 +115,12 @@ def find_subjects(passage: Passage, figures: Sequence[CardFigure], around: Passa
     words = _ANNOUNCED.sub(lambda match: " " * len(match[0]), passage.words)
     parties = _find_parties(words, models)
     subjects = []
-    for place, _figure in enumerate(figures):
+    announced = _ANNOUNCED.search(passage.words)
+    for place, figure in enumerate(figures):
         owner = _find_owner(words, figures, place, parties)
+        # Behind the announcement figures in parentheses are other models'.
+        if announced is not None and words.rfind("(", announced.end(), figure.start) > words.rfind(")", announced.end(), figure.start):
+            owner = _Owner(None, is_own=False, certainty=SURE, subject="a model in parentheses")
         subjects.append(_settle(owner, passage, parties, around, models))
     return tuple(subjects)
 

@@ -19,6 +19,7 @@ from audit.propose.claim_form import (
 from audit.propose.claimed_property import read_property
 from audit.propose.evaluation_facts import describe_evaluation, find_label
 from audit.propose.figure_subject import (
+    PRONOUN,
     FigureSubject,
     compare_figures,
     drop_announced,
@@ -43,6 +44,9 @@ RULES_VERSION = 3
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
+_MATCHED = "the heads of this table were matched to its figures by their number: compare them with the page"
+_BY_NUMBER, _UNSAID = 0.8, 0.55
+"""The most that can be certain of a figure whose head was matched by number, and of a bound whose sentence names no model."""
 _WRITTEN = 80
 
 
@@ -114,6 +118,8 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
         if subject.is_own is False
     )
     heads = [passage.cells[place].column for place, _ in span.cells]
+    source = reading.card.text[passage.start : passage.stop]
+    is_guessed = len(span.cells) > 1 and not any(mark in source for mark in ("\t", "|", "<"))
     for place, figure, subject in subjects:
         if subject.is_own is False or figure.unit is FigureUnit.MULTIPLE:
             continue
@@ -124,6 +130,9 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
         # Two columns under one head were not told apart.
         if heads.count(passage.cells[place].column) > 1:
             form = replace(form, certainty=0.4, notes=(*form.notes, "another column has the same head: check which figure this is"))
+        if is_guessed:
+            # Text without columns: heads were matched to figures by their number.
+            form = replace(form, certainty=min(form.certainty, _BY_NUMBER), notes=(*form.notes, _MATCHED))
         beside = comparisons or tuple(_compare_rows(passage, place, reading))
         yield _describe(span, form, figure, subject, reading, cell=place, comparisons=beside)
 
@@ -167,6 +176,9 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             and not is_no_result(words, threshold.figure)
         ):
             subject = find_worded_subject(passage, threshold.figure.start, reading.around, reading.models)
+            # A line without a result is a claim only where the sentence says of whom: others define it.
+            if subject.place != "sentence":
+                continue
             form = weigh_doubt(read_threshold(threshold), words)
             yield _describe(span, form, threshold.figure, subject, reading, comparisons=comparisons, signs=signs)
     for figure, subject in own:
@@ -181,6 +193,8 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
         found = read_figure(words, figure, line if line is None or line.relation is not None or line.is_of_another else None)
         if found is not None:
             form = weigh_doubt(weigh_denial(found, words, figure), words)
+            if figure.bound is not None and subject.place != "sentence" and subject.certainty < PRONOUN:
+                form = replace(form, certainty=min(form.certainty, _UNSAID))
             yield _describe(span, form, figure, subject, reading, comparisons=comparisons, signs=signs)
 
 
