@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
+from audit.propose.card_models import CardModels, CardSource, read_models
 from audit.propose.evaluation_facts import AwarenessIndex
-from audit.propose.model_names import CardModels, CardSource, read_models
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import has_word, read_expression, read_words
 from registry.intake.quote_anchor import AnchoredText

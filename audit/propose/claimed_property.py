@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass, replace
 
 from audit.propose.card_figures import CardFigure, FigureUnit
+from audit.propose.card_models import CardModels, looks_like_model
 from audit.propose.evaluation_facts import find_benchmark, find_label, list_topics
-from audit.propose.model_names import CardModels, looks_like_model
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import VocabularyRow, find_rows, has_word, read_vocabulary
 from registry.records.claim import Direction, PropertyClass

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from audit.propose.model_names import fold_name
+from audit.propose.card_models import fold_name
 from audit.propose.proposal_building import rate_confidence
 from registry.records.claim_draft import FieldEvidence, Proposal
 

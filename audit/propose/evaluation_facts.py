@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from audit.propose.model_names import looks_like_model
+from audit.propose.card_models import looks_like_model
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_expression, read_expressions
 from registry.records.audit_case import EvidenceLayer

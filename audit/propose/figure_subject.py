@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from audit.propose.card_figures import CardFigure, FigureUnit
-from audit.propose.model_names import CardModels, ModelMention
+from audit.propose.card_models import CardModels, ModelMention
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_expression
 from registry.records.claim_draft import ComparisonNote

@@ -10,11 +10,11 @@ from typing import Protocol
 from audit.endpoints.model_answers import RequestTrouble
 from audit.propose.candidate_spans import CandidateSpan, CardReading, find_span
 from audit.propose.card_figures import CardFigure, find_figures, find_row_figures
+from audit.propose.card_models import CardSource
 from audit.propose.claim_form import FormReading
 from audit.propose.claimed_property import LONGEST_NAME, PropertyReading, find_range, read_property, slugify
 from audit.propose.evaluation_facts import EvaluationFacts
 from audit.propose.figure_subject import FigureSubject
-from audit.propose.model_names import CardSource
 from audit.propose.model_questions import (
     DIVIDED,
     MALFORMED,

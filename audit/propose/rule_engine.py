@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_span, is_letter_spaced
 from audit.propose.card_figures import CardFigure, FigureUnit, find_row_figures
+from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
     find_hedges,
@@ -29,7 +30,6 @@ from audit.propose.figure_subject import (
     find_version,
     find_worded_subject,
 )
-from audit.propose.model_names import CardSource
 from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
 from audit.propose.vocabulary import has_word

@@ -35,16 +35,16 @@ def read_with_pdfium(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         raise _RefusedError("card-unreadable", "the PDF has no pages that can be read", "download it again")
     # Limits are checked while reading, so that a hostile file does not fill the memory first.
     if count > limits["maximum_pages"]:
-        found = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
-        raise _RefusedError("card-too-long", found, "give the part of it that is the card")
+        problem = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
+        raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     pages: list[str] = []
     characters = 0
     for index in range(count):
         pages.append(_read_page(document, index, limits["maximum_on_a_page"]))
         characters += len(pages[-1])
         if characters > limits["maximum_characters"]:
-            found = f"more than {limits['maximum_characters']:,} characters by page {index + 1:,} of {count:,}"
-            raise _RefusedError("card-too-long", found, "give the part of it that is the card")
+            problem = f"more than {limits['maximum_characters']:,} characters by page {index + 1:,} of {count:,}"
+            raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     bookmarks = _read_bookmarks(document, pypdfium2.PdfiumError)
     return {"extractor": f"pypdfium2 {version('pypdfium2')}", "pages": pages, "bookmarks": bookmarks}
 
@@ -96,8 +96,8 @@ def read_with_calamine(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         merged = [f"{name_cell(*start)}:{name_cell(*end)}" for start, end in sheet.merged_cell_ranges or ()]
         first_row, first_column = sheet.start or (0, 0)
         if sheet.height * sheet.width > limits["maximum_cells"]:
-            found = f"sheet {sheet.name!r} spans {sheet.height:,} rows and {sheet.width:,} columns"
-            raise _RefusedError("table-too-wide", found, "delete empty rows and columns with formats, or save the cells with data as CSV")
+            problem = f"sheet {sheet.name!r} spans {sheet.height:,} rows and {sheet.width:,} columns"
+            raise _RefusedError("table-too-wide", problem, "delete empty rows and columns with formats, or save the cells with data as CSV")
         rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
     except python_calamine.CalamineError as error:
         raise _RefusedError("file-not-readable", f"the file is no XLSX that can be read ({error})", "save it again as XLSX") from error
@@ -132,8 +132,8 @@ def _refuse_archive(data: bytes, most: int) -> None:
         raise _RefusedError("file-not-readable", f"the file is no XLSX that can be read ({error})", "save it again as XLSX") from error
     # What an archive states about itself may be wrong; the limit on the memory of this process holds then.
     if size > most:
-        found = f"its parts inflate to {size:,} bytes, expected at most {most:,}; it was not read"
-        raise _RefusedError("file-too-large", found, "save the sheet with the scores as CSV")
+        problem = f"its parts inflate to {size:,} bytes, expected at most {most:,}; it was not read"
+        raise _RefusedError("file-too-large", problem, "save the sheet with the scores as CSV")
 
 
 def _choose_sheet(workbook: Any, name: str | None) -> Any:
@@ -155,8 +155,8 @@ def _choose_sheet(workbook: Any, name: str | None) -> Any:
     if not full:
         raise _RefusedError("table-empty", f"no visible sheet has data; the sheets are {shown}", "name another one with --sheet")
     if len(full) > 1:
-        found = f"{len(full)} sheets have data: {', '.join(repr(sheet.name) for sheet in full[:_SHEETS_LISTED])}"
-        raise _RefusedError("choice-needed", found, "name one of them with --sheet")
+        problem = f"{len(full)} sheets have data: {', '.join(repr(sheet.name) for sheet in full[:_SHEETS_LISTED])}"
+        raise _RefusedError("choice-needed", problem, "name one of them with --sheet")
     return full[0]
 
 
@@ -222,8 +222,8 @@ def _read_page(document: Any, index: int, most: int) -> str:
     page = document[index]
     text_page = page.get_textpage()
     if text_page.count_chars() > most:
-        found = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
-        raise _RefusedError("card-too-long", found, "give the part of it that is the card")
+        problem = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
+        raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     text: str = text_page.get_text_range()
     if _may_have_table(text) and len(text) == text_page.count_chars():
         text = _set_columns(text_page, text)
@@ -285,6 +285,10 @@ def _explain(code: int, message: str) -> _RefusedError:
     return _RefusedError("card-unreadable", f"the PDF cannot be opened ({message})", "download it again; it may be cut off or damaged")
 
 
+_DISTRIBUTIONS = {"python_calamine": "python-calamine", "pdfminer": "pdfminer.six"}
+"""What `pip install` calls a library whose module has another name."""
+
+
 def main(extractor: str, limits: str) -> None:
     """Answer for the file on standard input."""
     warnings.simplefilter("ignore")
@@ -295,4 +299,8 @@ def main(extractor: str, limits: str) -> None:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:
         answer = dict(zip(("code", "found", "advice"), refusal.args, strict=True))
+    except ModuleNotFoundError as error:
+        name = _DISTRIBUTIONS.get(error.name or "", error.name)
+        found = f"it was not read: the library {name} is not installed"
+        answer = {"code": "extractor-missing", "found": found, "advice": f"pip install {name} (every full installation of caveat has it)"}
     sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8"))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from audit.propose.card_models import CardSource
 from audit.propose.model_engine import AnswerSession, propose_by_model
-from audit.propose.model_names import CardSource
 from audit.propose.model_questions import QuestionSettings
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, run_calls

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.model_names import CardSource
+from audit.propose.card_models import CardSource
 from audit.propose.rule_engine import propose_by_rules
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline

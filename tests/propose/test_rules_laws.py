@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import integers, lists, permutations, sampled_from
 
-from audit.propose.model_names import CardSource
+from audit.propose.card_models import CardSource
 from audit.propose.rule_engine import propose_by_rules
 from registry.intake.card_reader import split_pages
 from registry.intake.outline.card_passages import read_outline

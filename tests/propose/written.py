@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from audit.propose.model_names import CardModels, CardSource, read_models
+from audit.propose.card_models import CardModels, CardSource, read_models
 from audit.propose.passage_context import PassageContext
 from registry.records.system_card import Heading, Outline, Passage, PassageKind, TableCell
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import string
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,17 +140,15 @@ def test_patterns_of_the_task_come_before_those_of_the_scorer() -> None:
     assert marked.dimensions == {"expected_rate": 1.0, "anti_rate": 1.0}
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("pattern", ["(a|aa)+$", "(a|a)*$"])
 def test_a_pattern_that_explodes_makes_an_exclusion_that_names_it(pattern: str) -> None:
     """The search ends near its time limit; what was found before is kept."""
     scorer = PatternScorer(kind="pattern", time_limit_s=0.2)
-    begun = time.perf_counter()
-
     marked = build_pattern_marker(scorer)(task(expected=("a", pattern)), "ab" * 15 + "a" * 3000 + "!")
 
     assert (marked.score, marked.excluded_reason, marked.detail["timed_out"]) == (None, "pattern-time-out", pattern)
     assert len(marked.detail["patterns"]) == 1
-    assert time.perf_counter() - begun < 30
 
 
 def test_nested_repetition_ends_in_time_or_with_an_answer() -> None:

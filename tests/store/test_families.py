@@ -2,20 +2,17 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from time import perf_counter
 from typing import Any
 
 import pytest
 
-from registry.records.claim import ClaimRevision, Form, Relation
+from registry.records.claim import Form, Relation
 from registry.records.claim_status import overlaps_words, read_words
 from registry.records.model_version import ModelRef
-from registry.records.record import Kind
 from registry.records.system_card import MatchResult
 from registry.records.verdict import (
     Basis,
     ClaimClass,
-    Mode,
     RestrictionStatus,
     Standing,
     Verdict,
@@ -65,9 +62,9 @@ def start(writer: Writer) -> tuple[str, str, str]:
 
 def revise(writer: Writer, claim: str, **changes: Any) -> str:
     """Record a revision of *claim* and return its reference."""
-    found = writer.find_claim(claim)
-    assert found is not None
-    revised = replace(found.payload, revision=found.payload.revision + 1, why="because", **changes)
+    known = writer.find_claim(claim)
+    assert known is not None
+    revised = replace(known.payload, revision=known.payload.revision + 1, why="because", **changes)
     writer.append(revised)
     return revised.reference
 
@@ -75,7 +72,7 @@ def revise(writer: Writer, claim: str, **changes: Any) -> str:
 def see(view: View, claim: str) -> tuple[RestrictionStatus, str | None, str | None]:
     """Return what lists show of *claim*: status, the revision whose outcome leads, and the one of another claim on its words."""
     status = view.status(claim.partition("@")[0])
-    (listed,) = [one.status for one in view.list_claims() if one.claim == claim.partition("@")[0]]
+    (listed,) = [summary.status for summary in view.list_claims() if summary.claim == claim.partition("@")[0]]
     dossier = view.dossier(claim.partition("@")[0])
     assert listed == status == dossier.status
     assert dossier.family.gravest == status.gravest
@@ -193,7 +190,7 @@ def test_a_later_holds_stands_beside_a_contradiction(ledger: Ledger) -> None:
 
     with ledger.view() as view:
         assert see(view, claim)[:2] == (RestrictionStatus.NOT_SUPPORTED, f"{claim}@1")
-        verdicts = [one.verdict for one in view.dossier(claim).family.outcomes]
+        verdicts = [result.verdict for result in view.dossier(claim).family.outcomes]
     assert verdicts == [Verdict.CONTRADICTED, Verdict.HOLDS, Verdict.HOLDS]
 
 
@@ -245,7 +242,7 @@ def test_a_status_follows_from_verdict_and_standing(
 ) -> None:
     """The table of words.md, section 3; every verdict has a status with every standing, and a missing standing never makes it stronger."""
     assert find_restriction(verdict, standing) is expected
-    assert {find_restriction(one, None) for one in Verdict}.isdisjoint({RestrictionStatus.SUPPORTED, RestrictionStatus.UNAUDITED})
+    assert {find_restriction(member, None) for member in Verdict}.isdisjoint({RestrictionStatus.SUPPORTED, RestrictionStatus.UNAUDITED})
     assert find_gravity(Verdict.CONTRADICTED, VerdictStanding.PROVISIONAL) < find_gravity(Verdict.HOLDS, VerdictStanding.ESTABLISHED)
 
 
@@ -260,33 +257,3 @@ def test_words_overlap_by_containment_or_half_of_the_shorter() -> None:
     assert overlaps(whole, "model refuses at least 90 % of harmful requests in English, French and German text")
     assert not overlaps(whole, "The model refuses at least one request in each session that we ran with people.")
     assert not overlaps(whole, "")
-
-
-def test_ten_thousand_claims_are_listed_in_seconds(ledger: Ledger) -> None:
-    """A family is found by its passage: the time for a list grows with the claims, not with their square, which would be 25 times."""
-    seconds = {}
-    with ledger.write(actor="LAB") as writer:
-        phi = make.settle(writer)
-        card = make.add_card(writer)
-    for count in (1_000, 4_000):
-        with ledger.write(actor="LAB") as writer:
-            names = writer.allocate(Kind.CLAIM, "LAB", count)
-            writer.append_many([_at(name, phi, card, place) for place, name in enumerate(names)])
-            for name in names[:: count // 100]:
-                audit = make.add_audit(writer, f"{name}@1")
-                reading = make.verdict(Form.PREVALENCE, ClaimClass.UNDETERMINED, mode=Mode.NOISY, resolves="more tasks")
-                writer.append(make.restriction(audit, f"{name}@1", reading))
-        with ledger.view() as view:
-            begun = perf_counter()
-            listed = sum(1 for _ in view.list_claims())
-            seconds[listed] = perf_counter() - begun
-    few, many = seconds
-    assert (few, many) == (1_000, 5_000)
-    # PostgreSQL has no statistics of rows that were written a moment ago, so its plan for the longer list may be a poor one.
-    assert seconds[many] < 20 * max(seconds[few], 0.2)
-
-
-def _at(name: str, phi: str, card: str, place: int) -> ClaimRevision:
-    quote = f"It does not scheme in case {place} of the suite."
-    anchor = replace(make.anchor(), start=100 * place, stop=100 * place + len(quote), exact=quote)
-    return make.claim(name, phi, card=f"{card}@1", quote=quote, quote_status=make.QuoteStatus.VERBATIM, anchor=anchor)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE, api_option
+from audit.cli.analysis_options import FILE, api_option, send_key_option
 from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault
 
@@ -69,6 +69,7 @@ _OF_MODELS = (
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="model: of a call."
 )
+@send_key_option("model: a ")
 @click.option("--retry-failed", is_flag=True, help="model: ask again where a call failed.")
 @click.option("--batch", is_flag=True, help="model: by Message Batches, at half the price; run the same command again to collect.")
 @click.option("--repeat-lost", is_flag=True, help="model: ask again what was in flight when it was killed; it may be billed twice.")

@@ -80,7 +80,7 @@ def _find_pipes(line: str, at: int) -> Iterator[int]:
 
 
 def read_html_tables(text: str, start: int, stop: int) -> list[SourceTable]:
-    """Return the tables that stand between *start* and *stop*; one within another belongs to the cell it stands in."""
+    """Return the tables that are between *start* and *stop*; one within another belongs to the cell it is in."""
     reader = _TableReader()
     for match in _TAG.finditer(text, start, stop):
         reader.take(match)
@@ -415,7 +415,7 @@ def find_tabbed_tables(text: str) -> list[SourceTable]:
 
 
 def find_printed_tables(text: str) -> list[SourceTable]:
-    """Return the tables of a printed card whose columns the extractor wrote as tabs (registry/intake/column_layout.py).
+    """Return the tables of a printed card with columns that the extractor wrote as tabs (registry/intake/column_layout.py).
 
     Lines above the first figures are heads. Short lines between rows of equal width name the rows below them.
     """
@@ -564,7 +564,7 @@ def read_grid(table: SourceTable, read_words: Callable[[int, int], str]) -> list
     """Return the rows of *table*, each cell readable and under what the heads above it say.
 
     Rows of `th` cells, rows of `thead`, and the first row where no other is a head are heads; so is a row that says one thing over
-    all columns, which then stands above the labels of the rows below it.
+    all columns, which then is above the labels of the rows below it.
     """
     grid = _lay_out(table, read_words)
     heads = _find_head_rows(table, grid)

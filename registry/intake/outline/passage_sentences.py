@@ -174,7 +174,7 @@ _LONGEST_INSERTION = 500
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return where each sentence of *text* begins and ends; together they are the whole of it but for the spaces between.
 
-    *text* is one paragraph with its white space folded. What stands in parentheses or in directed quotation marks is not split.
+    *text* is one paragraph with its white space folded. What is in parentheses or in directed quotation marks is not split.
     """
     insertions = _find_insertions(text)
     spans: list[tuple[int, int]] = []
@@ -323,7 +323,7 @@ class ReadablePassage:
         return self._to_card(start), self._to_card(stop - 1) + 1
 
     def find(self, position: int) -> int:
-        """Return the first character of `words` that was made of what stands at or after *position* in the card."""
+        """Return the first character of `words` that was made of what is at or after *position* in the card."""
         low, high = 0, len(self.words)
         while low < high:
             middle = (low + high) // 2
@@ -352,7 +352,7 @@ class PassageReader:
         """Return what the *pieces* (start, stop) of the card say together, with their way back.
 
         Args:
-            marks: numbers of the footnotes that stand on the same page; only these are taken for marks after a bare word.
+            marks: numbers of the footnotes that are on the same page; only these are taken for marks after a bare word.
         """
         joined, at, kept = "", 0, []
         parts = []
