@@ -195,7 +195,8 @@ LONGEST_QUOTE = 300
 """Characters that are kept of something dropped."""
 MALFORMED = frozenset({"answer-empty", "answer-not-json", "answer-without-claims"})
 """Reasons for which the same question is asked once more."""
-DIVIDED = frozenset({"answer-refused", "answer-cut"})
+_REFUSED, _CUT_SHORT = "answer-refused", "answer-cut"
+DIVIDED = frozenset({_REFUSED, _CUT_SHORT})
 """Reasons for which a window is asked about in two halves: what is refused, or too much, may be only a part of it."""
 _NOTHING = frozenset({"", "none", "null", "n/a", "unknown", "not stated", "not known"})
 
@@ -284,9 +285,9 @@ def _find_reason(answer: Response) -> str | None:
     if answer.failure is not None:
         return answer.failure.code
     if answer.stop_reason == "refusal":
-        return "answer-refused"
+        return _REFUSED
     if answer.stop_reason in CUT:
-        return "answer-cut"
+        return _CUT_SHORT
     return None if (answer.text or "").strip() else "answer-empty"
 
 
