@@ -23,6 +23,8 @@ SECTIONS = {
     },
     "Publish and check": {
         "report": "Write the supplements of claims and cards.",
+        "site": "Write the registry as a website of static files.",
+        "serve": "Serve the registry over HTTP, to be read.",
         "verify": "Check supplements, proofs, bundles and registries.",
         "stale": "Review claims that a change may have overtaken.",
         "compare": "Compare the claims of two registries or bundles.",

@@ -22,7 +22,7 @@ from registry.cli.application import (
 from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import ConflictError, Fault
-from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion, find_endpoint_conflicts
+from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion
 
 if TYPE_CHECKING:
     from registry.registration.model_lineage import ModelUpdateResult
@@ -105,40 +105,10 @@ def list_(app: App, /, *, output: ListOutput) -> None:
 @pass_app
 def show(app: App, *, version: str) -> None:
     """Show a model version: lineage, status, claims."""
-    from registry.cli.model_presenter import VersionClaims, VersionPage, find_deprecation, present_version
-    from registry.records.claim_status import Staleness
-    from registry.records.verdict import RestrictionStatus
-    from registry.registration.model_lineage import ENDED, require_model
+    from registry.cli.model_presenter import collect_version, present_version
 
-    wanted = parse_model(version, where="VERSION")
     with app.view() as view:
-        require_model(view, wanted)
-        model_version = view.find_model(wanted)
-        claims = [claim.status for claim in view.list_claims(model=wanted)]
-        lineage, events = view.lineage(), view.list_model_events(wanted)
-        names, statements = view.list_endpoint_names(), view.list_endpoint_statements()
-    # Withdrawn, rejected and superseded claims need no attention.
-    current = [status for status in claims if status.lifecycle not in ENDED]
-    page = VersionPage(
-        model=wanted,
-        registered=model_version.payload if model_version else None,
-        comes_from=tuple(lineage.preceding(wanted)),
-        ancestors=tuple(lineage.ancestors(wanted)),
-        followed_by=tuple(lineage.following(wanted)),
-        newest=tuple(lineage.newest(wanted)),
-        deprecation=find_deprecation(lineage, wanted),
-        claims=VersionClaims(
-            current=len(current),
-            audited=sum(status.restriction is not RestrictionStatus.UNAUDITED for status in current),
-            needs_review=sum(status.staleness is Staleness.NEEDS_REVIEW for status in current),
-            stale=sum(status.staleness is Staleness.STALE for status in current),
-            ended=len(claims) - len(current),
-        ),
-        endpoint_names=tuple(name for name in names if name.model == wanted),
-        endpoint_conflicts=find_endpoint_conflicts(names, wanted),
-        endpoint_statements=tuple(statement for statement in statements if statement.payload.model == wanted),
-        events=events,
-    )
+        page = collect_version(view, parse_model(version, where="VERSION"))
     app.report(present_version(page))
 
 

@@ -11,6 +11,7 @@ from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, Branch, Facts, Title, Verbatim
 from registry.present.listings import Column
+from registry.records.claim_status import Staleness
 from registry.records.dossier import Recorded
 from registry.records.estimates import Differential
 from registry.records.model_version import (
@@ -23,11 +24,13 @@ from registry.records.model_version import (
     ModelLink,
     ModelRef,
     ModelVersion,
+    find_endpoint_conflicts,
 )
 from registry.records.record import Record
+from registry.records.verdict import RestrictionStatus
 from registry.registration.claim_search import write_plain
 from registry.registration.log_survey import ListedVersion
-from registry.registration.model_lineage import name_descent, write_model
+from registry.registration.model_lineage import ENDED, name_descent, require_model, write_model
 from registry.report.number_format import format_range, format_signed
 from registry.report.supplement_wording import get_words
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from registry.cli.model_commands import Aftermath
     from registry.registration.model_lineage import EndpointStatement
     from registry.registration.stale_claims import KnownOutcome
+    from registry.store.registry_view import View
     from registry.store.version_lineage import Lineage
 
 
@@ -84,6 +88,36 @@ class VersionPage(Record):
     events: tuple[Recorded[ModelEvent], ...]
     """After its registration, on either side of a link, in log order; also those that were taken back."""
     schema: Literal["caveat/model/1"] = "caveat/model/1"
+
+
+def collect_version(view: "View", model: ModelRef) -> VersionPage:
+    """Return what is known of the version *model*; raises NotFoundError for one that is neither registered nor named by a claim."""
+    require_model(view, model)
+    version = view.find_model(model)
+    claims = [claim.status for claim in view.list_claims(model=model)]
+    lineage, names = view.lineage(), view.list_endpoint_names()
+    # Withdrawn, rejected and superseded claims need no attention.
+    current = [status for status in claims if status.lifecycle not in ENDED]
+    return VersionPage(
+        model=model,
+        registered=version.payload if version else None,
+        comes_from=tuple(lineage.preceding(model)),
+        ancestors=tuple(lineage.ancestors(model)),
+        followed_by=tuple(lineage.following(model)),
+        newest=tuple(lineage.newest(model)),
+        deprecation=find_deprecation(lineage, model),
+        claims=VersionClaims(
+            current=len(current),
+            audited=sum(status.restriction is not RestrictionStatus.UNAUDITED for status in current),
+            needs_review=sum(status.staleness is Staleness.NEEDS_REVIEW for status in current),
+            stale=sum(status.staleness is Staleness.STALE for status in current),
+            ended=len(claims) - len(current),
+        ),
+        endpoint_names=tuple(name for name in names if name.model == model),
+        endpoint_conflicts=find_endpoint_conflicts(names, model),
+        endpoint_statements=tuple(statement for statement in view.list_endpoint_statements() if statement.payload.model == model),
+        events=view.list_model_events(model),
+    )
 
 
 def present_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> Answer:

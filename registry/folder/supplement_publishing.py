@@ -128,9 +128,13 @@ class SupplementCollector:
     What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
     """
 
-    def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None) -> None:
-        """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`."""
+    def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None, is_proven: bool = True) -> None:
+        """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`.
+
+        Without *is_proven*, supplements have no proof that their entries are in the log.
+        """
         self._view = view
+        self._is_proven = is_proven
         self._moment = _find_last_moment(view)
         # A supplement may use rows, but the rows of its entries, and of every entry that names its
         # subject, are compared with their statements first (decision of 2026-11-22). Lineage and
@@ -171,11 +175,16 @@ class SupplementCollector:
         # The status follows from outcomes of the whole family, so the rows of all of its claims are
         # compared.
         self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
+        if not self._is_proven:
+            return name_subject(self._add_superseded(assembled))
         # The statements that the record quotes are opened, so that their leaves can be computed from
         # it.
         opened = [recorded.entry.seq for recorded in list_recorded(assembled)]
         proven = replace(assembled, inclusion=prove(self._view, list_entries(assembled), openings=opened))
-        return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
+        return name_subject(self._add_superseded(proven))
+
+    def _add_superseded(self, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
+        return replace(supplement, superseded=self._later.find(supplement.identifier.partition("#")[0]))
 
     def _assemble(self, subject: Identifier) -> Supplement | CardSupplement:
         if subject.kind is Kind.CARD:

@@ -12,10 +12,11 @@ from registry.records.estimates import Differential
 from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
-from registry.records.verdict import ReadingVerdict, Restriction, Verdict, find_gravity
+from registry.records.verdict import Basis, ReadingVerdict, Restriction, Verdict, find_gravity
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
+_CHUNK = 400
 UNAUDITED = "not_audited"
 """What stands for a verdict where a claim has none."""
 
@@ -62,6 +63,8 @@ class ListedClaim(Record):
     """None where the property is sealed."""
     reading: ReadingVerdict | None
     """Of the outcome that leads; None where there is none, or its text was erased."""
+    basis: Basis | None
+    """The evidence basis of that outcome; None without one."""
     ed: Differential | None
     """The estimate of that outcome: of several deployment descriptions, the one with the largest |ED|. None without an estimate."""
     ed_spec: str | None
@@ -84,6 +87,15 @@ def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClai
     passing = [summary for summary in summaries if _passes(summary, query, pattern)]
     listed = _add_outcomes(view, passing, log)
     return [claim for claim in listed if _is_wanted(claim, query)]
+
+
+def read_claims(view: View, names: Iterable[str], *, log: str) -> list[ListedClaim]:
+    """Return the claims *names*, `CLM-…`, with their outcomes, in log order; those without a revision are left out."""
+    wanted = sorted(set(names))
+    # Each query asks for some hundred: databases limit the parameters of one.
+    parts = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+    summaries = [summary for part in parts for summary in view.list_claims(names=part)]
+    return _add_outcomes(view, sorted(summaries, key=lambda summary: summary.seq), log)
 
 
 def write_verdict(summary: ClaimSummary) -> str:
@@ -141,6 +153,7 @@ def _add_outcomes(view: View, summaries: Sequence[ClaimSummary], log: str) -> li
                 registered=times[summary.seq],
                 property_class=classes[summary.property],
                 reading=known.classification.primary if known else None,
+                basis=known.basis if known else None,
                 ed=ed,
                 ed_spec=spec,
             )

@@ -111,6 +111,8 @@ def render_qr(text: str) -> Markup:
 # As many specifications as one page holds.
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
+_SITE_FOLDER = "web"
+"""Below it: templates and style of a site alone, which no supplement depends on."""
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
@@ -161,15 +163,15 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     record, digest = render_json(supplement), digest_record(supplement)
     environment = _environment(covers)
     backings = Backings(supplement)
+    name, more = _collect_page_facts(supplement, environment, medium)
     facts: dict[str, Any] = {
-        "supplement": supplement,
-        "medium": medium.value,
+        **more,
+        "is_linked": False,
         "neighbours": [output_format.value for output_format in OutputFormat if output_format in neighbours],
         "templates": Markup(template_digest()),  # noqa: S704  (hexadecimal; paper shortens other digests)
         "security_policy": SECURITY_POLICY,
         "record_digest": digest,
         "qr": render_qr(describe_position(supplement, digest)),
-        "foot": _build_foot(supplement),
         # Nothing is claimed to be proven without proofs in the record.
         "proven": len(list_entries(supplement)) if supplement.inclusion else 0,
         "backed_groups": backings.list_groups() if supplement.inclusion else (),
@@ -182,10 +184,15 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     }
     if isinstance(supplement, Supplement):
         facts["backed"] = list_backed(supplement, backings)
-    name, more = _collect_facts(supplement, environment, medium)
-    facts |= collect_disputes(supplement) | collect_disclosed(supplement) | more
     html = environment.get_template(name).render(facts)
     return html if medium is Medium.PRINT else _put_in_style(_label_cells(html))
+
+
+def _collect_page_facts(supplement: AnySupplement, environment: Environment, medium: Medium) -> tuple[str, dict[str, Any]]:
+    """Return the template of *supplement*, and what it needs wherever it is shown: in a file by itself, or as a page of a site."""
+    name, more = _collect_facts(supplement, environment, medium)
+    own = {"supplement": supplement, "medium": medium.value, "foot": _build_foot(supplement)}
+    return name, own | collect_disputes(supplement) | collect_disclosed(supplement) | more
 
 
 _STYLE = Markup("/* style */")
@@ -233,6 +240,32 @@ def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
     return _put_in_style(_label_cells(text)).encode()
 
 
+def render_linked_page(
+    name: str, facts: Mapping[str, Any], *, find_link: Callable[[str], str | None], supplement: Supplement | CardSupplement | None = None
+) -> bytes:
+    """Return a page of a site: its style and fonts are files of the site, and it has neither record nor proof inside.
+
+    Args:
+        name: the template, in `report_templates/web`.
+        facts: what it prints; those of *supplement* come first.
+        find_link: gives the address of a claim or card, `CLM-…@n`, as seen from the page; None for what has no page.
+        supplement: what the page is about, where it shows one.
+    """
+    environment = _linked_environment()
+    known = {} if supplement is None else _collect_page_facts(supplement, environment, Medium.SCREEN)[1]
+    known |= {"is_linked": True, "find_link": find_link, "medium": Medium.SCREEN.value}
+    return _label_cells(environment.get_template(f"{_SITE_FOLDER}/{name}").render(known | dict(facts))).encode()
+
+
+@cache
+def site_template_digest() -> str:
+    """Return the SHA-256 over everything that shapes a page of a site beside its records."""
+    total = hashlib.sha256(template_digest().encode())
+    for path in sorted(_files(find_resource(_FOLDER) / _SITE_FOLDER)):
+        total.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
 def describe_position(supplement: AnySupplement, digest: str) -> str:
     """Return what the QR code says, a line each: identifier, record digest, log with the number of its entries, root of the log's tree.
 
@@ -265,6 +298,8 @@ def template_digest() -> str:
     for name in ("caveat", "weasyprint", "jinja2", "segno", "fonttools", "brotli"):
         total.update(f"{name} {version(name)}\n".encode())
     for path in sorted(_files(folder)):
+        if path.parent.name == _SITE_FOLDER:
+            continue
         # Sorted relative paths give the same digest wherever the files are installed.
         total.update(path.relative_to(folder).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
@@ -417,6 +452,21 @@ def _environment(covers: Covers | None) -> Environment:
     )
     environment.filters |= _filters(covers)
     environment.globals |= _globals()
+    return environment
+
+
+@cache
+def _linked_environment() -> Environment:
+    """The environment of pages of a site: as that of the screen, but names of claims and cards lead to pages and not to files."""
+
+    @pass_context
+    def find_page(context: Context, name: str, _medium: str) -> str | None:
+        address: str | None = context["find_link"](name)
+        return address
+
+    environment = _environment(None).overlay(auto_reload=False)
+    # An overlay shares its filters with what it lies over.
+    environment.filters = {**environment.filters, "file_of": find_page}
     return environment
 
 

@@ -55,6 +55,11 @@ class View(LogReader):
         table = claim_revision
         return self.first_recorded(select(table.c.seq).where(self.visible(table), table.c.claim == claim_id, table.c.revision == revision))
 
+    def count_revisions(self, claim_id: str) -> int:
+        """Return how many revisions the claim `CLM-…` has; 0 also where it does not exist."""
+        table = claim_revision
+        return int(self.one_value(select(func.count()).select_from(table).where(self.visible(table), table.c.claim == claim_id)))
+
     def claim_exists(self, claim_id: str) -> bool:
         """Whether the claim's identifier is in use, be it only reserved."""
         # The prefix is compared first: identifiers of all kinds share one table.
@@ -71,11 +76,13 @@ class View(LogReader):
         model: ModelRef | None = None,
         property: str | None = None,  # noqa: A002  (the word of the record)
         text: str = "",
+        names: Sequence[str] | None = None,
         limit: int | None = None,
     ) -> Iterator[ClaimSummary]:
         """Yield the current revision of each claim with its status, in log order; memory stays flat.
 
         Args:
+            names: only these claims, `CLM-…`, a few hundred at most.
             card: only claims that quote this card, `CRD-…` or one revision of it, `CRD-…@n`.
             model: only claims about this model version.
             property: only claims about this property, with or without `@n`.
@@ -83,6 +90,8 @@ class View(LogReader):
             limit: at most so many.
         """
         narrowed = [*claims.narrow(card=card, model=model, property_=property), *claims.match_words(text)]
+        if names is not None:
+            narrowed.append(claim_revision.c.claim.in_(names))
         return claims.list_summaries(self, narrowed, limit)
 
     def list_quoting(self, card: str) -> tuple[str, ...]:
@@ -344,6 +353,12 @@ class View(LogReader):
         table = publication
         return self.recorded_by(select(table.c.seq).where(self.visible(table), table.c.sha256 == bytes.fromhex(sha256)))
 
+    def list_publications(self, subject: str | None = None) -> tuple[Recorded[Publication], ...]:
+        """Return all publications, or those of one claim or card, `CLM-…` or `CRD-…`, in log order."""
+        table = publication
+        wanted = select(table.c.seq).where(self.visible(table))
+        return self.recorded_by(wanted if subject is None else wanted.where(table.c.subject == subject))
+
     def list_published(self) -> frozenset[str]:
         """Return the digests of all files that were published, hexadecimal."""
         table = publication
@@ -395,6 +410,10 @@ class View(LogReader):
         if not self.is_used(named.bare):
             raise dossiers.not_found(self, named.kind.name.lower(), named.bare)
         return dossiers.find_history(self, named)
+
+    def find_last_named(self, identifier: Identifier) -> int:
+        """Return the last entry of what `history` returns for *identifier*, 0 without one."""
+        return max(dossiers.find_history_entries(self, identifier), default=0)
 
     def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:
         recorded = {revision.entry.seq: revision for revision in self.recorded(entries.values())}

@@ -16,7 +16,7 @@ from tests.docs.transcripts import check_pages
         ("tables.md",),
         ("for-labs.md",),
         ("for-auditors.md",),
-        ("contesting.md",),
+        ("contesting.md", "web.md"),
         ("contexts.md",),
         ("replay.md",),
         ("sealing.md",),

@@ -1,0 +1,284 @@
+"""A registry as a folder of files: links, increments, interruptions, and the comparison with the registry."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from registry.errors import CaveatError
+from registry.store.ledger import Ledger
+from tests.cli.given_out import ask, run
+from tests.cli.scenario import CARD
+from tests.report.hostile import HOSTILE
+from web.pages.addresses import LinkStyle, PageSettings
+from web.site import site_export
+from web.site.site_check import check_site
+from web.site.site_export import export_site, read_manifest
+
+FILES = PageSettings(links=LinkStyle.FILES)
+FIRST = "CLM-AISI-2026-0001-S"
+SECOND = "CLM-AISI-2026-0002-Q"
+
+
+def write(ledger: Ledger, place: Path, settings: PageSettings = FILES, *, as_of: int | None = None) -> site_export.ExportResult:
+    with ledger.view(as_of) as view:
+        return export_site(view, place, settings, open_view=ledger.view)
+
+
+def read(place: Path) -> dict[str, bytes]:
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("settings", [FILES, PageSettings(links=LinkStyle.CLEAN, base="https://claims.example.org/registry")])
+def test_every_link_leads_to_a_page_and_every_file_is_the_one_of_the_registry(
+    ledger: Ledger, tmp_path: Path, settings: PageSettings
+) -> None:
+    write(ledger, tmp_path / "site", settings)
+
+    report = check_site(ledger, tmp_path / "site")
+
+    assert report.faults == ()
+    assert report.links > 500
+
+
+def test_an_export_that_finds_nothing_new_writes_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    first = write(ledger, tmp_path / "site")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "site").rglob("*")}
+
+    again = write(ledger, tmp_path / "site")
+
+    assert (again.written, again.removed, again.unchanged) == (0, 0, first.written)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "site").rglob("*")} == before
+
+
+def test_an_entry_about_one_claim_leaves_the_pages_of_the_others_as_they_are(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
+    """Whatever the size of the log is: pages of claims and cards do not contain it."""
+    write(ledger, tmp_path / "site")
+    before = read(tmp_path / "site")
+    run("claim", "withdraw", "CLM-AISI-2026-0003-O", "--reason", "retracted", "--yes")
+
+    write(ledger, tmp_path / "site")
+    after = read(tmp_path / "site")
+
+    changed = {name for name in after if before.get(name) != after[name]}
+    assert {name for name in changed if name.startswith("CLM-")} >= {"CLM-AISI-2026-0003-O/index.html"}
+    assert not [name for name in changed if FIRST in name or SECOND in name]
+    # A folder that was kept up to date is the one that is written from nothing.
+    write(ledger, tmp_path / "anew")
+    assert after == read(tmp_path / "anew")
+
+
+def test_a_site_that_is_kept_up_to_date_is_the_one_that_is_written_from_nothing(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
+    """After each kind of statement that changes pages of claims or cards which it does not name itself."""
+    write(ledger, tmp_path / "kept")
+    claims = [claim["claim"] for claim in ask("claim", "list")["claims"]]
+    (folder / "card2.md").write_text(CARD.replace("92%", "93%"), encoding="utf-8")
+    steps = (
+        ("contest", "answer", "CON-AISI-2026-0001-T", "--reason", "It is measured as the card says"),
+        ("card", "add", "card2.md", "--publisher", "LAB", "--revises", ask("card", "list")["cards"][0]["card"], "--reason", "a new figure"),
+        ("model", "update", "LAB/M/1", "LAB/M/2", "--reason", "the successor"),
+        ("contest", "open", claims[1], "--reason", "the scorer"),
+        ("claim", "supersede", "CLM-AISI-2026-0003-O", FIRST, "--reason", "the same", "--yes"),
+    )
+    sizes = []
+    for place, step in enumerate(steps):
+        run(*step)
+        sizes.append(write(ledger, tmp_path / "kept").log_size)
+        write(ledger, tmp_path / f"anew{place}")
+        assert read(tmp_path / "kept") == read(tmp_path / f"anew{place}"), step
+    # A step that the command refuses would show nothing.
+    assert len(set(sizes)) >= 4
+
+
+def test_a_site_as_of_an_earlier_entry_is_the_one_that_was_written_then(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
+    with ledger.view() as view:
+        size = view.log_size
+    write(ledger, tmp_path / "then")
+    run("claim", "withdraw", SECOND, "--reason", "retracted", "--yes")
+
+    write(ledger, tmp_path / "now", as_of=size)
+
+    assert read(tmp_path / "now") == read(tmp_path / "then")
+
+
+@pytest.mark.parametrize("after", ["parts", "journal", "half of the names"])
+def test_an_interrupted_export_leaves_the_old_site_or_the_new_one(
+    folder: Path, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    place = tmp_path / "site"
+    write(ledger, place)
+    old = read(place)
+    run("claim", "withdraw", SECOND, "--reason", "retracted", "--yes")
+    shutil.copytree(place, tmp_path / "new")
+    write(ledger, tmp_path / "new")
+
+    def stop(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if after == "parts":
+            patch.setattr(site_export, "replace_file", stop)
+        elif after == "journal":
+            settle = site_export.settle
+            patch.setattr(site_export, "settle", lambda where: stop() if (where / site_export.JOURNAL).exists() else settle(where))
+        else:
+            count, replace = iter(range(100)), site_export.os.replace
+            patch.setattr(
+                site_export.os,
+                "replace",
+                lambda one, other: (
+                    stop() if next(count) == 5 and ".part" in str(one) and other.name != site_export.JOURNAL else replace(one, other)
+                ),
+            )
+        with pytest.raises(KeyboardInterrupt):
+            write(ledger, place)
+    if after == "parts":
+        assert {name: data for name, data in read(place).items() if ".part" not in name} == old
+
+    site_export.settle(place)
+
+    assert read(place) == (old if after == "parts" else read(tmp_path / "new"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda site: (site / "index.html").write_text("<a href='https://evil.example/'>x</a>"), "site-damaged"),
+        (lambda site: (site / "cards/index.html").unlink(), "site-damaged"),
+        (lambda site: (site / "stranger.html").write_text("x"), "site-damaged"),
+        (
+            lambda site: (site / "index.html").write_bytes((site / "index.html").read_bytes().replace(b"cards/index", b"cars/index")),
+            "link-broken",
+        ),
+    ],
+)
+def test_the_check_names_what_is_wrong(ledger: Ledger, tmp_path: Path, damage: object, found: str) -> None:
+    write(ledger, tmp_path / "site")
+    assert callable(damage)
+    damage(tmp_path / "site")
+
+    report = check_site(ledger, tmp_path / "site")
+
+    assert found in {fault.code for fault in report.faults}
+
+
+def test_a_page_that_is_exchanged_together_with_its_digest_is_found(ledger: Ledger, tmp_path: Path) -> None:
+    """Who can write the folder can write the manifest too: only the registry decides."""
+    import hashlib
+
+    write(ledger, tmp_path / "site")
+    page = tmp_path / "site" / FIRST / "index.html"
+    page.write_bytes(page.read_bytes().replace(b"Contradicted", b"Holds"))
+    manifest = read_manifest(tmp_path / "site")
+    assert manifest is not None
+    manifest["files"][f"{FIRST}/index.html"]["sha256"] = hashlib.sha256(page.read_bytes()).hexdigest()
+    (tmp_path / "site" / "manifest.json").write_text(json.dumps(manifest))
+
+    assert [fault.where for fault in check_site(ledger, tmp_path / "site").faults] == [f"{FIRST}/index.html"]
+
+
+def test_a_folder_of_something_else_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+
+    with pytest.raises(CaveatError) as error:
+        write(ledger, tmp_path)
+
+    assert error.value.code == "file-in-the-way"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["thesis.tex"]
+
+
+def test_a_forged_manifest_removes_nothing_outside_the_folder(ledger: Ledger, tmp_path: Path) -> None:
+    write(ledger, tmp_path / "site")
+    (tmp_path / "precious.txt").write_text("x")
+    manifest = read_manifest(tmp_path / "site")
+    assert manifest is not None
+    manifest["files"]["../precious.txt"] = {"sha256": "0" * 64, "state": "x"}
+    (tmp_path / "site" / "manifest.json").write_text(json.dumps(manifest))
+
+    with pytest.raises(CaveatError):
+        write(ledger, tmp_path / "site")
+
+    assert (tmp_path / "precious.txt").exists()
+
+
+def test_an_older_registry_does_not_take_a_site_back(ledger: Ledger, tmp_path: Path) -> None:
+    write(ledger, tmp_path / "site")
+
+    with pytest.raises(CaveatError) as error:
+        write(ledger, tmp_path / "site", as_of=10)
+
+    assert error.value.code == "folder-ahead"
+
+
+def test_hostile_texts_stay_texts_on_every_page(ledger: Ledger, tmp_path: Path) -> None:
+    """No element, address or hidden character of a quotation or an objection gets out of its place."""
+    write(ledger, tmp_path / "site")
+    pages = {name: data.decode() for name, data in read(tmp_path / "site").items() if name.endswith((".html", ".atom"))}
+
+    assert sum("alert(1)" in page for page in pages.values()) > 5
+    for name, page in pages.items():
+        assert "<script" not in page, name
+        assert "<img" not in page, name
+        assert "style=" not in page, name
+        assert not set("\u202e\u200b\ufeff\x1b") & set(page), name
+
+
+def test_no_page_loads_anything_from_elsewhere(ledger: Ledger, tmp_path: Path) -> None:
+    import re
+
+    write(ledger, tmp_path / "site")
+
+    for name, data in read(tmp_path / "site").items():
+        if name.endswith((".html", ".css")):
+            assert not re.search(rb"""(?:src|href|action)=["']?https?:|url\(["']?(?:https?:|//)|@import""", data), name
+
+
+def test_an_erased_quotation_leaves_every_page(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
+    """The address of the claim stays, and says that the text was erased."""
+    write(ledger, tmp_path / "site")
+    entries = [entry for entry in ask("claim", "history", "CLM-AISI-2026-0004-M")["entries"] if entry["entry"]["kind"] == "claim_revision"]
+    run("admin", "log", "erase", str(entries[0]["entry"]["seq"]), "--reason", "a name", "--yes")
+
+    write(ledger, tmp_path / "site")
+
+    left = read(tmp_path / "site")
+    assert not [name for name, data in left.items() if b"evil.example/x.png" in data and b"CON-" not in data]
+    assert "erased" in left["CLM-AISI-2026-0004-M/index.html"].decode()
+    assert check_site(ledger, tmp_path / "site").faults == ()
+
+
+def test_citations_name_exactly_one_text(ledger: Ledger, tmp_path: Path) -> None:
+    write(ledger, tmp_path / "site", PageSettings(base="https://claims.example.org"))
+    place = tmp_path / "site"
+
+    csl = json.loads((place / f"{FIRST}@1.csl.json").read_bytes())[0]
+    datacite = json.loads((place / f"{FIRST}@1.datacite.json").read_bytes())
+    bibtex = (place / f"{FIRST}@1.bib").read_text()
+
+    assert csl["id"] == datacite["identifiers"][0]["identifier"]
+    assert csl["id"].startswith(f"{FIRST}@1#")
+    assert csl["URL"] == f"https://claims.example.org/{FIRST}@1/"
+    assert f"Claim revision {FIRST}@1" in bibtex
+    hostile = (place / "CLM-AISI-2026-0004-M@1.bib").read_text()
+    # Braces of a quotation cannot end the entry: what is not escaped is balanced.
+    bare = hostile.replace("\\\\", "").replace("\\{", "").replace("\\}", "").replace("\\textbackslash{}", "")
+    assert bare.count("{") == bare.count("}")
+    assert HOSTILE not in hostile
+
+
+def test_the_command_writes_checks_and_refuses_to_publish_an_example(folder: Path, tmp_path: Path) -> None:
+    written = ask("site", "-o", str(tmp_path / "site"))
+    checked = ask("site", "check", str(tmp_path / "site"))
+
+    assert written["written"] == checked["files"] > 50
+    assert checked["faults"] == []
+
+
+def test_a_page_of_a_claim_is_small(ledger: Ledger, tmp_path: Path) -> None:
+    """At most 15 kB compressed, without a script; style and fonts are shared."""
+    import gzip
+
+    write(ledger, tmp_path / "site")
+
+    assert len(gzip.compress((tmp_path / "site" / FIRST / "index.html").read_bytes())) < 15_000

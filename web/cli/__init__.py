@@ -1,0 +1,1 @@
+"""The commands `caveat serve` and `caveat site`."""

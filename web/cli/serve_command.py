@@ -1,0 +1,51 @@
+"""`caveat serve`: a registry over HTTP, to be read."""
+
+from pathlib import Path
+
+import click
+
+from registry.cli.application import App, examples, pass_app_only
+from registry.configuration import DEFAULT_FILE
+from registry.errors import Fault, UnavailableError
+
+
+@examples("serve", "serve --port 8080", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8017, show_default=True, help="The port to listen at.")
+@click.option("--base", metavar="URL", help="The address that readers know; feeds and citations name it.")
+@click.option(
+    "--tls",
+    nargs=2,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="CERT KEY",
+    help="Encrypt with this certificate.",
+)
+@click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
+@click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
+@pass_app_only
+def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, example: bool) -> None:
+    """Serve the registry over HTTP, to be read.
+
+    Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
+    written. It follows the registry: new entries appear without a restart. End it with Ctrl-C.
+    """
+    try:
+        from web.server.run import ServeRequest, check_request, is_loopback, run_server
+    except ModuleNotFoundError as error:
+        found = f"this needs the library {error.name}, which is not installed here"
+        raise UnavailableError(Fault("part-not-installed", error.name or "library", found, advice="pip install 'caveat[web]'")) from error
+    from web.cli.site_command import read_settings
+    from web.site.site_export import refuse_example
+
+    wanted = ServeRequest(
+        host=host, port=port, base=read_settings(base).base if base else None, certificate=tls or None, is_behind_proxy=behind_proxy
+    )
+    check_request(wanted)
+    with app.view() as view:
+        if behind_proxy or not is_loopback(host):
+            refuse_example(view, is_allowed=example, where="--host")
+        size = view.log_size
+    scheme = "https" if tls else "http"
+    app.say(f"Serving {DEFAULT_FILE if not app.config.names_registry else 'the registry'} ({size:,} entries) at {scheme}://{host}:{port}/")
+    run_server(app.ledger, wanted)

@@ -1,0 +1,212 @@
+"""The pages of one claim or card: the page itself, history, differences, record and citations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.cli.log_presenter import compare_revisions, describe, show_value
+from registry.errors import Fault, NotFoundError
+from registry.present.blocks import Facts, Table
+from registry.present.html_fragment import render_fragment
+from registry.records.dossier import Recorded
+from registry.records.statement import Publication
+from registry.records.supplement import CardSupplement, Section, Supplement
+from registry.report.claim_outcome import find_absent, number_sections
+from registry.report.html_rendering import render_json
+from registry.report.quoted_text import build_redline
+from registry.report.supplement_wording import TITLES
+from registry.store.registry_view import View
+from web.pages.addresses import Linker, PageSettings
+from web.pages.citation import FORMATS, write_sentence
+from web.pages.layout import PageLink, PageText
+from web.pages.layout import render as render_page
+from web.pages.list_pages import EntryRow
+
+CITATIONS = tuple(FORMATS)
+HTML = "text/html; charset=utf-8"
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFile:
+    """A file of a claim, as the log says it was published."""
+
+    subject: str
+    format: str
+    at: object
+    seq: int
+    log_size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedPages:
+    """What the page of a claim leads to."""
+
+    history: PageLink
+    diffs: tuple[PageLink, ...]
+    files: tuple[PublishedFile, ...]
+    record: PageLink
+    citation: str
+    citations: tuple[PageLink, ...]
+    verifier: PageLink | None
+    log_tiles: PageLink | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardFile:
+    """The registered file of a card."""
+
+    document: str
+    size: int
+    published: str | None
+
+
+def render(
+    view: View,
+    supplement: Supplement | CardSupplement,
+    rest: str,
+    *,
+    settings: PageSettings,
+    files: Sequence[Recorded[Publication]],
+    address: str,
+) -> tuple[bytes, str]:
+    """Return bytes and media type of one page of *supplement*.
+
+    Args:
+        rest: what the address has after the identifier.
+        files: the publications of the claim or card, in log order.
+        address: of the page.
+    """
+    if isinstance(supplement, CardSupplement):
+        if rest != "/":
+            raise NotFoundError(Fault("address-not-found", address, "a card has no page of this kind"))
+        return _render_card(view, supplement, settings), HTML
+    claim = supplement.claim.payload
+    if rest == "/":
+        return _render_claim(supplement, settings, files), HTML
+    if rest in FORMATS:
+        published = f"{settings.base}/{claim.reference}/" if settings.base else None
+        _, media_type, write = FORMATS[rest]
+        return write(supplement, published), media_type
+    if rest == "api.json":
+        return render_json(supplement), JSON
+    if "@" not in address:
+        link = Linker(address, settings)
+        if rest == "/history/":
+            return _render_history(view, supplement, link), HTML
+        if rest.startswith("/diff/"):
+            return _render_difference(view, supplement, rest.removeprefix("/diff/").removesuffix("/"), link), HTML
+    raise NotFoundError(Fault("address-not-found", address, "a claim has no page of this kind"))
+
+
+def _state(supplement: Supplement | CardSupplement) -> str:
+    return f"Last changed by entry {supplement.log_size:,}."
+
+
+def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequence[Recorded[Publication]]) -> bytes:
+    claim = supplement.claim.payload
+    # As seen from the revision: the page of the newest revision has the same bytes at its address without `@n`.
+    link = Linker(f"/{claim.reference}/", settings)
+    count = len(supplement.history)
+    diffs = [f"{number}..{number + 1}" for number in range(1, count)][-6:]
+    published = f"{settings.base}/{claim.reference}/" if settings.base else None
+    related = RelatedPages(
+        history=PageLink(text="History of the claim", href=link(f"/{claim.claim}/history/")),
+        diffs=tuple(PageLink(text=f"Revisions {span}", href=link(f"/{claim.claim}/diff/{span}/")) for span in diffs),
+        files=tuple(
+            PublishedFile(
+                subject=one.payload.subject,
+                format=one.payload.format.value,
+                at=one.entry.at,
+                seq=one.entry.seq,
+                log_size=one.payload.log_size,
+                sha256=one.payload.sha256,
+            )
+            for one in files
+        ),
+        record=PageLink(text=f"{claim.claim}.json", href=link(f"/api/1/claims/{claim.claim}.json"), is_code=True),
+        citation=write_sentence(supplement, published),
+        citations=tuple(PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()),
+        verifier=(settings.verifier and PageLink(text="verify a file", href=link(settings.verifier))) or None,
+        log_tiles=(settings.log_tiles and PageLink(text="checkpoint and tiles", href=link(settings.log_tiles))) or None,
+    )
+    numbered = number_sections(find_absent(supplement))
+    sections = [
+        ("status", "Status"),
+        *((section.value, TITLES[section]) for section in numbered if section is not Section.VERIFICATION),
+        ("verification", "Files and proof"),
+        ("cite", "How to cite"),
+        ("object", "How to object"),
+    ]
+    text = PageText(
+        title=f"{claim.reference}",
+        description=supplement.verdict,
+        origin=supplement.log_origin,
+        state=_state(supplement),
+        sections=sections,
+    )
+    return render_page("claim.html.j2", text, {"related": related}, link, supplement=supplement)
+
+
+def _render_card(view: View, supplement: CardSupplement, settings: PageSettings) -> bytes:
+    source = supplement.card
+    link = Linker(f"/{source.card}@{source.revision}/", settings)
+    recorded = view.find_card(source.card, source.revision)
+    size = recorded.payload.size_bytes if recorded else 0
+    related = CardFile(document=source.document, size=size, published=str(source.published) if source.published else None)
+    text = PageText(
+        title=f"{source.card}@{source.revision}",
+        description=source.title,
+        origin=supplement.log_origin,
+        state=_state(supplement),
+        sections=[("claims", "Claims"), ("coverage", "Coverage"), ("verification", "Card file")],
+    )
+    return render_page("card.html.j2", text, {"related": related}, link, supplement=supplement)
+
+
+def _render_history(view: View, supplement: Supplement, link: Linker) -> bytes:
+    claim = supplement.claim.payload.claim
+    rows = [
+        EntryRow(
+            seq=one.entry.seq, at=one.entry.at, actor=one.entry.actor, kind=one.entry.kind.replace("_", " "), text=describe(one.payload)
+        )
+        for one in view.history(claim)
+    ]
+    group = {
+        "key": "entries", "title": "Entries", "note": "Everything that the log has of the claim, its audits and its objections.",
+        "claims": (), "entries": tuple(rows), "caption": "In the order of the log", "links": (),
+    }  # fmt: skip
+    pages = _list_links(supplement, link)
+    text = PageText(title=f"History of {claim}", origin=supplement.log_origin, state=_state(supplement))
+    return render_page("blocks.html.j2", text, {"body": "", "redline": (), "groups": (group, pages)}, link)
+
+
+def _list_links(supplement: Supplement, link: Linker) -> dict[str, object]:
+    links = [
+        PageLink(
+            text=one.payload.reference, href=link(f"/{one.payload.reference}/"), is_code=True, note=one.payload.why or "first registered"
+        )
+        for one in reversed(supplement.history)
+    ]
+    return {"key": "revisions", "title": "Revisions", "note": None, "claims": (), "entries": (), "caption": "", "links": tuple(links)}
+
+
+def _render_difference(view: View, supplement: Supplement, span: str, link: Linker) -> bytes:
+    claim = supplement.claim.payload.claim
+    old, dots, new = span.partition("..")
+    if not (dots and old.isascii() and old.isdecimal() and new.isascii() and new.isdecimal()) or len(span) > 20:
+        raise NotFoundError(Fault("address-not-found", link.here, "two revisions are written 1..2"))
+    before, after, rows = compare_revisions(view.dossier(claim), int(old), int(new))
+    facts = [("from", before.reference), ("to", after.reference), ("reason of the newer one", after.why or "none stated")]
+    # The words are shown as a redline.
+    cells = [(field.replace("_", " "), show_value(left), show_value(right)) for field, left, right in rows if field != "quote"]
+    blocks = [Facts(facts), *([Table(("field", "before", "after"), cells)] if cells else ["No other field differs."])]
+    # It depends on revisions alone, and these never change.
+    text = PageText(
+        title=f"{claim}, revisions {before.revision} and {after.revision}",
+        origin=supplement.log_origin,
+        state="Revisions never change.",
+    )
+    redline = build_redline(before.quote, after.quote) if before.quote != after.quote else ()
+    facts_of_page = {"body": render_fragment(blocks, level=1), "redline": redline, "groups": (_list_links(supplement, link),)}
+    return render_page("blocks.html.j2", text, facts_of_page, link)

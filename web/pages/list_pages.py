@@ -1,0 +1,241 @@
+"""Pages that list claims: the front page, all claims, and the claims with one value of a facet or that pass a search."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from typing import Any
+from urllib.parse import urlencode
+
+from registry.records.verdict import ClaimClass, RestrictionStatus
+from registry.report.supplement_wording import format_verdict, get_words, name_model
+from registry.store.claim_listing import ClaimSummary
+from registry.store.registry_view import View
+from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value
+from web.pages.addresses import Linker, find_authority_page, find_list_page, find_subject_page
+from web.pages.layout import PageLink, PageText, render
+
+ROWS = 100
+"""Claims on one page of a list."""
+_MOST_VALUES = 30
+_LATEST = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRow:
+    """A claim in a table of a page."""
+
+    name: str
+    """`CLM-…@n`."""
+    href: str
+    quote: str | None
+    """None where its text was erased."""
+    verdict: str | None
+    """None without an audit."""
+    class_: ClaimClass | None
+    tone: str
+    """The class by which the verdict is coloured."""
+    model: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryRow:
+    """An entry of the log in a table of a page."""
+
+    seq: int
+    at: datetime
+    actor: str
+    kind: str
+    text: str | None
+    """None where it was erased."""
+    links: tuple[PageLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownValue:
+    """A value of a facet on a page."""
+
+    text: str
+    count: int
+    href: str | None
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetList:
+    """A facet on a page."""
+
+    label: str
+    values: tuple[ShownValue, ...]
+    rest: int
+    """How many values are not shown."""
+
+
+def number_pages(count: int) -> range:
+    """Return the numbers of the pages that a list of *count* claims has; an empty list has one."""
+    return range(1, max(1, ceil(count / ROWS)) + 1)
+
+
+def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[ClaimRow, ...]:
+    """Return what a table shows of *claims*; texts and status come from the registry."""
+    absent = [claim.claim for claim in claims if claim.summary is None]
+    # A few hundred at once, as `list_claims` asks for.
+    parts = [absent[start : start + ROWS] for start in range(0, len(absent), ROWS)]
+    read = {summary.claim: summary for part in parts for summary in view.list_claims(names=part)}
+    summaries = ((claim, claim.summary or read.get(claim.claim)) for claim in claims)
+    return tuple(_build_row(claim, summary, link) for claim, summary in summaries if summary is not None)
+
+
+def _build_row(claim: SelectedClaim, summary: ClaimSummary, link: Linker) -> ClaimRow:
+    status, gravest = summary.status, summary.status.gravest
+    class_ = ClaimClass(claim.class_) if claim.class_ != NONE else None
+    words = format_verdict(gravest.verdict, gravest.standing) if gravest else None
+    # Red is for what is contradicted, and the class of a doubt or an observation is no sign of it.
+    tone = "degraded" if words and words.startswith("in doubt") else class_.value if class_ else "undetermined"
+    axes = [get_words(status.lifecycle), get_words(status.dispute), get_words(status.staleness)]
+    # Where nothing was audited, the verdict says so.
+    axes += [] if status.restriction is RestrictionStatus.UNAUDITED else [get_words(status.restriction)]
+    name = f"{summary.claim}@{summary.revision}"
+    return ClaimRow(
+        name=name,
+        href=link(f"/{name}/"),
+        quote=summary.quote,
+        verdict=words,
+        class_=class_,
+        tone="undetermined" if words and words.startswith("observed") else tone,
+        model=name_model(summary.model),
+        status=", ".join(axes),
+    )
+
+
+def _state(view: View) -> str:
+    return f"As of entry {view.log_size:,}."
+
+
+def render_front(view: View, claims: ClaimSource, link: Linker) -> bytes:
+    """Return the front page."""
+    selection = claims.select(ClaimFilter(), limit=_LATEST)
+    audited = selection.total - sum(value.count for value in selection.facets["verdict"] if value.value == "not_audited")
+    cards = view.list_cards()
+    counts = {"claims": selection.total, "cards": len(cards), "audited": audited}
+    listed = [
+        PageLink(text=f"{card.payload.title} ({card.payload.publisher})", href=link(f"/{card.payload.card}/"))
+        for card in cards[-_MOST_VALUES:]
+    ]
+    if len(cards) > len(listed):
+        listed.append(PageLink(text=f"all {len(cards):,} cards", href=link("/cards/")))
+    facts = {
+        "counts": counts,
+        "facets": [_show_facet(name, selection, link, {}) for name in ("verdict", "standing", "staleness", "dispute")],
+        "rows": build_rows(view, selection.claims, link),
+        "cards": listed,
+        "form": {"action": link("/claims/")} if link.settings.has_search else None,
+    }
+    text = PageText(title="Claim registry", origin=view.log_origin, state=_state(view))
+    return render("front.html.j2", text, facts, link)
+
+
+def render_list(view: View, claims: ClaimSource, link: Linker, *, facet: str | None, value: str | None, number: int) -> bytes | None:
+    """Return page *number* of all claims, or of those with one *value* of *facet*; None where there is no such page."""
+    chosen = {} if facet is None or value is None else {facet: (value,)}
+    selection = claims.select(ClaimFilter(chosen=chosen), skip=(number - 1) * ROWS, limit=ROWS)
+    numbers = number_pages(selection.total)
+    if number not in numbers:
+        return None
+    pages = [
+        PageLink(text=str(page), href=link(find_list_page(facet, value, page)), is_current=page == number)
+        for page in numbers
+        if page in (1, numbers[-1]) or abs(page - number) <= 4
+    ]
+    title = "Claims" if facet is None or value is None else f"Claims: {LABELS[facet]}, {describe_value(facet, value)}"
+    first = (number - 1) * ROWS + 1
+    return _render_selection(
+        view, selection, link, title=title, first=first, pages=pages if len(pages) > 1 else [], wanted=ClaimFilter(chosen=chosen)
+    )
+
+
+def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFilter, *, before: int | None, limit: int) -> bytes:
+    """Return one page of the claims that pass *wanted*; the next page is linked by the entry that this one ends with."""
+    selection = claims.select(wanted, before=before, limit=limit)
+    pages = []
+    if len(selection.claims) == limit:
+        query = write_query(wanted, {"as_of": str(view.log_size), "after": str(selection.claims[-1].seq)})
+        pages.append(PageLink(text="Next page", href=link(f"/claims/?{query}")))
+    title = "Search" if wanted.words or wanted.chosen else "Claims"
+    return _render_selection(view, selection, link, title=title, first=1, pages=pages, wanted=wanted)
+
+
+def write_query(wanted: ClaimFilter, more: Mapping[str, str] | None = None) -> str:
+    """Return *wanted* as the query of an address, always in the same order."""
+    pairs = [(facet, value) for facet in LABELS for value in wanted.chosen.get(facet, ())]
+    return urlencode([*([("q", wanted.words)] if wanted.words else []), *pairs, *(more or {}).items()])
+
+
+def _render_selection(
+    view: View, selection: Selection, link: Linker, *, title: str, first: int, pages: Iterable[PageLink], wanted: ClaimFilter
+) -> bytes:
+    rows = build_rows(view, selection.claims, link)
+    is_live = link.settings.has_search
+    chosen = [
+        PageLink(
+            text=f"{LABELS[facet]}: {describe_value(facet, value)}",
+            href=link(_remove(wanted, facet, value)) if is_live else link("/claims/"),
+        )
+        for facet in LABELS
+        for value in wanted.chosen.get(facet, ())
+    ]
+    facts: dict[str, Any] = {
+        "total": selection.total,
+        "first": first,
+        "last": first + len(rows) - 1,
+        "rows": rows,
+        "caption": "The latest revision first; quotations are shortened",
+        "pages": tuple(pages),
+        "chosen": chosen,
+        "facets": [_show_facet(name, selection, link, wanted.chosen, words=wanted.words) for name in LABELS],
+        "form": None,
+    }
+    if is_live:
+        kept = [{"name": facet, "value": value} for facet in LABELS for value in wanted.chosen.get(facet, ())]
+        facts["form"] = {"action": link("/claims/"), "words": wanted.words, "kept": kept}
+    text = PageText(title=title, origin=view.log_origin, state=_state(view))
+    return render("claims.html.j2", text, facts, link)
+
+
+def _remove(wanted: ClaimFilter, facet: str, value: str) -> str:
+    left = {**wanted.chosen, facet: tuple(one for one in wanted.chosen.get(facet, ()) if one != value)}
+    query = write_query(ClaimFilter(chosen=left, words=wanted.words))
+    return f"/claims/?{query}" if query else "/claims/"
+
+
+def _show_facet(name: str, selection: Selection, link: Linker, chosen: Mapping[str, tuple[str, ...]], *, words: str = "") -> FacetList:
+    values = selection.facets[name]
+    # A value that is chosen is shown however rare it is.
+    shown = [value for place, value in enumerate(values) if place < _MOST_VALUES or value.is_chosen]
+    return FacetList(
+        label=LABELS[name],
+        values=tuple(
+            ShownValue(text=value.label, count=value.count, href=_find_href(value, link, chosen, words), is_chosen=value.is_chosen)
+            for value in shown
+        ),
+        rest=len(values) - len(shown),
+    )
+
+
+def _find_href(value: FacetValue, link: Linker, chosen: Mapping[str, tuple[str, ...]], words: str) -> str | None:
+    """Return where a value of a facet leads: to a narrower search on a server, to a page of its own in a folder of files."""
+    if link.settings.has_search:
+        added = {**chosen, value.facet: (*chosen.get(value.facet, ()), value.value)}
+        return None if value.is_chosen else link(f"/claims/?{write_query(ClaimFilter(chosen=added, words=words))}")
+    match value.facet:
+        case "card":
+            page = find_subject_page(value.value)
+            return None if page is None else link(page)
+        case "authority":
+            return link(find_authority_page(value.value))
+        case "model" | "version":
+            # A name is that of a model only with its developer.
+            return link("/models/")
+        case _:
+            return link(find_list_page(value.facet, value.value))

@@ -1,0 +1,374 @@
+"""All pages of a registry as of one entry: which there are, in which state each is, and the bytes of each.
+
+A page is a function of the records, the templates and the settings. So a server and a folder of files have the same bytes for it, and a
+page needs to be made again only if its state differs.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from registry.codec.statement_encoding import list_entries
+from registry.errors import Fault, NotFoundError
+from registry.folder.supplement_publishing import SupplementCollector
+from registry.records.dossier import Recorded
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.statement import Publication
+from registry.records.supplement import CardSupplement, Supplement
+from registry.report.html_rendering import site_template_digest
+from registry.store.registry_view import View
+from registry.store.supplement_states import find_states
+from web.facets import FACETS, ClaimFilter, ClaimSource
+from web.pages import claim_pages, list_pages, log_pages, model_pages
+from web.pages.addresses import Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
+from web.pages.assets import list_assets
+
+_TOGETHER = 50
+"""Claims of which everything is read at once."""
+HTML = "text/html; charset=utf-8"
+JSON = "application/json"
+
+_HISTORY = "/history/"
+_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
+
+STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
+"""Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page or file."""
+
+    address: str
+    body: bytes
+    media_type: str
+    state: str
+    """Another state means that the bytes may differ; the same state means that they do not."""
+    is_erased: bool = False
+    """Whether it says that what was here was erased."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPage:
+    """A page that exists, before it is made."""
+
+    address: str
+    state: str
+
+
+class PageBook:
+    """The pages of *view*; `find` makes one, `plan` lists all."""
+
+    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource) -> None:
+        self.view = view
+        self.settings = settings
+        self._claims = claims
+        self._collector: SupplementCollector | None = None
+        self._supplement: tuple[str, Supplement | CardSupplement] | None = None
+        self._body: tuple[str, bytes] | None = None
+        self._expected: dict[str, int] = {}
+        self._gathered: range | None = None
+        self._newest: dict[str, str] = {}
+        self._files: dict[str, list[Recorded[Publication]]] | None = None
+
+    @cached_property
+    def list_state(self) -> str:
+        """The state of every page that lists something, or depends on the log as a whole."""
+        return f"l-{self.view.log_size}-{self._templates}"
+
+    @cached_property
+    def _templates(self) -> str:
+        # Settings are part of what shapes a page, as templates are.
+        total = hashlib.sha256(f"{site_template_digest()}\n{self.settings!r}".encode())
+        return total.hexdigest()[:12]
+
+    # What there is.
+
+    @property
+    def templates(self) -> str:
+        """The digest of everything but the records that shapes the pages."""
+        return self._templates
+
+    def plan(self, known: Mapping[str, str] | None = None, changed: Collection[str] | None = None) -> Iterator[PlannedPage]:
+        """Yield every page with its state, those of one claim or card together.
+
+        Args:
+            known: states by address, as they were planned at an earlier entry of the same log.
+            changed: the only claims and cards, `CLM-…` and `CRD-…`, that may have changed since; None for all.
+        """
+        for address in list_assets():
+            yield PlannedPage(address=address, state="immutable")
+        for address in self._list_fixed():
+            yield PlannedPage(address=address, state=self.list_state)
+        if known is None or changed is None:
+            states = find_states(self.view)
+            files = self._files = self._list_publications()
+        else:
+            for address, state in known.items():
+                if address.startswith(_SUBJECTS) and _parse_subject(address, self.view).subject.bare not in changed:
+                    yield PlannedPage(address=address, state=state)
+            states = find_states(self.view, {name for bare in changed for name in self._list_revisions(bare)})
+            files = {bare: listed for bare in changed if (listed := self._find_files(bare))}
+        newest = self._newest = _find_newest(states)
+        for name in sorted(states, key=_order):
+            state = self._name_state(name, states, newest, files)
+            for address in _list_subject_pages(name, is_newest=newest[name.partition("@")[0]] == name):
+                yield PlannedPage(address=address, state=self._name_page_state(address, state))
+
+    def _list_revisions(self, bare: str) -> list[str]:
+        if bare.startswith(Kind.CARD.value):
+            card = self.view.find_card(bare)
+            count = card.payload.revision if card else 0
+        else:
+            count = self.view.count_revisions(bare)
+        return [f"{bare}@{number}" for number in range(1, count + 1)]
+
+    def _list_fixed(self) -> Iterator[str]:
+        yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
+        yield from ("/feed.atom", "/feed.json", "/api/1/index.json")
+        yield from self._list_claim_lists()
+        yield from (find_model_page(model) for model in model_pages.list_models(self.view))
+        yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
+
+    def _list_claim_lists(self) -> Iterator[str]:
+        everything = self._claims.select(ClaimFilter(), limit=1)
+        yield from (find_list_page(number=number) for number in list_pages.number_pages(everything.total))
+        for facet in STATIC_FACETS:
+            for value in everything.facets[facet]:
+                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count))
+
+    def _list_publications(self) -> dict[str, list[Recorded[Publication]]]:
+        files: dict[str, list[Recorded[Publication]]] = {}
+        for publication in self.view.list_publications():
+            files.setdefault(publication.payload.subject.partition("@")[0], []).append(publication)
+        return files
+
+    def _name_state(self, name: str, states: dict[str, str], newest: dict[str, str], files: dict[str, list[Recorded[Publication]]]) -> str:
+        bare = name.partition("@")[0]
+        # An older revision says by what it is superseded. Files are no part of the state of a supplement, but the page lists them.
+        last = files[bare][-1].entry.seq if bare in files else 0
+        digest = hashlib.sha256(f"{states[name]}\n{states[newest[bare]]}\n{last}".encode()).hexdigest()
+        return f"c-{digest[:24]}-{self._templates}"
+
+    def _name_page_state(self, address: str, state: str) -> str:
+        # The history has entries of other claims too, such as one that this claim took the place of.
+        if not address.endswith(_HISTORY):
+            return state
+        return f"{state}-{self.view.find_last_named(parse_identifier(address[1:].removesuffix(_HISTORY)))}"
+
+    # One page.
+
+    def expect(self, addresses: Iterable[str]) -> None:
+        """Say which pages will be asked for, in this order: what claims rest on is then read for many of them at once."""
+        named = (_parse_subject(address, self.view).subject for address in addresses if address.startswith(_SUBJECTS))
+        names = dict.fromkeys(self._name_exactly(subject) for subject in named)
+        self._expected = {name: place for place, name in enumerate(names)}
+
+    def find(self, address: str, *, state: str | None = None) -> Page:
+        """Return the page at *address*.
+
+        Args:
+            state: that of the page, where it is known.
+
+        Raises:
+            NotFoundError: there is none, with what may have been meant; or what it shows was erased.
+            InputError: it names a claim or card by a text that is no identifier.
+        """
+        assets = list_assets()
+        if address in assets:
+            kind = "text/css; charset=utf-8" if address.endswith(".css") else "font/woff2"
+            return Page(address=address, body=assets[address], media_type=kind, state="immutable")
+        if address.startswith(_SUBJECTS):
+            return self._find_subject(address, state)
+        made = self._find_listed(address)
+        if made is None:
+            raise NotFoundError(Fault("address-not-found", address, "no page of this registry has this address"))
+        body, media_type = made
+        return Page(address=address, body=body, media_type=media_type, state=self.list_state)
+
+    def find_address_state(self, address: str) -> str:
+        """Return the state of the page at *address* without making it; raises as `find`, but a list that is not there has a state too."""
+        if address in list_assets():
+            return "immutable"
+        if address.startswith(_SUBJECTS):
+            state = self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
+            return self._name_page_state(address, state)
+        return self.list_state
+
+    def _find_listed(self, address: str) -> tuple[bytes, str] | None:
+        link = Linker(address, self.settings)
+        fixed: dict[str, Callable[[], tuple[bytes, str]]] = {
+            "/": lambda: (list_pages.render_front(self.view, self._claims, link), HTML),
+            "/cards/": lambda: (model_pages.render_cards(self.view, link), HTML),
+            "/models/": lambda: (model_pages.render_models(self.view, link), HTML),
+            "/authorities/": lambda: (model_pages.render_authorities(self.view, link), HTML),
+            "/changes/": lambda: (log_pages.render_changes(self.view, link), HTML),
+            "/errors/": lambda: (log_pages.render_errors(self.view, link), HTML),
+            "/status/": lambda: (log_pages.render_status(self.view, self._claims, link), HTML),
+            "/404.html": lambda: (log_pages.render_missing(self.view, link), HTML),
+            "/feed.atom": lambda: (log_pages.render_feed(self.view, link), "application/atom+xml; charset=utf-8"),
+            "/feed.json": lambda: (log_pages.render_feed(self.view, link), "application/feed+json"),
+            "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
+        }
+        if address in fixed:
+            return fixed[address]()
+        parts = address.strip("/").split("/")
+        match parts:
+            case ["claims", *rest] if address.endswith("/"):
+                return self._find_claim_list(rest, link)
+            case ["models", developer, name, version] if address.endswith("/"):
+                for model in model_pages.list_models(self.view):
+                    # As they are written, or as they are called.
+                    written = [write_segment(text) for text in (model.developer, model.name, model.version)]
+                    if [developer, name, version] == written:
+                        return model_pages.render_model(self.view, model, link), HTML
+            case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
+                return model_pages.render_authority(self.view, code, link), HTML
+            case _:
+                pass
+        return None
+
+    def _find_claim_list(self, parts: list[str], link: Linker) -> tuple[bytes, str] | None:
+        number = 1
+        if parts and parts[-1].isascii() and parts[-1].isdecimal() and len(parts) in (1, 3):
+            number = int(parts[-1][:9])
+            parts = parts[:-1]
+            # The first page has no number, so that no page has two addresses.
+            if number == 1:
+                return None
+        facet, value = None, None
+        if parts:
+            if len(parts) != 2 or not parts[0].startswith("by-"):
+                return None
+            facet = parts[0].removeprefix("by-")
+            values = self._claims.select(ClaimFilter(), limit=1).facets[facet] if facet in STATIC_FACETS else ()
+            value = next((known.value for known in values if write_segment(known.value) == parts[1]), None)
+            if value is None:
+                return None
+        body = list_pages.render_list(self.view, self._claims, link, facet=facet, value=value, number=number)
+        return None if body is None else (body, HTML)
+
+    # Claims and cards.
+
+    def _find_subject(self, address: str, state: str | None) -> Page:
+        parsed = _parse_subject(address, self.view)
+        subject = parsed.subject
+        name = self._name_exactly(subject)
+        state = state or self._name_page_state(address, self.find_state(name))
+        # The newest revision has two addresses, one after the other.
+        if parsed.rest == "/" and self._body is not None and self._body[0] == name:
+            return Page(address=address, body=self._body[1], media_type=HTML, state=state)
+        try:
+            supplement = self._collect(name)
+        except NotFoundError as error:
+            if error.code != "body-erased" or parsed.rest != "/":
+                raise
+            # What is left of it: a page that says so, where its address was given away.
+            body = log_pages.render_erased(self.view, name, error.faults, Linker(f"/{name}/", self.settings))
+            return Page(address=address, body=body, media_type=HTML, state=state, is_erased=True)
+        body, media_type = claim_pages.render(
+            self.view, supplement, parsed.rest, settings=self.settings, files=self._find_files(subject.bare), address=address
+        )
+        if parsed.rest == "/":
+            self._body = (name, body)
+        return Page(address=address, body=body, media_type=media_type, state=state)
+
+    def _name_exactly(self, subject: Identifier) -> str:
+        """Return `CLM-…@n` or `CRD-…@n`: the newest revision where none is named."""
+        if (newest := self._newest.get(subject.bare)) is not None and _order(newest)[1] >= (subject.revision or 1):
+            return newest if subject.revision is None else f"{subject.bare}@{subject.revision}"
+        if subject.kind is Kind.CLAIM:
+            count = self.view.count_revisions(subject.bare)
+            if subject.revision is None and count:
+                return f"{subject.bare}@{count}"
+            if subject.revision is not None and 1 <= subject.revision <= count:
+                return f"{subject.bare}@{subject.revision}"
+            if not count and self.view.claim_exists(subject.bare):
+                found = "the identifier is reserved, and no claim is registered under it"
+                raise NotFoundError(Fault("not-registered", subject.bare, found))
+            # With what may have been meant.
+            return self.view.dossier(str(subject)).current.payload.reference
+        card = self.view.find_card(str(subject))
+        if card is None:
+            raise NotFoundError(
+                Fault("not-registered", str(subject), "no card has this identifier here", advice=self.view.suggest(subject.bare))
+            )
+        return f"{card.payload.card}@{card.payload.revision}"
+
+    def find_state(self, name: str) -> str:
+        """Return the state of the pages of `CLM-…@n` or `CRD-…@n`."""
+        bare = name.partition("@")[0]
+        newest = self._name_exactly(parse_identifier(bare))
+        states = find_states(self.view, {name, newest})
+        return self._name_state(name, states, {bare: newest}, {bare: files} if (files := self._find_files(bare)) else {})
+
+    def _find_files(self, bare: str) -> list[Recorded[Publication]]:
+        return list(self.view.list_publications(bare)) if self._files is None else self._files.get(bare, [])
+
+    def _collect(self, name: str) -> Supplement | CardSupplement:
+        """Return the supplement of *name* as its page shows it: it does not depend on entries that have nothing to do with it."""
+        if self._supplement is not None and self._supplement[0] == name:
+            return self._supplement[1]
+        if self._collector is None:
+            self._collector = SupplementCollector(self.view, is_proven=False)
+        place = self._expected.get(name)
+        if place is not None and (self._gathered is None or place not in self._gathered):
+            names = list(self._expected)[place : place + _TOGETHER]
+            self._gathered = range(place, place + len(names))
+            self._collector.gather(map(parse_identifier, names))
+        supplement = self._collector.collect(parse_identifier(name)).supplement
+        if not isinstance(supplement, Supplement | CardSupplement):
+            raise TypeError(f"{name} is neither a claim nor a card")
+        # The last of its own entries takes the place of the size of the log: then the page stays as it is while the log grows. A proof
+        # would end at the present size, so it is left to the published files.
+        last = max(list_entries(supplement).values(), key=lambda entry: entry.seq)
+        superseded = supplement.superseded and replace(supplement.superseded, log_size=last.seq)
+        shown = replace(supplement, log_size=last.seq, made_at=last.at, superseded=superseded)
+        # The pages of one claim are made one after the other.
+        self._supplement = (name, shown)
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SubjectAddress:
+    subject: Identifier
+    rest: str
+    """What follows the identifier, such as `/history/` or `.bib`."""
+
+
+def _parse_subject(address: str, view: View) -> _SubjectAddress:
+    text = address.removeprefix("/api/1/claims") if address.startswith("/api/") else address
+    first = text[1:].partition("/")[0]
+    name, dot, ending = first.partition(".")
+    rest = f"{dot}{ending}{text[1 + len(first) :]}"
+    try:
+        subject = parse_identifier(name, Kind.CLAIM, Kind.CARD)
+    except ValueError as error:
+        raise NotFoundError(Fault("address-not-found", name, str(error), advice=view.suggest(name))) from error
+    if str(subject) != name:
+        raise NotFoundError(Fault("address-not-found", address, f"the identifier is written {subject}"))
+    return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
+
+
+def _find_newest(states: dict[str, str]) -> dict[str, str]:
+    return {name.partition("@")[0]: name for name in sorted(states, key=_order)}
+
+
+def _order(name: str) -> tuple[str, int]:
+    bare, _, revision = name.partition("@")
+    return bare, int(revision)
+
+
+def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
+    bare, _, revision = name.partition("@")
+    yield f"/{name}/"
+    if bare.startswith("CRD-"):
+        if is_newest:
+            yield f"/{bare}/"
+        return
+    yield from (f"/{name}{ending}" for ending in claim_pages.CITATIONS)
+    if int(revision) > 1:
+        yield f"/{bare}/diff/{int(revision) - 1}..{revision}/"
+    if is_newest:
+        yield from (f"/{bare}/", f"/{bare}/history/", f"/api/1/claims/{bare}.json")

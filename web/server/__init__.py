@@ -1,0 +1,1 @@
+"""Pages over HTTP. The only room that imports Starlette and uvicorn."""

@@ -1,0 +1,1 @@
+"""Which claims pass filters, with exact counts: a file that is derived from the log and may be thrown away."""

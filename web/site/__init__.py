@@ -1,0 +1,1 @@
+"""A registry as a folder of files for any web host."""

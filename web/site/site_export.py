@@ -1,0 +1,257 @@
+"""A registry written as a folder of files: only what changed is written, and an interrupted export leaves the old site or the new one.
+
+The order: new files under other names and the new manifest in the journal, all on the disk; then the new names; then the old files go and
+the journal with them. Killed before the journal is complete, nothing has changed; after it, the next export completes the renames.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from registry.codec.file_io import name_part, replace_file, sync
+from registry.configuration import EXAMPLE
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.folder.folder_manifest import hold_folder
+from registry.store.changed_claims import find_candidates
+from registry.store.log_seals import find_root
+from registry.store.registry_view import View
+from web.pages.addresses import PageSettings, find_address, find_file_path
+from web.pages.page_book import PageBook, PlannedPage
+from web.pages.security import write_headers_file
+from web.shelf.shelf_file import read_state
+
+MANIFEST = "manifest.json"
+JOURNAL = ".site-journal.json"
+HEADERS = "_headers"
+SCHEMA = "caveat/site/1"
+_NAMES = re.compile(rb"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]")
+_HEADERS_STATE = hashlib.sha256(write_headers_file()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportResult:
+    """Outcome of an export."""
+
+    written: int
+    unchanged: int
+    removed: int
+    log_size: int
+    bytes_written: int
+    settled: int
+    """Files that an interrupted export had left to be renamed."""
+
+
+def build_book(view: View, settings: PageSettings) -> PageBook:
+    """Return the pages of *view*, with all claims read once."""
+    return PageBook(view, settings, read_state(view))
+
+
+OpenView = Callable[[int], AbstractContextManager[View]]
+"""Gives the log as it was when the entry of this number was the last."""
+
+
+def export_site(
+    view: View, folder: Path, settings: PageSettings, *, open_view: OpenView, progress: Callable[[int], None] = lambda _done: None
+) -> ExportResult:
+    """Write the site of *view* into *folder*, which is made if it is not there.
+
+    Args:
+        open_view: opens the log of *view* at an earlier entry, to find what changed since.
+
+    Raises:
+        ConflictError: `in-use`, another process writes there; `file-in-the-way`, files are there that are no site of ours.
+        InputError: `folder-of-another-log` or `folder-ahead`, it is the site of another registry, or of a later state of this one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with hold_folder(folder):
+        settled = settle(folder)
+        known = _check_folder(view, folder)
+        files = dict(known.get("files", {}))
+        book = build_book(view, settings)
+        planned = _plan(book, known, open_view)
+        exported = _write_pages(book, planned, folder, files, progress)
+        manifest = {
+            "schema": SCHEMA,
+            "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
+            "settings": {"links": settings.links.value, "base": settings.base},
+            "templates": book.templates,
+            "files": dict(sorted(exported.files.items())),
+        }
+        removed = sorted(set(files) - set(exported.files))
+        if exported.parts or removed or manifest != known:
+            _put_in_place(folder, manifest, exported.parts, removed)
+    return ExportResult(
+        written=len(exported.parts),
+        unchanged=len(exported.files) - len(exported.parts),
+        removed=len(removed),
+        log_size=view.log_size,
+        bytes_written=exported.bytes_written,
+        settled=settled,
+    )
+
+
+@dataclass(slots=True)
+class _Exported:
+    files: dict[str, dict[str, str]]
+    parts: list[str]
+    bytes_written: int = 0
+
+
+def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView) -> Iterator[PlannedPage]:
+    """Yield every page; after a few entries only the claims that these can have changed are looked at."""
+    yield PlannedPage(address=f"/{HEADERS}", state=_HEADERS_STATE)
+    changed = None
+    if known.get("templates") == book.templates and known["log"]["size"]:
+        with open_view(known["log"]["size"]) as before:
+            changed = find_changed_subjects(before, book.view)
+    states = {find_address(path): described["state"] for path, described in known.get("files", {}).items()}
+    yield from book.plan(states, changed)
+
+
+def find_changed_subjects(before: View, after: View) -> set[str] | None:
+    """Return every claim and card whose pages may differ between two readings of one log; None where any may."""
+    claims = find_candidates(before, after)
+    if claims is None:
+        return None
+    named: set[str] = set()
+    for _, text in after.log_entries(before.log_size + 1, after.log_size + 1):
+        if text is None:
+            return None
+        named |= {match.decode() for match in _NAMES.findall(text)}
+    # Publications change no claim, but its page lists them.
+    subjects = claims | named
+    # The page of a card shows its claims, also those that quoted it once.
+    for claim in sorted(name for name in subjects if name.startswith("CLM-")):
+        for number in range(1, after.count_revisions(claim) + 1):
+            revision = after.find_revision(claim, number)
+            if revision is not None and revision.payload.card is not None:
+                subjects.add(revision.payload.card.partition("@")[0])
+    return subjects
+
+
+def _write_pages(
+    book: PageBook, planned: Iterable[PlannedPage], folder: Path, known: Mapping[str, Mapping[str, str]], progress: Callable[[int], None]
+) -> _Exported:
+    """Write every page that may have changed under its other name, and return what the manifest says of all."""
+    exported = _Exported(files={}, parts=[])
+    due: list[PlannedPage] = []
+    for page in planned:
+        path = find_file_path(page.address)
+        if path in known and known[path]["state"] == page.state and (folder / path).is_file():
+            exported.files[path] = dict(known[path])
+        else:
+            due.append(page)
+    book.expect(page.address for page in due)
+    for page in due:
+        path, state = find_file_path(page.address), page.state
+        before = known.get(path)
+        progress(1)
+        try:
+            data = write_headers_file() if path == HEADERS else book.find(page.address, state=state).body
+        # Of a claim whose text was erased one page is left, which says so.
+        except NotFoundError as error:
+            if error.code != "body-erased":
+                raise
+            continue
+        digest = hashlib.sha256(data).hexdigest()
+        exported.files[path] = {"sha256": digest, "state": state}
+        # Another state can have the same bytes: then the file, and every copy of it elsewhere, stays.
+        if before is not None and before["sha256"] == digest and (folder / path).is_file():
+            continue
+        part = name_part(folder / path)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        exported.parts.append(path)
+        exported.bytes_written += len(data)
+    return exported
+
+
+def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], removed: list[str]) -> None:
+    # One sync for thousands of files, where one for each would take minutes.
+    os.sync()
+    replace_file(folder / JOURNAL, _dump({"manifest": manifest, "parts": parts, "removed": removed}))
+    settle(folder)
+
+
+def settle(folder: Path) -> int:
+    """Complete what an interrupted export left, and return how many files it renamed; half-written files are removed."""
+    path = folder / JOURNAL
+    count = 0
+    if path.is_file():
+        journal = json.loads(path.read_bytes())
+        for name in journal["parts"]:
+            part = name_part(folder / name)
+            # Renamed already, where the process was killed in between.
+            if part.is_file():
+                os.replace(part, folder / name)  # noqa: PTH105  (the point is that it is atomic)
+                count += 1
+        for name in journal["removed"]:
+            (folder / name).unlink(missing_ok=True)
+            _remove_empty(folder, (folder / name).parent)
+        replace_file(folder / MANIFEST, _dump(journal["manifest"]))
+        path.unlink()
+        sync(folder)
+    for part in list(folder.rglob(".*.part")):
+        part.unlink()
+    return count
+
+
+def _remove_empty(folder: Path, place: Path) -> None:
+    with suppress(OSError):
+        while place != folder and not any(place.iterdir()):
+            place.rmdir()
+            place = place.parent
+
+
+def _dump(document: Mapping[str, Any]) -> bytes:
+    return (json.dumps(document, indent=1, sort_keys=False) + "\n").encode()
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of the site in *folder*; None where there is none. Raises ConflictError where the file is none of ours."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    try:
+        manifest = json.loads(path.read_bytes())
+        is_ours = manifest["schema"] == SCHEMA and all(is_plain(name) for name in manifest["files"])
+    except (ValueError, KeyError, TypeError):
+        is_ours = False
+    if not is_ours:
+        raise ConflictError(Fault("file-in-the-way", str(path), "it is not the manifest of a site that Caveat wrote"))
+    return dict(manifest)
+
+
+def is_plain(name: str) -> bool:
+    """Whether *name* stays inside the folder: a forged manifest must not make us remove files elsewhere."""
+    return not name.startswith("/") and ".." not in name.split("/") and "\\" not in name and "\0" not in name
+
+
+def _check_folder(view: View, folder: Path) -> dict[str, Any]:
+    """Return the manifest of *folder*, empty for a new site; refuse what is not a site of this registry."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        if any(folder.iterdir()):
+            found = "the folder is not empty, and it is no site that Caveat wrote"
+            raise ConflictError(Fault("file-in-the-way", str(folder), found))
+        return {}
+    log = manifest["log"]
+    if log["size"] > view.log_size and log["origin"] == view.log_origin:
+        found = f"it was written from {log['size']:,} entries, and this one has {view.log_size:,}"
+        raise InputError(Fault("folder-ahead", str(folder), found, advice="write this state into another folder"))
+    if log["origin"] != view.log_origin or find_root(view, log["size"]) != log["root"]:
+        raise InputError(Fault("folder-of-another-log", str(folder), f"it is a site of the log {log['origin']}"))
+    return manifest
+
+
+def refuse_example(view: View, *, is_allowed: bool, where: str) -> None:
+    """Refuse to publish statements of the authority EXAMPLE, unless they are meant to be seen."""
+    if not is_allowed and view.find_authority(EXAMPLE) is not None:
+        found = f"the registry has statements of {EXAMPLE}, which are for trying things out"
+        raise ConflictError(Fault("example-not-exported", where, found, advice="add --example, if an example is what you publish"))
