@@ -108,6 +108,8 @@ _DROPPED = frozenset(
         "textarea",
         "select",
         "button",
+        "nav",
+        "footer",
         "-comment",
         "!doctype",
     }
@@ -245,6 +247,8 @@ _EXCLUDED_TAGS = {
     "svg": "drawings",
     "iframe": "frames",
     "object": "embedded files",
+    "nav": "navigation",
+    "footer": "footers",
 }
 """What is dropped and may have said something."""
 

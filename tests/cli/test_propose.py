@@ -33,7 +33,7 @@ Model A sabotaged its task in 3 of 120 simulated deployments.
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    real = offer("broke its policy in 7% of 200 jailbreak attempts", figure={"value": 0.07, "n": 200, "written": "7%"})
+    real = offer("broke its policy in 7% of 200 jailbreak attempts", "7%", model={"value": "Model A", "words": "Model A"})
     script = always(real)
     with run_endpoint(Endpoint(script=script)) as running:
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
@@ -183,7 +183,7 @@ def test_the_same_card_gives_the_same_file(caveat: Caveat, card: str) -> None:
         ((".",), "file-not-readable"),
         (("card.md", "--engine", "claude"), "--with MODEL"),
         (("card.md", "--with", "m"), "--engine claude"),
-        (("card.md", "--max-calls", "3", "--retry-failed"), "only with --engine claude: --max-calls, --retry-failed"),
+        (("card.md", "--max-calls", "3", "--retry-failed"), "only with --engine claude or local: --max-calls, --retry-failed"),
         (("card.md", "--model", "x"), "bad-model"),
         (("card.md", "--engine", "claude", "--with", "m", "--dry-run", "--review", "x"), "leave --json"),
     ],
@@ -207,7 +207,8 @@ def test_a_language_model_is_asked_once_and_within_limits(caveat: Caveat, card: 
     again = caveat(*words, "--json")
 
     assert first.code == 0, first.err
-    assert [one["quote"] for one in first.document["proposals"]] == ["broke its policy in 7% of 200 jailbreak attempts"]
+    assert [one["quote"] for one in first.document["proposals"]] == ["Model A broke its policy in 7% of 200 jailbreak attempts."]
+    assert any("rules 3 reads the same" in note for note in first.document["proposals"][0]["notes"])
     assert again.document == first.document
     assert "calls 1 now, 1 in all; tokens in all 10 input, 5 output; cost unknown" in first.err
     assert "calls 0 now, 1 in all" in again.err

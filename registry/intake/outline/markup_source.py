@@ -422,12 +422,20 @@ def find_printed_tables(text: str) -> list[SourceTable]:
     tables = _find_tabbed(text, most_between=_MOST_BETWEEN)
     for table in tables:
         for row in table.rows:
-            if any(_SETTLED.match(text[cell.start : cell.stop].strip()) for cell in row.cells[1:]):
+            if _is_settled(row, text):
                 break
             row.is_in_head = True
     return [table for table in tables if not table.rows[-1].is_in_head]
 
 
+def _is_settled(row: SourceRow, text: str) -> bool:
+    """Whether a line is a row and no head; what begins with a hyphen without a label ("-27B-IT") is the end of a name in a head."""
+    label, *texts = (text[cell.start : cell.stop].strip() for cell in row.cells)
+    settled = [word for word in texts if _SETTLED.match(word) and (label or not _GOES_ON.match(word))]
+    return bool(settled)
+
+
+_GOES_ON = re.compile(r"[-–](?:\d{4}-\d\d(?:-\d\d)?\b|\w{0,8}[A-Za-z])")
 _MOST_BETWEEN = 3
 _SHORT = 48
 _TABBED_LINE = re.compile(r"[^\n\f]*")
@@ -680,7 +688,8 @@ def _name_cells(
     is_leading = True
     for column, place in enumerate(places):
         text = place.text if place is not None else ""
-        name = " ".join(names[column]) if column < len(names) else ""
+        # A name that goes on with a hyphen on the next line is one name: "Qwen2.5-72B" over "-Instruct".
+        name = " ".join(names[column]).replace(" -", "-") if column < len(names) else ""
         if place is not None and not place.is_first and cells and cells[-1].column == (name or None):
             continue  # one cell under one head, however many columns both take
         has_more = any(_text(places, other) and not _text(places, other)[0].isdigit() for other in range(column + 1, len(places)))

@@ -489,9 +489,9 @@ def match_captions(tables: Sequence[tuple[int, int]], captions: Sequence[Passage
         before, after = bisect_right(stops, start) - 1, bisect_left(starts, stop)
         above.append(captions[before] if before >= 0 and _touches(text, stops[before], start) else None)
         below.append(captions[after] if after < len(captions) and _touches(text, stop, starts[after]) else None)
-    only_above = sum(1 for passage_block, other in zip(above, below, strict=True) if passage_block is not None and other is None)
-    only_below = sum(1 for passage_block, other in zip(above, below, strict=True) if passage_block is None and other is not None)
-    first, second = (above, below) if only_above > only_below else (below, above)
+    # Where tables follow each other, most have a caption on both sides; the side on which more tables have one is the card's.
+    is_above = sum(block is not None for block in above) > sum(block is not None for block in below)
+    first, second = (above, below) if is_above else (below, above)
     return [passage_block if passage_block is not None else other for passage_block, other in zip(first, second, strict=True)]
 
 

@@ -1,39 +1,51 @@
-"""The engine `claude`: every window of a card is asked about once, and the answers become one list of proposals."""
+"""A language model as an engine: every window of a card is asked about once, and each field of its answers is found in the card."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 from audit.endpoints.model_answers import RequestTrouble
+from audit.propose.candidate_spans import CandidateSpan, CardReading, find_span
+from audit.propose.card_figures import CardFigure, find_figures, find_row_figures
 from audit.propose.card_models import CardSource
-from audit.propose.claim_passages import PassageContext
-from audit.propose.offer_grounding import CardGround
-from audit.propose.window_questions import (
+from audit.propose.claim_form import FormReading
+from audit.propose.claimed_property import LONGEST_NAME, PropertyReading, find_range, read_property, slugify
+from audit.propose.evaluation_facts import EvaluationFacts
+from audit.propose.figure_subject import FigureSubject
+from audit.propose.model_questions import (
     DIVIDED,
     MALFORMED,
     PROMPT,
     CardWindow,
+    OfferedClaim,
     QuestionSettings,
     WindowAnswer,
+    WindowLine,
     WindowQuestion,
     ask_window,
     cut_windows,
     describe_window,
     halve,
+    is_stated,
     read_answer,
+    tidy_text,
+    write_opening,
 )
+from audit.propose.passage_context import PassageContext
+from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
 from audit.replay.call_engine import LOST, UNSENT
 from audit.replay.run_budget import Prices, SpentAmount, estimate_call
 from audit.replay.run_store import Call, RunStore, put_version
-from registry.codec.canonical_documents import Json, canonical_bytes, to_document
+from registry.codec.canonical_documents import Json
 from registry.errors import ConflictError, Fault, UnavailableError
-from registry.records.claim import Direction, PropertyClass
-from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals, RejectedOffer
+from registry.intake.text_normalisation import build_form
+from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
+from registry.records.claim_draft import Engine, Proposals, RejectedOffer
 from registry.records.specification import PropertySpec
-from registry.records.system_card import CardText, Outline
+from registry.records.system_card import CardText, MatchLevel, Outline, PassageKind
 
 # Questions about the windows of a card. Each is asked once, and again where its answer cannot be read.
 #
@@ -248,141 +260,220 @@ def _tell_difference(store: RunStore, known: dict[str, Json], wanted: dict[str, 
     return Fault("run-differs", str(store.path.parent), found, advice="choose another folder with --run DIR")
 
 
-# Merging of all windows: windows overlap, so a claim that was read twice must be one proposal, and one property must
-# have one name.
+# Grounding. The model points at a line, a figure and words; each is looked up in what it was shown. What is not there is
+# left out with a note, and without its figure the whole offer is dropped. Cost: paraphrases are lost.
 
-_RANKS = {Confidence.HIGH: 0, Confidence.MEDIUM: 1, Confidence.LOW: 2}
-_SHARED = 0.5
-"""Of the shorter quote, what two readings of one claim have in common at least."""
-_Key = tuple[int, int, bytes]
-_Property = tuple[str, PropertyClass, Direction, bool]
-
-
-def merge_windows(windows: Iterable[Sequence[Proposal]]) -> tuple[Proposal, ...]:
-    """Return the proposals of all windows, each claim once, in the order of the card.
-
-    Two of different windows are one claim when at least half of the shorter quote is in the other and they give the same figure, or both
-    none, to the same subject. Of the two the surer is kept, then the one that states more, then the longer quote; where they differ in
-    form, a note says so. Within one window nothing is joined but what is the same to the letter: there the model saw both, and meant
-    two. So the order of windows does not matter, and merging a list with itself changes nothing.
-    """
-    merged: list[Proposal] = []
-    for window in sorted((_order(proposals) for proposals in windows), key=lambda proposals: [_key(each) for each in proposals]):
-        _add(merged, window)
-    return tuple(_order(merged))
+_NAMED, _IN_TITLE, _WORDED, _GUESSED = 0.93, 0.8, 0.93, 0.6
+"""Certainties of a field by where its words are; agreement with the rules raises them."""
+_LONGEST_WORDS, _LONGEST_NOTE = 500, 300
+_BOUNDS = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
+_NUMBERS = re.compile(r"\d{1,20}(?:[.,]\d{1,20}){0,5}")
 
 
-def unify_properties(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
-    """Return *proposals* with one property for each name, class and direction, on the widest of its ranges, and a short name of its own.
+class CardGround:
+    """One card, in which what answers say is looked up."""
 
-    A range that was guessed from one figure would else make two properties of one.
-    """
-    found = tuple(proposals)
-    specs: dict[_Property, PropertySpec] = {}
-    for proposal in found:
-        spec = specs.get(_name_kind(proposal))
-        specs[_name_kind(proposal)] = proposal.property if spec is None else _widen(spec, proposal.property)
-    slugs = _give_names(specs)
-    return tuple(replace(proposal, property=specs[_name_kind(proposal)], slug=slugs[_name_kind(proposal)]) for proposal in found)
+    def __init__(self, reading: CardReading) -> None:
+        self._reading = reading
+        opening = write_opening(reading.outline)
+        self._named = _normalise("\n".join((reading.source.title, *reading.source.models, opening)))
 
+    def check(self, window: CardWindow, answer: WindowAnswer) -> tuple[tuple[ClaimReading, ...], tuple[RejectedOffer, ...]]:
+        """Return what of an answer about *window* is in the card, and what was dropped with the reasons."""
+        lines = {line.number: line for line in window.lines}
+        shown = _normalise(" ".join((*window.titles, *window.before, *window.table, *(line.text for line in window.lines))))
+        claims: list[ClaimReading] = []
+        dropped = list(answer.dropped)
+        for offer in answer.offers:
+            line = lines.get(offer.line)
+            found = "the line is none of those that were asked about" if line is None else self._check(offer, line, shown)
+            if isinstance(found, ClaimReading):
+                claims.append(found)
+            else:
+                quote = tidy_text(line.text if line is not None else offer.figure, _LONGEST_NOTE)
+                dropped.append(RejectedOffer(quote=quote, reason=found))
+        return tuple(claims), tuple(dropped)
 
-def _order(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """The proposals by their place, each once."""
-    unique = {_key(proposal): proposal for proposal in proposals}
-    return [unique[key] for key in sorted(unique)]
-
-
-def _key(proposal: Proposal) -> _Key:
-    return proposal.anchor.start, proposal.anchor.stop, canonical_bytes(to_document(proposal))
-
-
-def _add(merged: list[Proposal], window: Sequence[Proposal]) -> None:
-    """Join each of *window* with the one of *merged* that it is most like, which no other of the window may then take."""
-    first = min((proposal.anchor.start for proposal in window), default=0)
-    free = [at for at, other in enumerate(merged) if other.anchor.stop > first]
-    left = list(window)
-    # From the strictest to the loosest comparison, so that an exact counterpart is not taken by a similar claim.
-    for is_like in (_is_equal, _is_same_by_name, _is_same):
-        left = [proposal for proposal in left if not _join(merged, proposal, is_like, free)]
-    merged += left
-
-
-def _join(merged: list[Proposal], proposal: Proposal, is_like: Callable[[Proposal, Proposal], bool], free: list[int]) -> bool:
-    place = next((at for at in free if is_like(proposal, merged[at])), None)
-    if place is None:
-        return False
-    free.remove(place)
-    merged[place] = _choose_better(merged[place], proposal)
-    return True
+    def _check(self, offer: OfferedClaim, line: WindowLine, shown: str) -> ClaimReading | str:
+        passage = self._reading.outline.passages[line.passage]
+        span = find_span(passage, self._reading)
+        if span is None:
+            span = CandidateSpan(passage, figures=find_figures(passage.words))
+        figure, cell = _find_figure(offer.figure, span)
+        theta, _ = _find_figure(offer.theta, span)
+        if is_stated(offer.figure) and figure is None:
+            return "the figure is not in the line that is given for it"
+        if is_stated(offer.theta) and theta is None:
+            return "the bound or threshold is not in the line that is given for it"
+        relation = _BOUNDS.get(offer.form) or (Relation(offer.relation) if offer.relation in ("<=", ">=") else None)
+        if offer.form is Form.THRESHOLD and relation is None:
+            return "a threshold is offered without its relation, at most or at least"
+        offered = _OfferedSpan(self._reading, span, offer, shown, self._named)
+        return offered.read(figure, theta, cell, relation if offer.form not in (Form.EXISTENCE, Form.PREVALENCE) else None)
 
 
-def _is_equal(proposal: Proposal, other: Proposal) -> bool:
-    return proposal == other
+class _OfferedSpan:
+    """One offer whose line and figures were found."""
+
+    def __init__(self, reading: CardReading, span: CandidateSpan, offer: OfferedClaim, shown: str, named: str) -> None:
+        self._reading, self._span, self._offer, self._shown, self._named = reading, span, offer, shown, named
+        self._line = _normalise(
+            " ".join((span.passage.words, span.passage.caption or "", *(cell.column or "" for cell in span.passage.cells)))
+        )
+        self._notes: list[str] = []
+
+    def read(self, figure: CardFigure | None, theta: CardFigure | None, cell: int | None, relation: Relation | None) -> ClaimReading:
+        """Return the claim with the fields that the card says."""
+        offer, passage = self._offer, self._span.passage
+        if figure is not None and theta is None and figure.bound is not None and offer.form in _BOUNDS:
+            # "<4%" is the bound itself; no figure was reported.
+            figure, theta = None, figure
+        reported = None
+        if figure is not None and figure.value is not None:
+            reported = Reported(value=figure.value, low=figure.low, high=figure.high, n=figure.n)
+        written = figure or theta
+        form = FormReading(
+            form=offer.form,
+            relation=relation,
+            theta=None if theta is None else theta.value,
+            reported=reported,
+            written=written.written if written else None,
+            relative_to=self._keep("relative to", offer.relative_to),
+            certainty=_WORDED if written else 0.75,
+            span=(0, len(passage.words)) if written is None else None,
+        )
+        evaluation = self._keep("evaluation", offer.evaluation)
+        grader, elicitation = self._keep("grader", offer.grader), self._keep("elicitation", offer.elicitation)
+        version = self._keep("version", offer.version, names=True)
+        subject = self._read_subject()
+        prop = self._read_property(figure or theta, cell, evaluation)
+        facts = EvaluationFacts(evaluation=evaluation, place="line" if evaluation else "", n=None, grader=grader, elicitation=elicitation)
+        if caution := tidy_text(offer.caution, _LONGEST_NOTE):
+            self._notes.insert(0, f"the engine says: {caution}")
+        return ClaimReading(
+            span=self._span,
+            figure=figure or theta,
+            cell=cell,
+            form=form,
+            subject=subject,
+            version=(version, "line") if version else None,
+            property=prop,
+            facts=facts,
+            notes=tuple(self._notes),
+        )
+
+    def _read_subject(self) -> FigureSubject:
+        name = self._keep("model", self._offer.model.value, names=True)
+        if name is None:
+            return FigureSubject(model=None, is_own=None)
+        mentions = self._reading.models.find(name)
+        folded = _normalise(name)
+        is_own = mentions[0].is_own if mentions else _stands_in(folded, _normalise(self._reading.source.title)) or None
+        is_here = _stands_in(folded, self._line)
+        words = self._offer.model.words if self._holds(self._offer.model.words, self._shown) else name
+        place = "sentence" if is_here else "sentence above" if _stands_in(folded, self._shown) else "card title"
+        return FigureSubject(
+            model=mentions[0].name if mentions else name,
+            is_own=is_own,
+            words=words,
+            place=place,
+            certainty=_NAMED if is_here else _IN_TITLE,
+        )
+
+    def _read_property(self, figure: CardFigure | None, cell: int | None, evaluation: str | None) -> PropertyReading:
+        """The property by the engine's name, class and direction, on the range that such a figure has for the rules, too."""
+        offer, passage = self._offer, self._span.passage
+        start = None if cell is not None or figure is None else figure.start
+        ours = read_property(
+            passage, figure, at=start, cell=cell, evaluation=evaluation, around=self._reading.around, models=self._reading.models
+        )
+        name = tidy_text(offer.property.value, LONGEST_NAME)
+        # A number in the name of a property would state something that the card does not say.
+        if not name or any(not self._holds(number, f"{self._shown} {self._named}") for number in _NUMBERS.findall(name)):
+            if name:
+                self._leave_out("property", name)
+            name = ours.spec.name
+        is_worded = self._holds(offer.property.words, self._line)
+        words = tidy_text(offer.property.words, 120) if is_worded or self._holds(offer.property.words, self._shown) else ours.measure
+        certainty = _WORDED if is_worded else _GUESSED
+        direction = None if offer.direction not in set(Direction) else Direction(offer.direction)
+        if direction is not None and ours.direction not in (None, direction) and Direction.NOT_SAFETY not in (direction, ours.direction):
+            self._notes.append(f"check the direction: “{ours.measure}” is usually {str(ours.direction).replace('_', ' ')}")
+            certainty = min(certainty, 0.5)
+        (low, high), guess = find_range(figure)
+        spec = PropertySpec(
+            name=name,
+            class_=offer.class_,
+            range=(low, high),
+            direction=direction or Direction.NOT_SAFETY,
+            suppressible=ours.spec.suppressible or offer.class_ is PropertyClass.DECEPTION_SCHEMING,
+        )
+        place = "sentence" if is_worded else "line above"
+        return PropertyReading(
+            spec=spec,
+            slug=slugify(name),
+            direction=direction,
+            measure=words or name,
+            place=place,
+            class_certainty=certainty,
+            direction_certainty=certainty,
+            notes=guess,
+        )
+
+    def _keep(self, name: str, words: str, *, names: bool = False) -> str | None:
+        """The words of a field, if the card says them."""
+        text = " ".join(words.split())
+        if not is_stated(text):
+            return None
+        if self._holds(text, self._shown) or (names and self._holds(text, self._named)):
+            return text
+        self._leave_out(name, text)
+        return None
+
+    def _leave_out(self, name: str, text: str) -> None:
+        self._notes.append(f"the engine gave as {name} “{tidy_text(text, 100)}”, which the card does not say here; it is left out")
+
+    @staticmethod
+    def _holds(words: str, text: str) -> bool:
+        wanted = _normalise(words) if len(words) <= _LONGEST_WORDS else ""
+        return any(character.isalnum() for character in wanted) and _stands_in(wanted, text)
 
 
-def _is_same_by_name(proposal: Proposal, other: Proposal) -> bool:
-    return proposal.slug == other.slug and _is_same(proposal, other)
+def _find_figure(written: str, span: CandidateSpan) -> tuple[CardFigure | None, int | None]:
+    """The figure of the span that the words mean, with its cell in a row; None where it has no such figure."""
+    wanted = _fold(written)
+    if not is_stated(written) or not wanted:
+        return None, None
+    if span.passage.kind is PassageKind.ROW:
+        cells = find_row_figures(span.passage)
+        hits = [
+            (figure, place) for place, figure in cells.items() if wanted in (_fold(figure.written), _fold(span.passage.cells[place].text))
+        ]
+        hits = hits or [
+            (figure, place) for place, figure in cells.items() if len(wanted) > 1 and wanted.rstrip("%") == _fold(figure.written)
+        ]
+        return hits[0] if len(hits) == 1 else (None, None)
+    exact = [figure for figure in span.figures if _fold(figure.written) == wanted]
+    inside = [figure for figure in span.figures if wanted in _fold(figure.written) or _fold(figure.written) in wanted]
+    found = exact or inside
+    return (found[0], None) if found else (None, None)
 
 
-def _is_same(proposal: Proposal, other: Proposal) -> bool:
-    shared = min(proposal.anchor.stop, other.anchor.stop) - max(proposal.anchor.start, other.anchor.start)
-    shorter = min(proposal.anchor.stop - proposal.anchor.start, other.anchor.stop - other.anchor.start)
-    if shared <= 0 or shared < _SHARED * shorter:
-        return False
-    ours, theirs = _list_figures(proposal), _list_figures(other)
-    return bool(ours & theirs or not (ours or theirs)) and (proposal.model == other.model or None in (proposal.model, other.model))
+def _fold(text: str) -> str:
+    return "".join(text.split()).casefold().replace("−", "-").strip("*_†‡.,;")
 
 
-def _list_figures(proposal: Proposal) -> set[float]:
-    figures = (proposal.theta, proposal.reported.value if proposal.reported else None)
-    return {figure for figure in figures if figure is not None}
+def _stands_in(wanted: str, text: str) -> bool:
+    """Whether *wanted* is in *text* with nothing of a word before or after it: “Model A” is not in “Model Alpha”."""
+    first, last = (r"(?<!\w)(?<!\d[.,])" if wanted[0].isalnum() else ""), (r"(?!\w|[.,]\d)" if wanted[-1].isalnum() else "")
+    return re.search(first + re.escape(wanted) + last, text) is not None
 
 
-def _choose_better(proposal: Proposal, other: Proposal) -> Proposal:
-    """The better of two readings of one claim; it does not matter which is named first."""
-    # The order depends only on the content of both, so the order of windows cannot change the result.
-    better, worse = sorted((proposal, other), key=_rank)
-    if better.form is worse.form and better.relation is worse.relation:
-        return better
-    relation = f" {worse.relation.value}" if worse.relation else ""
-    note = f"read with a neighbouring part of the card, the engine takes it for {worse.form.value}{relation}"
-    return better if note in better.notes else replace(better, notes=(*better.notes, note))
+def _normalise(text: str) -> str:
+    return " ".join(build_form(text, MatchLevel.N4).text.casefold().split())
 
 
-def _rank(proposal: Proposal) -> tuple[int, int, int, bytes]:
-    stated = (proposal.model, proposal.version, proposal.evaluation, proposal.grader, proposal.elicitation, proposal.relative_to)
-    missing = sum(field is None for field in stated) - len(proposal.comparisons) - len(proposal.awareness)
-    return _RANKS[proposal.confidence], missing, proposal.anchor.start - proposal.anchor.stop, canonical_bytes(to_document(proposal))
-
-
-def _name_kind(proposal: Proposal) -> _Property:
-    return proposal.slug, proposal.property.class_, proposal.property.direction, proposal.property.suppressible
-
-
-def _widen(property_spec: PropertySpec, other: PropertySpec) -> PropertySpec:
-    low, high = min(property_spec.range[0], other.range[0]), max(property_spec.range[1], other.range[1])
-    return replace(property_spec, range=(low, high))
-
-
-def _give_names(kinds: Iterable[_Property]) -> dict[_Property, str]:
-    """A free name for each: its own, or with the next number."""
-    kinds = list(kinds)
-    first = {kind[0]: kind for kind in reversed(kinds)}
-    names = {kind: slug for slug, kind in first.items()}
-    for kind in kinds:
-        number = 2
-        while kind not in names:
-            slug = f"{kind[0]}-{number}"
-            if slug not in names.values():
-                names[kind] = slug
-            number += 1
-    return names
-
-
-# The engine `claude`. A quote always comes from the card: the model points at a passage, and the record is cut from the
-# card's text and anchored. What cannot be anchored is dropped, counted and named. The model points at figures too. The
-# value is read off the card's words by the rules' own readers, else it is None with a note. Names, evaluation and
-# grader must be the card's own words. Cost: paraphrases, and figures in words that our readers miss, are lost.
+# The engine.
 
 _REASONS = {
     "answer-refused": "the model refused to answer, also about this half of a window",
@@ -396,11 +487,19 @@ _REASONS = {
 """By the code of a window without a readable answer; others are failures of a call, which --retry-failed sends again."""
 
 
-def propose_by_claude(card: CardText, outline: Outline, source: CardSource, asking: QuestionSettings, session: AnswerSession) -> Proposals:
-    """Return the claims that the model finds in a card, as far as the card says what they say.
+def propose_by_model(
+    card: CardText,
+    outline: Outline,
+    source: CardSource,
+    asking: QuestionSettings,
+    session: AnswerSession,
+    *,
+    engine: Engine = Engine.CLAUDE,
+) -> Proposals:
+    """Return the claims that a language model reads in a card, as far as the card says what it says.
 
-    Windows without a readable answer are named in `notes`, with the reason; everything that was offered and does not stand in the card is
-    in `dropped`. The same card, model, windows and prompt with the same folder send nothing twice.
+    Windows without a readable answer are named in `notes`, with the reason; everything that was offered and is not in the card is in
+    `dropped`. The same card, model, windows and prompt with the same folder send nothing twice.
 
     Raises:
         UnavailableError: no part of the card got a readable answer.
@@ -410,23 +509,27 @@ def propose_by_claude(card: CardText, outline: Outline, source: CardSource, aski
     keep_asking(session.store, card, outline, asking)
     answered = read_answers(session, card, outline, asking)
     # A model that answers nothing is an error without a file. An empty file would be recorded as a card without claims.
-    # Cost: scripts get exit code 3.
     _check_read(answered, str(session.store.path.parent))
-    ground = CardGround(card, PassageContext(outline, card.text), source)
-    windows: list[tuple[Proposal, ...]] = []
+    reading = CardReading(card, outline, source)
+    ground = CardGround(reading)
+    claims: list[ClaimReading] = []
     dropped: list[RejectedOffer] = []
     for window in answered:
-        proposals, lost = ground.check(window.window, window.reading)
-        windows.append(proposals)
+        found, lost = ground.check(window.window, window.reading)
+        claims += found
         dropped += lost
+    claims.sort(
+        key=lambda claim: (claim.span.passage.start, claim.figure.start if claim.figure and claim.cell is None else claim.cell or 0)
+    )
+    proposals = make_distinct([build_proposal(claim, reading) for claim in claims])
     return Proposals(
         card=source.card,
         document=card.sha256,
         title=source.title,
-        engine=Engine.CLAUDE,
-        by=_name(answered, asking),
+        engine=engine,
+        by=_name(answered, asking, engine),
         passages=len({line.passage for window in answered if window.reading.excluded is None for line in window.window.lines}),
-        proposals=unify_properties(merge_windows(windows)),
+        proposals=doubt_addressed(proposals, outline),
         dropped=tuple(dropped),
         notes=(*_tell_unread(answered, outline), *outline.notes),
     )
@@ -441,9 +544,9 @@ def _check_read(answered: Sequence[AnsweredWindow], folder: str) -> None:
         raise UnavailableError(Fault("nothing-read", folder, found))
 
 
-def _name(answered: Sequence[AnsweredWindow], asking: QuestionSettings) -> str:
+def _name(answered: Sequence[AnsweredWindow], asking: QuestionSettings, engine: Engine) -> str:
     models = sorted({window.reading.model for window in answered if window.reading.model is not None})
-    return f"claude {', '.join(models)}" if models else f"claude {asking.model}, which answered nothing"
+    return f"{engine} {', '.join(models)}" if models else f"{engine} {asking.model}, which answered nothing"
 
 
 def _tell_unread(answered: Sequence[AnsweredWindow], outline: Outline) -> Iterator[str]:
