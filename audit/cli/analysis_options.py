@@ -140,6 +140,24 @@ def api_option(text: str) -> Callable[[Command], Command]:
     )
 
 
+def send_key_option(of: str = "A ") -> Callable[[Command], Command]:
+    """Return the option that allows a host the key; *of*: for which of the command's engines, such as `Judge: a `."""
+    return click.option(
+        "--send-key-to",
+        "send_key_to",
+        metavar="HOST",
+        multiple=True,
+        envvar="CAVEAT_SEND_KEY_TO",
+        help=f"{of}host of a replay file that may get your key (or CAVEAT_SEND_KEY_TO). May be repeated.",
+    )
+
+
+def list_key_hosts(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the hosts that may get the key: those of `--send-key-to`, and of an address that the command line itself names."""
+    base_url = options.get("base_url")
+    return (*options["send_key_to"], *((base_url,) if base_url else ()))
+
+
 def call_options(answer: str, work: str) -> Callable[[Command], Command]:
     """Give a command the options of its calls, under the names that `audit.cli.model_calls` and `audit.cli.model_calls` read.
 
@@ -155,8 +173,9 @@ def call_options(answer: str, work: str) -> Callable[[Command], Command]:
             "--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Dollars to spend now, at most; needs --prices."
         ),
         click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat admin schema prices)."),
-        click.option("--batch", is_flag=True, help="By Message Batches: cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="By batches: cheaper, and may take a day."),
         click.option("--time-out", "timeout_s", metavar="SECONDS", type=seconds, default=600, show_default=True, help="Of a request."),
+        send_key_option(),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Calls under way at once, at most."
         ),

@@ -316,41 +316,66 @@ def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
+@click.option("--endpoint-name", metavar="NAME", help="Record first that endpoints return the claim's model version as NAME.")
 @yes_option
 @pass_app
-def lock(app: App, *, file: Path, seal: bool, dry_run: bool, yes: bool) -> None:
+def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str | None, yes: bool) -> None:
     """Fix a plan before its run; a lock cannot be changed.
 
     Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
     contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
     what is not fixed, here and in the supplement. On a terminal you are asked to confirm; scripts give --yes.
+
+    A run establishes a verdict only if its responses name the claim's model version. If no such endpoint name is recorded, you are asked
+    whether the model of the plan is it; scripts give --endpoint-name. It is recorded as caveat model endpoint does.
     """
     from audit.cli.audit_draft import inspect_draft
-    from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
+    from audit.cli.audit_presenter import list_lock_warnings, present_lock
     from audit.protocol.audit_record import count_locks, get_claim
 
     if seal and dry_run:
         raise click.UsageError("--dry-run records nothing, and --seal records commitments; give one of them")
     reading = inspect_draft(file, locked=True)
-    if not dry_run and not reading.faults:
-        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
-    if seal and reading.draft is not None and not reading.faults:
-        _seal_replay(app, file, reading.draft)
 
     def work(writer: "Writer") -> "tuple[AuditFile, bool, tuple[int, int], ClaimRevision]":
+        if endpoint_name is not None and reading.draft is not None:
+            _state_name(app, writer, reading.draft.claim, endpoint_name)
         opened, is_new = _open_reading(writer, reading, auditor=app.config.authority, locked=True, folder=file.parent)
         return opened, is_new, count_locks(writer, opened), get_claim(writer, opened.audit.payload.claim)
 
+    if not dry_run and not reading.faults:
+        if endpoint_name is None and not yes and app.is_interactive:
+            endpoint_name = _ask_name(*record(app, work, dry_run=True))
+        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
+    if seal and reading.draft is not None and not reading.faults:
+        _seal_replay(app, file, reading.draft)
     opened, is_new, (others, waiting), claim = record(app, work, dry_run=dry_run)
     if others:
         app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
-    if opened.lock and not opened.lock.payload.endpoint_names:
-        app.say(warn_unnamed(claim.model, opened.lock.payload))
-    elif opened.lock and opened.lock.payload.model not in (None, *opened.lock.payload.endpoint_names):
-        app.say(warn_requested(opened.lock.payload))
-    for name in opened.lock.payload.unfixed if opened.lock else ():
-        app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
+    for warning in list_lock_warnings(file, claim.model, opened):
+        app.say(f"warning: {warning}")
     app.report(present_lock(opened, is_new=is_new, dry_run=dry_run))
+
+
+def _ask_name(opened: "AuditFile", _is_new: bool, _counts: "tuple[int, int]", claim: "ClaimRevision") -> str | None:  # noqa: FBT001
+    """Ask whether the model of the plan is the claim's, where no name says so; return its name, or None."""
+    planned = opened.lock.payload if opened.lock else None
+    if planned is None or planned.endpoint_names or planned.model is None:
+        return None
+    question = f"No endpoint name is recorded for {claim.model}. Record that endpoints return it as {planned.model}?"
+    return planned.model if click.confirm(question, err=True) else None
+
+
+def _state_name(app: App, writer: "Writer", claim_id: str, name: str) -> None:
+    """Record *name* as an endpoint name of the claim's model version; a name that is recorded already changes nothing."""
+    from audit.protocol.audit_record import get_claim
+    from registry.registration.model_lineage import state_endpoint
+
+    claim_model = get_claim(writer, claim_id).model
+    if name not in {endpoint_name.name for endpoint_name in writer.list_endpoint_names(claim_model)}:
+        reason = f"Stated when the plan for {claim_id} was locked"
+        entry = state_endpoint(writer, claim_model, name, actor=app.config.authority, reason=reason).entry
+        app.say(f"endpoint name: endpoints return {claim_model} as {name} (entry {entry})")
 
 
 def _open_reading(writer: "Writer", reading: "DraftReading", *, auditor: str, locked: bool, folder: Path) -> "tuple[AuditFile, bool]":

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_presenter import present_estimate
@@ -21,7 +22,6 @@ from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import ModelIdentity, describe_runs
 from registry.records.verdict import ChecklistItem, ItemStatus, ReadingVerdict, Restriction, SpecVerdict, is_expired, weaken
-from registry.registration.model_lineage import write_model
 from registry.report.minimum_reporting import build_audit_items, build_case_items, count_items
 from registry.report.number_format import Unit, share
 from registry.report.supplement_wording import format_verdict, get_words
@@ -75,19 +75,22 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     yield from ((name, text) for name, text in worded if text)
 
 
-def warn_unnamed(model: ModelRef, lock: Lock) -> str:
-    """Return the warning that nothing will show who was asked, with the command that states a name."""
-    command = f'caveat model endpoint {write_model(model)} {shlex.quote(lock.model) if lock.model else "NAME"} --reason "…"'
-    return (
-        f"warning: no endpoint name is stated for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
-        f"Before the run: {command}, and lock again"
-    )
-
-
-def warn_requested(lock: Lock) -> str:
-    """Return the warning that the plan asks for a name that is none of those that count when it is returned."""
-    names = ", ".join(lock.endpoint_names)
-    return f"warning: the plan asks for {lock.model}; what the endpoint returns counts only if it is one of {names}"
+def list_lock_warnings(file: Path, model: ModelRef, opened: AuditFile) -> Iterator[str]:
+    """Give what the lock of *file* leaves open: who is asked, each with the command that mends it, and what is not fixed."""
+    if opened.lock is None:
+        return
+    lock = opened.lock.payload
+    if not lock.endpoint_names:
+        name = shlex.quote(lock.model) if lock.model else "NAME"
+        yield (
+            f"no endpoint name is recorded for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
+            f"If endpoints return it as {name}, lock again before the run: "
+            f"caveat audit lock {shlex.quote(str(file))} --endpoint-name {name}"
+        )
+    elif lock.model not in (None, *lock.endpoint_names):
+        names = ", ".join(lock.endpoint_names)
+        yield f"the plan asks for {lock.model}; what the endpoint returns counts only if it is one of {names}"
+    yield from (f"not fixed before the replay: {name}; the supplement will say so" for name in lock.unfixed)
 
 
 def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import open_endpoint
 from audit.replay.call_engine import UNSENT, CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.message_batches import run_batches
@@ -41,6 +42,8 @@ class Caller:
     settings: CallSettings
     timeout_s: float = 600.0
     """Seconds that one request may take."""
+    send_key_to: tuple[str, ...] = ()
+    """Hosts that the user allows to get the key."""
 
     def make(self, calls: Iterable[Call], show: Callable[[RunSummary], None], *, batch: bool = False) -> RunSummary:
         """Make *calls*; Ctrl-C ends with what is under way, a second one leaves that too.
@@ -55,7 +58,7 @@ class Caller:
         halt, loop = HaltRequest(), asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: self._request(halt))
         try:
-            async with open_endpoint(self.policy, timeout_s=self.timeout_s) as endpoint:
+            async with open_endpoint(self.policy, timeout_s=self.timeout_s, send_key_to=self.send_key_to) as endpoint:
                 if not batch:
                     return await run_calls(self.store, calls, endpoint, self.settings, progress=show, stop=halt)
                 done = await run_batches(self.store, calls, endpoint, self.settings, progress=show, tell=self.app.say, stop=halt)
@@ -162,15 +165,18 @@ class CallPurpose:
     """What else would be asked; empty where nothing would."""
 
 
+def describe_amount(amount: SpentAmount, *, recipient: str = "") -> str:
+    """Return in words what calls that are still to be made would take."""
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
+    tokens = f"about {amount.input_tokens:,} input tokens, at most {amount.output_tokens:,} output tokens"
+    return f"{format_items(amount.calls, 'call')}{recipient}: {tokens}; {cost}"
+
+
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: CallPurpose) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
     amount = sum((estimate_call(call.body, discount_batch(prices) if options["batch"] else prices) for call in calls), SpentAmount())
-    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
-    message = (
-        f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "
-        f"at most {amount.output_tokens:,} output tokens; {cost}{asking.then}"
-    )
+    message = f"{describe_amount(amount, recipient=f' to {wanted.model}')}{asking.then}"
     document = {
         "schema": asking.schema,
         "calls": amount.calls,
@@ -208,7 +214,8 @@ def build_asker(
             prices=prices,
         )
         policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url, api=wanted.api, key=wanted.key)
-        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
+        hosts = list_key_hosts(options)
+        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
         with track(app, asking.doing, total=most, unit="calls") as advance:
             summary = caller.make(remaining, count_up(advance), batch=options["batch"])
         check_over(store, summary, open_=asking.open_)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.cli.run_session import look_ahead, make_calls, open_session, watch
 from audit.cli.score_commands import JudgeOptions, carry_out
 from audit.endpoints.endpoint_opening import check_policy, open_endpoint
@@ -183,7 +184,8 @@ def write_command(renewal: Renewal, app: App) -> str:
     options = renewal.options
     words = ["caveat", "stale", "renew", *renewal.wish.claims, "--ask", renewal.wish.ask, "-o", str(renewal.output)]
     words += ["--yes"] if options["yes"] else []
-    for name, option in (("prices", "--prices"), ("served_by", "--served-by")):
+    words += [word for host in options["send_key_to"] for word in ("--send-key-to", host)]
+    for name, option in (("prices", "--prices"), ("base_url", "--base-url"), ("served_by", "--served-by")):
         words += [option, str(options[name])] if options[name] else []
     for place in options["runs"]:
         words += ["--runs", str(place)]
@@ -235,13 +237,13 @@ def ask_endpoints(renewal: Renewal) -> None:
     for job in renewal.jobs:
         if job.policy is not None and job.is_open and any(claim_renewal.renewed is None for claim_renewal in job.group.chosen):
             try:
-                asyncio.run(_describe(job.policy, renewal.options["timeout_s"]))
+                asyncio.run(_describe(job.policy, renewal.options))
             except CaveatError as error:
                 job.faults.extend(error.faults)
 
 
-async def _describe(policy: Policy, timeout_s: float) -> None:
-    async with open_endpoint(policy, timeout_s=timeout_s) as endpoint:
+async def _describe(policy: Policy, options: Mapping[str, Any]) -> None:
+    async with open_endpoint(policy, timeout_s=options["timeout_s"], send_key_to=list_key_hosts(options)) as endpoint:
         await endpoint.describe_model(policy.model, allow_alias=policy.allow_alias)
 
 
@@ -364,6 +366,7 @@ def _score(app: App, renewal: Renewal, store: RunStore, claim_renewal: ClaimRene
         max_usd=None,
         concurrency=renewal.options["concurrency"],
         timeout_s=renewal.options["timeout_s"],
+        send_key_to=list_key_hosts(renewal.options),
         batch=renewal.options["batch"],
     )
     _, ended = carry_out(app, store, scorer, (get_replay(store), get_tasks(store)), options)

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import (
     check_policy,
     describe_client,
@@ -286,6 +287,7 @@ class RunSession:
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
         words += ["--seal"] if self.options.get("seal") else []
+        words += [word for host in self.options["send_key_to"] for word in ("--send-key-to", host)]
         for name, option, default in _TOLD:
             value = self.options.get(name, default)
             words += [] if value == default else [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -329,7 +331,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
         refuse_deviations(bound, path)
-    check_policy(file.replay.policy, batch=options["batch"])
+    check_policy(file.replay.policy)
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
@@ -365,21 +367,21 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
     """
 
     async def run() -> RunSummary:
-        policy = session.replay.policy
+        policy, options = session.replay.policy, session.options
         halt = HaltRequest()
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
-        async with open_endpoint(policy, timeout_s=session.options["timeout_s"]) as endpoint:
+        async with open_endpoint(policy, timeout_s=options["timeout_s"], send_key_to=list_key_hosts(options)) as endpoint:
             await _introduce(app, session, store, endpoint)
             _enter(app, session, store)
             settings = CallSettings(
-                concurrency=session.options["concurrency"],
-                retry_failed=session.options["retry_failed"],
-                repeat_lost=session.options["repeat_lost"],
+                concurrency=options["concurrency"],
+                retry_failed=options["retry_failed"],
+                repeat_lost=options["repeat_lost"],
                 allow_alias=policy.allow_alias,
                 budget=session.replay.budget,
                 prices=session.prices,
             )
-            if session.options["batch"]:
+            if options["batch"]:
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
 
@@ -445,7 +447,7 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
         check_served_by(session.served_by, model=policy.model, base_url=endpoint.base_url, where=str(session.options["served_by"]))
     # A session without an answer binds nothing: its address may have spoken another API.
     _check_sessions(session, list_versions(store, SESSION) if store.list_models() else (), place)
-    sampling = add_defaults(describe_sampling(policy, api_version=endpoint.api_version), session.served_by)
+    sampling = add_defaults(describe_sampling(policy, endpoint, facts), session.served_by)
     model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
     software = {**describe_client(endpoint), "caveat": version("caveat")}
     server = {} if served is None else {"served_by": served}

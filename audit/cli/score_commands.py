@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import App, examples, pass_app
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
@@ -42,6 +42,7 @@ class JudgeOptions:
     max_usd: float | None
     concurrency: int
     timeout_s: float
+    send_key_to: tuple[str, ...]
     batch: bool
 
 
@@ -55,7 +56,7 @@ def judge_options(command: Command) -> Command:
             "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
         ),
         click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Judge: dollars that RUN may cost in all."),
-        click.option("--batch", is_flag=True, help="Judge: by Message Batches, after one first call; cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="Judge: by batches, after one first call; cheaper, and may take a day."),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
         ),
@@ -68,6 +69,7 @@ def judge_options(command: Command) -> Command:
             show_default=True,
             help="Judge: of a call.",
         ),
+        send_key_option("Judge: a "),
     )
     for option in reversed(options):
         command = option(command)
@@ -90,7 +92,7 @@ def judge(
     check_prices(budget, prices, {scorer.model, replay.policy.model})
     policy = follow_policy(replay.policy, scorer)
     settings = CallSettings(concurrency=options.concurrency, budget=budget, prices=prices)
-    caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s)
+    caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s, send_key_to=options.send_key_to)
 
     with track(app, "judging", total=count_judgments(store, scorer), unit="verdicts") as advance:
         show = count_up(advance)

@@ -213,7 +213,7 @@ def settle_mapping(app: "App", paths: Sequence[str], reading: "LogOptions", comm
         raise InputError(_build_fault(guess, arms, sheet.name, command, yes=yes))
     mapping = {**guess.mapping, **_ask_columns(guess)}
     arms = arms if is_complete else _ask_arms(sheet.list_texts(mapping["arm"]) if "arm" in mapping else ())
-    click.confirm("Take these columns?", abort=True, err=True)
+    app.require_yes("Take these columns?")
     app.say(f"the same without a question: {_write_command(command, mapping, arms)}")
     return replace(reading, mapping=mapping, arm_names=arms)
 

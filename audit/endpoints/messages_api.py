@@ -14,7 +14,6 @@ from audit.endpoints.model_answers import (
     RequestTrouble,
     as_object,
     as_text,
-    check_address,
     check_headers,
     name_kind,
     read_block,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 KEY = "ANTHROPIC_API_KEY"
 ADDRESS = "ANTHROPIC_BASE_URL"
-_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 """Headers that the SDK adds to every request, one a line."""
 SAMPLING_VERSION = "2023-06-01"
 """The API version under which sampling parameters can still be sent."""
@@ -71,9 +70,18 @@ class MessagesEndpoint(Endpoint):
             return await self._guard(self._send_streaming(body), _LONGEST_STREAM_S)
         return await self._post(canonical_bytes(body), read_message)
 
+    def write_body(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return *body*: it is in the words of this API."""
+        return body
+
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:  # noqa: ARG002 - the other API's needs it
+        """Return the message in *document*; raises NotAMessageError."""
+        return read_message(document)
+
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         names = ("display_name", "lifecycle", "deprecated_at", "retires_at")
-        return ModelFacts(id=document["id"], **{name: text_or_none(document.get(name)) for name in names})
+        texts: dict[str, Any] = {name: text_or_none(document.get(name)) for name in names}
+        return ModelFacts(id=document["id"], **texts)
 
     async def _send_streaming(self, body: Mapping[str, Json]) -> EndpointAnswer:
         started = time.perf_counter()
@@ -110,11 +118,10 @@ def open_messages(policy: Policy, environ: Mapping[str, str], *, key: str, key_n
     """
     version = choose_version(policy)
     own = "take it out; policy.betas and policy.api_version say the same, and are kept"
-    check_headers(environ.get(_HEADERS, ""), own=("anthropic-",), advice=own, where=_HEADERS)
+    check_headers(environ.get(HEADERS, ""), own=("anthropic-",), advice=own, where=HEADERS)
     import anthropic
 
-    address = policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
-    check_address(address, api=ModelApi.MESSAGES, where="policy.base_url" if policy.base_url else ADDRESS)
+    address = find_messages_address(policy, environ)
     build_client = build_http_client(anthropic, address, timeout_s)
 
     def open_client() -> anthropic.AsyncAnthropic:
@@ -122,6 +129,11 @@ def open_messages(policy: Policy, environ: Mapping[str, str], *, key: str, key_n
 
     common = {"key": key, "key_name": key_name, "timeout_s": timeout_s}
     return MessagesEndpoint(open_client, anthropic, version=version, betas=policy.betas, **common)
+
+
+def find_messages_address(policy: Policy, environ: Mapping[str, str]) -> str:
+    """Return the address of *policy*, as it is written."""
+    return policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
 
 
 def choose_version(policy: Policy) -> str | None:

@@ -394,3 +394,5 @@ class ModelFacts:
     retires_at: str | None = None
     note: str | None = None
     """Why nothing is known, where the endpoint lists no models."""
+    parameters: tuple[str, ...] | None = None
+    """The names of the parameters that it takes."""

@@ -59,6 +59,8 @@ class Endpoint(ABC):
     """Where a message is asked for, after the base address."""
     models_path: ClassVar[str]
     """Where models are listed."""
+    unknown_parameters: frozenset[str] = frozenset()
+    """Sampling parameters that this host has none of; of an unknown host, none is known to be so."""
 
     def __init__(self, open_client: Callable[[], Any], sdk: ModuleType, *, key: str, key_name: str, timeout_s: float) -> None:
         self._open_client = open_client
@@ -110,6 +112,14 @@ class Endpoint(ABC):
         """Return the answer to *body*; raises ModelError."""
 
     @abstractmethod
+    def write_body(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return *body*, a request in the form of the Messages API, in the words of this API."""
+
+    @abstractmethod
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:
+        """Return the message in *document*, a batch's answer to *body*; raises NotAMessageError."""
+
+    @abstractmethod
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         """Return what *document*, an answer about one model, says of it."""
 
@@ -145,6 +155,16 @@ class Endpoint(ABC):
             content = None if body is None else canonical_bytes(body)
             request = self._client.post(path, cast_to=httpx2.Response, content=content, options=self._options())
         return await self._guard(request, self.timeout_s)
+
+    async def upload(self, path: str, *, fields: Mapping[str, str], name: str, content: bytes) -> "httpx2.Response":
+        """Return the answer to a file that is sent as a form with *fields*; raises ModelError."""
+        import httpx2
+
+        options = self._options()
+        options["headers"] = {**options["headers"], "Content-Type": "multipart/form-data"}
+        files = [("file", (name, content, "application/jsonl"))]
+        asked = self._client.post(path, cast_to=httpx2.Response, body=dict(fields), files=files, options=options)
+        return await self._guard(asked, self.timeout_s)
 
     async def read_lines(self, path: str) -> AsyncIterator[bytes]:
         """Give the lines of a long answer (a batch's results) as they arrive; raises ModelError, also when it breaks off."""
@@ -325,7 +345,8 @@ def build_http_client(sdk: Any, address: str, timeout_s: float) -> Callable[[], 
     import httpx2
 
     # A proxy that the environment names is for the world outside, and cannot reach this machine's own loopback.
-    direct: Any = {f"all://{httpx2.URL(address).host}": None} if is_loopback(address) else {}
+    host = httpx2.URL(address).host
+    direct: Any = {f"all://[{host}]" if ":" in host else f"all://{host}": None} if is_loopback(address) else {}
     verify = httpx2.create_ssl_context()  # made once: reading the certificates takes 25 ms
     limits = httpx2.Limits(max_connections=2 * _POOL, max_keepalive_connections=2 * _POOL)
     timeout = httpx2.Timeout(timeout_s, connect=10.0)

@@ -413,7 +413,7 @@ def check_same(before: ReplayFile, after: ReplayFile) -> None:
 
 def _miss(claim_renewal: ClaimRenewal, digest: str, search: RecordingSearch) -> SkippedClaim:
     sources = ", ".join(_list_sources(claim_renewal)) or "no run on record"
-    places = ", ".join(map(str, search.places))
+    places = " and ".join("this folder" if place == Path() else str(place) for place in search.places)
     more = "; there are more folders than are searched" if search.is_cut else ""
     more += f"; {len(search.unread)} run folders could not be read: {'; '.join(search.unread[:3])}" if search.unread else ""
     problem = (

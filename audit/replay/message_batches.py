@@ -1,4 +1,4 @@
-"""Calls made by Message Batches: selected, submitted in chunks, waited for, settled, and recovered after a crash."""
+"""Calls made by batches: selected, submitted in chunks, waited for, settled, and recovered after a crash."""
 
 import asyncio
 import contextlib
@@ -10,23 +10,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from audit.endpoints.messages_api import SAMPLING, WITHOUT_SAMPLING, read_message
+from audit.endpoints.messages_api import SAMPLING, WITHOUT_SAMPLING
 from audit.endpoints.model_answers import ModelError, NotAMessageError, RequestTrouble
 from audit.endpoints.model_endpoint import Endpoint, build_key_refused, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
+from audit.replay import batch_requests, chat_batches
 from audit.replay.batch_requests import (
     MOST_BYTES,
     MOST_REQUESTS,
     BatchChunk,
+    BatchPort,
     BatchView,
-    cancel_batch,
-    find_batch,
     is_certain,
-    list_batches,
     list_open_chunks,
-    read_results,
     split_calls,
-    submit_batch,
     write_accepted,
     write_chunk,
     write_closed,
@@ -51,6 +48,12 @@ from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_t
 from registry.codec.canonical_documents import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 from registry.records.specification import ModelApi
+
+
+def get_port(endpoint: Endpoint) -> BatchPort:
+    """Return the requests about batches of the API of *endpoint*."""
+    return chat_batches if endpoint.api is ModelApi.OPENAI_CHAT else batch_requests
+
 
 # Selection: calls without an outcome whose parameters fit a batch.
 
@@ -77,6 +80,8 @@ def select_calls(
 
 def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
     """Return when *calls* set no sampling parameter that *api_version* does not take; the version is one header for a whole batch.
+
+    Versions are those of the Messages API; the other API has none.
 
     Raises:
         InputError: they do.
@@ -150,8 +155,16 @@ async def search_chunk(endpoint: Endpoint, chunk: BatchChunk, listed: Iterable[B
     """
     undecided = 0
     for view in listed:
-        # The number of requests is the only thing that the list shows of a batch's content.
-        if view.id in known or view.total != len(chunk.keys):
+        if view.id in known:
+            continue
+        if view.tag is not None:
+            if view.tag == chunk.tag:
+                return ChunkSearch(found=view, undecided=undecided)
+            known.add(view.id)
+            continue
+        # Without a mark, the number of requests is the only thing that the list shows of a batch's content. It is 0 while the OpenAI API
+        # still checks a batch; a gateway may drop marks, so that such a batch may be ours too.
+        if view.total not in (0, len(chunk.keys)):
             continue
         # Results can be read only when a batch has ended. Until then it may be ours, and submitting the chunk again
         # could pay for it twice.
@@ -169,7 +182,7 @@ async def _is_its(endpoint: Endpoint, view: BatchView, chunk: BatchChunk) -> boo
     ids = chunk.custom_ids
     looked_at = 0
     # Only the first results are read; closing the generator ends the download.
-    async with aclosing(read_results(endpoint, view.id)) as lines:
+    async with aclosing(get_port(endpoint).read_results(endpoint, view.id)) as lines:
         async for line in lines:
             if line is not None and line["custom_id"] in ids:
                 return True
@@ -199,17 +212,17 @@ _REFUSALS = frozenset(
 class ChunkReader:
     """Settles the results of one chunk, and hands each outcome to *count*; can read again after a reading broke off.
 
-    An endpoint's words about a failure go through *redact*.
+    Answers are read as *endpoint* reads them, and its words about a failure are kept without the key.
     """
 
     def __init__(
-        self, store: RunStore, chunk: BatchChunk, view: BatchView, count: Callable[[Response], None], *, redact: Callable[[str], str]
+        self, store: RunStore, chunk: BatchChunk, view: BatchView, count: Callable[[Response], None], *, endpoint: Endpoint
     ) -> None:
         self.counts: Counter[str] = Counter()
         """Results by kind: the API's own, and `unknown`, `repeated`, `unreadable`, `missing`, `other_model`."""
         self._store = store
         self._count = count
-        self._redact = redact
+        self._endpoint = endpoint
         self._view = view
         self._ids = chunk.custom_ids
         # Calls that an earlier reading settled are no longer open, so reading a batch again writes nothing twice.
@@ -279,7 +292,7 @@ class ChunkReader:
             case "canceled":
                 response = self._fail(intent, "batch-canceled", f"batch {self._view.id} was canceled before this request was worked on")
             case _:
-                response = self._fail(intent, "endpoint-error", "the batch's result is of a kind that the Messages API does not describe")
+                response = self._fail(intent, "endpoint-error", "the batch's result is of a kind that the API does not describe")
         # A result that says "succeeded" without a readable message is counted as unreadable, not as a success.
         self.counts[str(kind) if response.failure is None or kind != "succeeded" else "unreadable"] += 1
         if response.model_returned not in (None, response.model_requested):
@@ -288,7 +301,7 @@ class ChunkReader:
 
     def _answer(self, intent: CallIntent, document: Any) -> Response:
         try:
-            message = read_message(document)
+            message = self._endpoint.read_answer(document, self._store.get_request(intent.request))
         except NotAMessageError as error:
             return self._fail(intent, "bad-answer", f"the batch says that the request succeeded, and its message is none: {error}")
         return Response(
@@ -303,6 +316,7 @@ class ChunkReader:
             stop_reason=message.stop_reason,
             message_id=message.id,
             usage=message.usage,
+            completion=message.details,
             # A batch has no times of single requests. The batch's own times bound them.
             sent_at=self._view.created_at,
             received_at=self._view.ended_at,
@@ -337,7 +351,7 @@ class ChunkReader:
 
     def _describe(self, value: object) -> str | None:
         """Return an endpoint's words as they can be kept: without the key that it may echo."""
-        return self._redact(value) if isinstance(value, str) else None
+        return self._endpoint.redact(value) if isinstance(value, str) else None
 
     def _find_model(self, intent: CallIntent) -> str:
         # Samples of one request share a body, which is read once.
@@ -414,7 +428,7 @@ async def run_batches(
     clock: Callable[[], datetime] = read_clock,
     stop: HaltRequest | None = None,
 ) -> BatchSummary:
-    """Make those of *calls* that have no outcome yet by Message Batches, settle each, and return what came of them.
+    """Make those of *calls* that have no outcome yet by batches, settle each, and return what came of them.
 
     First come the batches that an earlier run left behind, then the rest. A run that is stopped leaves its batches running, and names
     them. `concurrency` and `patience` of *settings* are for single calls, and mean nothing here.
@@ -431,10 +445,6 @@ async def run_batches(
         NotFoundError: the endpoint does not know a batch any more; `repeat_lost` gives it up.
         UnavailableError: the key is refused, or the endpoint does not answer; batches go on running.
     """
-    if endpoint.api is not ModelApi.MESSAGES:
-        raise InputError(
-            Fault("batch-refused", endpoint.base_url, "batches of the OpenAI API are not supported", advice="leave --batch out")
-        )
     with hold_run(store):
         run = _BatchRun(store, endpoint, settings or CallSettings(), batching or BatchSettings(), clock)
         halt = stop or HaltRequest()
@@ -456,7 +466,7 @@ async def run_batches(
 async def cancel_batches(store: RunStore, endpoint: Endpoint) -> list[str]:
     """Ask the endpoint to stop working on every batch of *store* that is under way, and return them; raises ModelError."""
     chunks, _ = list_open_chunks(store)
-    return [(await cancel_batch(endpoint, chunk.batch)).id for chunk in chunks if chunk.batch is not None]
+    return [(await get_port(endpoint).cancel_batch(endpoint, chunk.batch)).id for chunk in chunks if chunk.batch is not None]
 
 
 class _BatchRun:
@@ -467,6 +477,7 @@ class _BatchRun:
     ) -> None:
         self._store = store
         self._endpoint = endpoint
+        self._port = get_port(endpoint)
         self._settings = settings
         self._batching = batching
         self._clock = clock
@@ -530,7 +541,8 @@ class _BatchRun:
             if self._ended.is_set():
                 return
             # Before the chunk is written: a chunk that can never be submitted would stay open in the folder.
-            check_sampling(chunk_calls, api_version=self._endpoint.api_version)
+            if self._endpoint.api is ModelApi.MESSAGES:
+                check_sampling(chunk_calls, api_version=self._endpoint.api_version)
             self._number += 1
             at = self._clock()
             chunk, intents = write_chunk(self._store, chunk_calls, number=self._number, endpoint=self._endpoint.base_url, at=at)
@@ -564,7 +576,7 @@ class _BatchRun:
             self._sends[chunk.number] += 1
             self._tally.attempts += 1
             try:
-                view = await submit_batch(self._endpoint, requests)
+                view = await self._port.submit_batch(self._endpoint, requests, tag=chunk.tag)
             except ModelError as error:
                 # After a lost answer, submitting again at once could create a second batch. The list of batches
                 # decides.
@@ -604,7 +616,8 @@ class _BatchRun:
             return
         if error.is_passing:
             raise build_unreachable(self._endpoint, error)
-        problem = f"the endpoint does not take this batch of {len(chunk.keys)} calls (HTTP {error.status}): {error.message}"
+        status = "" if error.status is None else f" (HTTP {error.status})"
+        problem = f"the endpoint does not take this batch of {len(chunk.keys)} calls{status}: {error.message}"
         raise InputError(Fault("batch-refused", self._endpoint.base_url, problem))
 
     # Waiting
@@ -636,7 +649,7 @@ class _BatchRun:
     async def _look_for(self, chunk: BatchChunk) -> None:
         known = self._foreign.setdefault(chunk.number, self._list_known())
         try:
-            listed = await list_batches(self._endpoint, since=find_earliest(chunk))
+            listed = await self._port.list_batches(self._endpoint, since=find_earliest(chunk))
         except ModelError as error:
             # An endpoint without a list of batches can never resolve the chunk. Its calls are reported as lost instead
             # of being waited for.
@@ -656,18 +669,21 @@ class _BatchRun:
             await self._send(chunk, bodies, intents)
 
     async def _look_at(self, chunk: BatchChunk, batch: str) -> None:
-        view = await find_batch(self._endpoint, batch)
-        if view.is_archived:
+        view = await self._port.find_batch(self._endpoint, batch)
+        if view.refusal is not None:
+            refused = ModelError(RequestTrouble.NOT_ACCEPTED, f"batch {batch} was refused as a whole: {view.refusal}")
+            self._set_free(chunk, list(chunk.find_open(self._store).values()), refused)
+        elif view.is_archived:
             self._give_up(chunk, f"batch {batch} is archived: its results can no longer be read")
         elif view.ended_at is not None:
             await self._read(chunk, view)
 
     async def _read(self, chunk: BatchChunk, view: BatchView) -> None:
-        reader = ChunkReader(self._store, chunk, view, self._count, redact=self._endpoint.redact)
+        reader = ChunkReader(self._store, chunk, view, self._count, endpoint=self._endpoint)
         # A stream can end early without an error. It is read again before requests count as missing, and missing ones
         # count as possibly billed.
         for _ in range(_READINGS):
-            async with aclosing(read_results(self._endpoint, view.id)) as lines:
+            async with aclosing(self._port.read_results(self._endpoint, view.id)) as lines:
                 await reader.read(lines)
             if reader.is_complete:
                 break

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -51,6 +51,8 @@ ROLES = {
 }
 """By role, as `--map` calls it, Caveat's own name of the column."""
 
+WIDE = "score."
+"""How the role of a column begins that has the scores of one arm, as in `score.test`."""
 REQUIRED = ("task", "arm", "score")
 _KEYS = ("task", "arm", "context", "spec", "cue", "judge", "judge_repeat")
 """What tells responses apart, but for their sample."""
@@ -92,10 +94,11 @@ def read_own_table(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Log
     (path,) = paths
     sheet = read_sheet(path, sheet=reading.sheet)
     arm = reading.find_arm(path)
+    sheet, mapping = melt_sheet(sheet, complete_mapping(sheet, reading.mapping, has_arm=arm is not None))
     return build_rows(
         sheet,
         TableReading(
-            mapping=complete_mapping(sheet, reading.mapping, has_arm=arm is not None),
+            mapping=mapping,
             arm=arm,
             arms=reading.arm_names,
             values=reading.values,
@@ -117,13 +120,16 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
         TableError: a role or column that does not exist, one that occurs twice, a role that has no column.
     """
     own = find_own_names(sheet.columns)
-    roles = {**own, **(mapping or {})}
+    wide = {role for role in mapping or () if role.startswith(WIDE)}
+    # A wide table may also have a column called `score`, such as that of the difference.
+    roles = {**{role: name for role, name in own.items() if not wide or role not in ("arm", "score")}, **(mapping or {})}
     faults = [
         Fault("unknown-name", f"{sheet.name}, role {role}", f"there is no role {role!r}; the roles are {', '.join(ROLES)}", advice=near)
         for role in roles
-        if role not in ROLES
+        if role not in ROLES and role not in wide
         for near in [suggest(role, ROLES) or "use one of these roles"]
     ]
+    faults += _check_wide(sheet, roles, has_arm=has_arm) if wide else []
     selection = ColumnSelection(also=tuple(roles.values()))
     faults += find_unknown(selection, sheet.columns, where=sheet.name)
     faults += find_twice(sheet, roles.values())
@@ -131,7 +137,8 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
     if has_arm and "arm" in roles:
         problem = f"the arm is given before the path, and the column {roles['arm']} says the arm of each row"
         faults.append(Fault("arm-twice", sheet.name, problem, advice="leave the arm before the path out"))
-    missing = [role for role in REQUIRED if role not in roles and not (has_arm and role == "arm")]
+    known = {*roles, *(("arm", "score") if wide else ("arm",) if has_arm else ())}
+    missing = [role for role in REQUIRED if role not in known]
     if missing and not faults:
         from audit.sources.column_guess import advise_mapping  # noqa: PLC0415 - it imports this module
 
@@ -140,7 +147,43 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
         faults.append(Fault("mapping-needed", sheet.name, problem, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
     if faults:
         raise TableError(faults)
-    return {role: roles[role] for role in ROLES if role in roles}
+    return {role: roles[role] for role in (*ROLES, *sorted(wide, reverse=True)) if role in roles}
+
+
+def _check_wide(sheet: Sheet, roles: Mapping[str, str], *, has_arm: bool) -> list[Fault]:
+    """Return what is wrong with columns of scores for each arm: something else says arm or score, or they are not two columns."""
+    wide = {role: column for role, column in roles.items() if role.startswith(WIDE)}
+    said = ", ".join(f"{role}={column}" for role, column in wide.items())
+    faults = []
+    if has_arm or "arm" in roles or "score" in roles:
+        other = roles.get("arm") or roles.get("score") or "the arm before the path"
+        problem = f"{said} give each arm a column of scores, and {other} says arm or score once more"
+        faults.append(Fault("arm-twice", sheet.name, problem, advice="leave one of the two out"))
+    if len(wide) < 2 or len(set(wide.values())) < len(wide):
+        problem = f"a table with a column of scores for each arm needs a column of its own for two arms or more, found {said}"
+        faults.append(Fault("bad-option", sheet.name, problem, advice="write --map task=ID,score.test=COLUMN,score.deploy=COLUMN"))
+    return faults
+
+
+def melt_sheet(sheet: Sheet, roles: Mapping[str, str]) -> tuple[Sheet, dict[str, str]]:
+    """Return *sheet* with a row for each arm, and the roles of its columns, where *roles* give each arm a column of scores.
+
+    Any other sheet is returned as it is. A row keeps its number in the file; of a spreadsheet, cells have no names any more.
+    """
+    wide = {role.removeprefix(WIDE): column for role, column in roles.items() if role.startswith(WIDE)}
+    if not wide:
+        return sheet, dict(roles)
+    kept = [place for place, name in enumerate(sheet.columns) if name not in wide.values()]
+    score, arm = " | ".join(wide.values()), "name of the column"
+    long = replace(
+        sheet,
+        columns=(*(sheet.columns[place] for place in kept), arm, score),
+        rows=[(*(row[place] for place in kept), name, row[sheet.find(column)]) for row in sheet.rows for name, column in wide.items()],
+        numbers=[number for number in sheet.numbers for _ in wide],
+        first_column=None,
+        uncomputed={},
+    )
+    return long, {**{role: column for role, column in roles.items() if not role.startswith(WIDE)}, "arm": arm, "score": score}
 
 
 def find_twice(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
@@ -515,7 +558,7 @@ def table_from_frame(
     """
     sheet = read_frame(frame)
     names = {value: arm for arm, value in (arms or {}).items()}
-    roles = complete_mapping(sheet, mapping, has_arm=False)
+    sheet, roles = melt_sheet(sheet, complete_mapping(sheet, mapping, has_arm=False))
     rows, imported = build_rows(sheet, TableReading(mapping=roles, arms=names, values=dict(score_values or {}), where={}))
     named = name_arms(rows, imported, names)
     check_two_arms(named, imported)

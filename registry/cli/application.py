@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from registry.configuration import DEFAULT_FILE, Config, read_config
-from registry.errors import CaveatError, Fault, InputError
+from registry.errors import AnswerNoError, CaveatError, Fault, InputError
 from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 
@@ -231,18 +231,31 @@ class App:
 
         click.echo(show(message), err=True)
 
+    @property
+    def is_interactive(self) -> bool:
+        """Whether there is a terminal to ask on."""
+        return sys.stdin is not None and sys.stdin.isatty()
+
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask before a statement that cannot be undone; with *yes*, do not ask.
 
         Raises:
             InputError: there is no terminal to ask on: a missing answer does not count as yes.
+            AnswerNoError: the answer is no.
         """
         if yes:
             return
-        if sys.stdin is None or not sys.stdin.isatty():
+        if not self.is_interactive:
             problem = "this cannot be undone, and there is no terminal to confirm it on"
             raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, problem, advice="add --yes if you are sure"))
-        click.confirm(question, abort=True, err=True)
+        self.require_yes(question)
+
+    def require_yes(self, question: str) -> None:
+        """Ask *question* on the terminal; raises AnswerNoError for a no."""
+        from registry.present.answers import show
+
+        if not click.confirm(show(question), err=True):
+            raise AnswerNoError(Fault("not-confirmed", click.get_current_context().command_path, "you answered no; nothing was recorded"))
 
     def close(self) -> None:
         """Let go of the database."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -18,6 +18,7 @@ from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
 from registry.records.system_card import Card
 
 if TYPE_CHECKING:
+    from registry.present.listings import Column
     from registry.records.system_card import CardText, PassageMatch
     from registry.registration.card_registration import CardNote
     from registry.registration.passage_matching import ComparedText, Followers, RevisionComparison
@@ -328,20 +329,27 @@ _COLUMNS = ("proposed", "registered", "audited", "restricted", "excluded", "unre
 _WIDEST = 27
 
 
-@examples("card coverage CRD-LAB-2026-0001-J", "card coverage CRD-LAB-2026-0001-J --all")
+@examples(
+    "card coverage CRD-LAB-2026-0001-J",
+    "card coverage CRD-LAB-2026-0001-J --all",
+    "card coverage CRD-LAB-2026-0001-J --sort unreviewed --reverse",
+)
 @click.command()
 @click.argument("card_id", type=CARD)
 @click.option("--all", "whole", is_flag=True, help="List all unreviewed and all excluded passages, not only the first 20.")
 @as_of_option
 @pass_app
-def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
+@list_options
+def coverage(app: App, /, *, output: ListOutput, card_id: Identifier, whole: bool) -> None:
     """Count the passages of a card by their status.
 
     By section: proposed, excluded and unreviewed passages; registered, audited and restricted claim families. A proposed passage is
-    unreviewed if it shares no character with a registered or excluded one.
+    unreviewed if it shares no character with a registered or excluded one. Columns: section, page, proposed, registered, audited,
+    restricted, excluded, unreviewed.
     """
     from registry.codec.canonical_documents import to_document
     from registry.folder.supplement_publishing import collect_coverage
+    from registry.present.listings import Listing
 
     with app.view() as view:
         recorded, card_coverage, uncounted = collect_coverage(view, card_id)
@@ -368,7 +376,31 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
         yield from _present_unreviewed(card_coverage, most)
         yield from _present_omissions(card_coverage, most)
 
-    app.answer(document, text())
+    if not card_coverage.sections and not output.is_for_programs:
+        app.answer(document, text())
+        return
+    document.pop("sections")
+    listing = Listing(
+        document=document, field="sections", rows=card_coverage.sections, describe=to_document,
+        columns=_list_section_columns(card_coverage), none="No sections.", present=None if output.is_arranged else lambda _: text(),
+    )  # fmt: skip
+    output.report(listing)
+
+
+def _list_section_columns(card_coverage: Coverage) -> "tuple[Column[SectionCoverage], ...]":
+    from registry.present.listings import Column
+
+    def count(name: str) -> Column[SectionCoverage]:
+        def read(section: SectionCoverage) -> int | None:
+            return cast("int | None", getattr(section.counts, name))
+
+        return Column(name=name, read=read, show=lambda section: _write_number(read(section)), is_number=True)
+
+    return (
+        Column(name="section", read=lambda section: _name(section, has_headings=card_coverage.has_headings, widest=None)),
+        Column(name="page", read=lambda section: section.page, is_number=True),
+        *map(count, _COLUMNS),
+    )
 
 
 def _present_survey(coverage: Coverage, reference: str) -> Iterator[Block]:
@@ -405,18 +437,22 @@ def _present_table(coverage: Coverage) -> Iterator[Block]:
         yield f"{_count(coverage.silent_sections, 'section')} with none of it {verb} not listed."
 
 
-def _name(section: SectionCoverage, *, has_headings: bool) -> str:
+def _name(section: SectionCoverage, *, has_headings: bool, widest: int | None = _WIDEST) -> str:
     if not section.is_placed:
         return "(no place in this revision)"
     if section.title is not None:
-        return section.title if len(section.title) <= _WIDEST else f"{section.title[: _WIDEST - 1]}…"
+        return section.title if widest is None or len(section.title) <= widest else f"{section.title[: widest - 1]}…"
     return "(above the first heading)" if has_headings else f"(page {section.page or 1})"
 
 
 def _write(counts: PassageCounts) -> tuple[str, ...]:
     numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.excluded, counts.unreviewed)
+    return tuple(map(_write_number, numbers))
+
+
+def _write_number(number: int | None) -> str:
     # An unknown number is no zero.
-    return tuple("?" if number is None else f"{number:,}" for number in numbers)
+    return "?" if number is None else f"{number:,}"
 
 
 def _present_unreviewed(coverage: Coverage, most: int | None) -> Iterator[Block]:

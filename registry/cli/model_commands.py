@@ -88,7 +88,7 @@ def list_(app: App, /, *, output: ListOutput) -> None:
     """
     from registry.cli.model_presenter import list_model_columns, present_forests, summarise_version
     from registry.present.listings import Listing
-    from registry.registration.model_survey import list_versions
+    from registry.registration.log_survey import list_versions
 
     rows = [version for log, view in app.views(by_clock=True) for version in list_versions(view, log=log)]
     listing = Listing(

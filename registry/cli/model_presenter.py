@@ -26,8 +26,8 @@ from registry.records.model_version import (
 )
 from registry.records.record import Record
 from registry.registration.claim_search import write_plain
+from registry.registration.log_survey import ListedVersion
 from registry.registration.model_lineage import name_descent, write_model
-from registry.registration.model_survey import ListedVersion
 from registry.report.number_format import format_range, format_signed
 from registry.report.supplement_wording import get_words
 

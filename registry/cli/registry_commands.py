@@ -354,7 +354,7 @@ def check_(ctx: click.Context, app: App) -> None:
 
     The exit code is 1 if they differ.
     """
-    from registry.store.database_engine import refuse_missing
+    from registry.store.database_engine import find_outdated_advice, refuse_missing
     from registry.store.database_schema import check
 
     refuse_missing(app.config.url)
@@ -367,7 +367,11 @@ def check_(ctx: click.Context, app: App) -> None:
         "differences": list(state.differences),
     }
     words = "up to date" if state.is_current else "not up to date; next: caveat admin db upgrade"
-    # The revision is right and the tables differ, so someone changed them by hand.
+    if state.current is None:
+        words = "it holds no registry; next: caveat init"
+    elif other := find_outdated_advice(state.current):
+        words = f"not up to date, and made by another version of Caveat; next: {other.partition(';')[0]}"
+    # The revision is right and the tables differ: they were changed by hand, or another development version made them.
     if state.differences and state.current == state.head:
         words = "the tables are not as they should be; next: caveat admin rebuild URL replays the log into sound ones"
     app.answer(document, ["\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences])])

@@ -305,7 +305,8 @@ def ask_extractor(
         raise InputError(Fault(code, where, f"{extractor} failed on it ({_last_words(child)})"))
     answer: dict[str, Any] = json.loads(child.stdout)
     if "code" in answer:
-        raise InputError(Fault(answer["code"], where, answer["found"], advice=answer["advice"]))
+        fault = Fault(answer["code"], where, answer["found"], advice=answer["advice"])
+        raise UnavailableError(fault) if fault.code == "extractor-missing" else InputError(fault)
     return answer
 
 

@@ -285,6 +285,10 @@ def _explain(code: int, message: str) -> _RefusedError:
     return _RefusedError("card-unreadable", f"the PDF cannot be opened ({message})", "download it again; it may be cut off or damaged")
 
 
+_DISTRIBUTIONS = {"python_calamine": "python-calamine", "pdfminer": "pdfminer.six"}
+"""What `pip install` calls a library whose module has another name."""
+
+
 def main(extractor: str, limits: str) -> None:
     """Answer for the file on standard input."""
     warnings.simplefilter("ignore")
@@ -295,4 +299,8 @@ def main(extractor: str, limits: str) -> None:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:
         answer = dict(zip(("code", "found", "advice"), refusal.args, strict=True))
+    except ModuleNotFoundError as error:
+        name = _DISTRIBUTIONS.get(error.name or "", error.name)
+        found = f"it was not read: the library {name} is not installed"
+        answer = {"code": "extractor-missing", "found": found, "advice": f"pip install {name} (every full installation of caveat has it)"}
     sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8"))

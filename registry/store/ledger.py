@@ -8,10 +8,19 @@ from datetime import date, datetime
 from sqlalchemy import Connection, Engine, bindparam, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from registry.configuration import find_resource
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.database_engine import OWN_LOG, close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
-from registry.store.database_tables import REVISION, entry
+from registry.store.database_engine import (
+    OWN_LOG,
+    REVISION,
+    close_engine,
+    describe_url,
+    find_outdated_advice,
+    open_engine,
+    refuse_missing,
+    release_engine,
+    translate,
+)
+from registry.store.database_tables import entry
 from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, list_log_summaries, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
@@ -213,11 +222,8 @@ def _check_revision(connection: Connection, url: str) -> None:
     if current is None:
         raise UnavailableError(_not_found(url, problem))
     if current != REVISION:
-        problem = f"its schema is at revision {current}, this caveat works with {REVISION}"
-        # A revision without a migration is of a development version or a later Caveat: there is no way to upgrade it.
-        known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
-        other = "use the Caveat that made it, or make a new registry in another folder: caveat init"
-        raise UnavailableError(Fault("registry-not-current", url, problem, advice=None if current in known else other))
+        problem = f"its schema is at revision {current}, and this Caveat works with {REVISION}"
+        raise UnavailableError(Fault("registry-not-current", url, problem, advice=find_outdated_advice(current)))
 
 
 def _not_found(url: str, problem: str) -> Fault:

@@ -36,6 +36,10 @@ class View(LogReader):
         """Return who speaks under *code*."""
         return self.first_recorded(select(authority.c.seq).where(self.visible(authority), authority.c.code == code))
 
+    def list_authorities(self) -> tuple[Recorded[Authority], ...]:
+        """Return every authority in log order."""
+        return self.recorded_by(select(authority.c.seq).where(self.visible(authority)).order_by(authority.c.seq))
+
     def find_claim(self, claim_id: str) -> Recorded[ClaimRevision] | None:
         """Return the current revision of a claim; None when it has none or does not exist. `@n` in *claim_id* is obeyed."""
         bare, _, revision = claim_id.partition("@")

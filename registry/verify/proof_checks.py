@@ -96,7 +96,7 @@ def not_checked(name: CheckName, note: str) -> Check:
 # a key a reader learns only that things agree with each other, and the answer says so.
 
 PROOF_SUFFIX = ".tlog-proof"
-MISSING = f"no proof here: put the file NAME{PROOF_SUFFIX} next to it, or --proof"
+MISSING = f"no proof here: put the file NAME{PROOF_SUFFIX} next to it, or name it with --proof"
 """What the checks of a proof say where there is none."""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.cli.model_calls import Caller, allow, check_over, count_before, count_up
 from audit.propose.card_models import CardSource
 from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_calls, propose_by_claude
@@ -243,7 +244,8 @@ def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: M
             budget=allow(before, options),
             prices=prices,
         )
-        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
+        hosts = list_key_hosts(options)
+        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
         with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
             summary = caller.make(calls, count_up(advance))
         check_over(store, summary, open_="parts of the card are still to be read", earlier=rounds)

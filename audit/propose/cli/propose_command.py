@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE, api_option
+from audit.cli.analysis_options import FILE, api_option, send_key_option
 from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault
 
@@ -68,6 +68,7 @@ _OF_CLAUDE = (
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="claude: of a call."
 )
+@send_key_option("claude: a ")
 @click.option("--retry-failed", is_flag=True, help="claude: ask again where a call failed.")
 @click.option("--repeat-lost", is_flag=True, help="claude: ask again what was in flight when it was killed; it may be billed twice.")
 @pass_app

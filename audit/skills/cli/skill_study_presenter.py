@@ -21,6 +21,7 @@ from audit.sources.skill_study_records import (
     SkillContrasts,
 )
 from registry.present.blocks import Block, Subtitle, Table, Title
+from registry.present.listings import Column, Listing
 from registry.records.estimates import Measure
 from registry.report.number_format import Unit, format_count, format_items, format_p, format_range, format_signed, share
 
@@ -65,6 +66,31 @@ def summarise_listing(
         "samples": file.study.samples,
         "skills": skills,
     }
+
+
+def build_skill_listing(document: Mapping[str, Any], *, is_arranged: bool) -> Listing[Mapping[str, Any]]:
+    """Return the document of `caveat analyze skills list` as a list; with chosen columns or order as a plain table."""
+
+    def add(item: Mapping[str, Any], name: str) -> int:
+        return sum(condition[name] for condition in item["conditions"])
+
+    columns: tuple[Column[Mapping[str, Any]], ...] = (
+        Column(name="skill", read=lambda item: item["name"]),
+        Column(name="risk", read=lambda item: item["risk_level"]),
+        Column(name="category", read=lambda item: item["test_category"]),
+        Column(name="score", read=lambda item: item["structural_score"], is_number=True),
+        Column(name="tasks", read=lambda item: item["tasks"], is_number=True),
+        Column(name="arms", read=lambda item: "".join(condition["arm"] for condition in item["conditions"])),
+        Column(name="calls", read=lambda item: add(item, "calls"), is_number=True),
+        Column(name="answered", read=lambda item: add(item, "answered"), is_number=True),
+        Column(name="patterns", read=lambda item: add(item, "matched"), is_number=True),
+        Column(name="judged", read=lambda item: add(item, "judged"), is_number=True),
+        Column(name="excluded", read=lambda item: item["excluded"], is_shown=False),
+    )
+    return Listing(
+        document={name: value for name, value in document.items() if name != "skills"}, field="skills", rows=document["skills"],
+        describe=dict, columns=columns, none="No skills.", present=None if is_arranged else lambda _: present_listing(document),
+    )  # fmt: skip
 
 
 def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
