@@ -150,7 +150,7 @@ def _name_place(policy: Policy) -> str:
 def describe_sampling(policy: Policy, endpoint: Endpoint, facts: ModelFacts) -> dict[str, str]:
     """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it.
 
-    A parameter that is left out is not settable where the version of the Messages API refuses it, where the host has none of this name, or
+    A parameter that is omitted is not settable where the version of the Messages API refuses it, where the host has none of this name, or
     where the endpoint lists what its model takes and this is not in the list. Of other servers nothing is known, and their default holds.
     """
     refuses_all = endpoint.api is ModelApi.MESSAGES and endpoint.api_version >= WITHOUT_SAMPLING

@@ -69,7 +69,7 @@ class BatchPort(Protocol):
         """Submit *requests* as one batch, marked with *tag* where the API has marks."""
 
     def find_batch(self, endpoint: Endpoint, batch: str) -> Coroutine[Any, Any, BatchView]:
-        """Return the batch as it stands."""
+        """Return the batch as it is."""
 
     def list_batches(self, endpoint: Endpoint, *, since: datetime) -> Coroutine[Any, Any, list[BatchView]]:
         """Return the batches that were created at or after *since*, latest first."""

@@ -43,7 +43,7 @@ async def submit_batch(endpoint: Endpoint, requests: Sequence[tuple[str, Mapping
 
 
 async def find_batch(endpoint: Endpoint, batch: str) -> BatchView:
-    """Return the batch as it stands; raises ModelError, with status 404 where the endpoint knows none."""
+    """Return the batch as it is; raises ModelError, with status 404 where the endpoint knows none."""
     return _read_view(endpoint, await ask_endpoint(endpoint, "GET", f"{_PATH}/{quote(batch, safe='')}"))
 
 

@@ -184,7 +184,7 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
 
 
 def find_outdated_advice(current: str) -> str | None:
-    """Return what to do with a registry whose schema is at *current*, where no migration knows that; None where it can be upgraded."""
+    """Return what to do with a registry with its schema at *current*, where no migration knows that; None where it can be upgraded."""
     known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
     return None if current in known else OTHER_VERSION
 
