@@ -26,7 +26,11 @@ def list_json_commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterat
         if isinstance(command, click.Group):
             yield from list_json_commands(command, (*path, name))
         # A group that does something by itself is a command too.
-        if (not isinstance(command, click.Group) or command.invoke_without_command) and command is not None and any("--json" in param.opts for param in command.params):
+        if (
+            (not isinstance(command, click.Group) or command.invoke_without_command)
+            and command is not None
+            and any("--json" in param.opts for param in command.params)
+        ):
             yield " ".join((*path, name))
 
 
