@@ -183,13 +183,35 @@ def test_a_page_that_is_exchanged_together_with_its_digest_is_found(ledger: Ledg
 
 
 def test_a_folder_of_something_else_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+    """Nothing in it is touched, whatever it is called."""
     (tmp_path / "thesis.tex").write_text("x")
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / "drafts" / ".thesis.tex.part").write_text("x")
 
     with pytest.raises(CaveatError) as error:
         write(ledger, tmp_path)
 
     assert error.value.code == "file-in-the-way"
+    assert (tmp_path / "drafts" / ".thesis.tex.part").exists()
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["thesis.tex"]
+
+
+def test_a_first_export_that_was_interrupted_is_completed_by_the_next(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(site_export.os, "sync", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write(ledger, tmp_path / "site")
+    assert list((tmp_path / "site").rglob(".*.part"))
+
+    write(ledger, tmp_path / "site")
+    write(ledger, tmp_path / "anew")
+
+    assert read(tmp_path / "site") == read(tmp_path / "anew")
 
 
 def test_a_forged_manifest_removes_nothing_outside_the_folder(ledger: Ledger, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from registry.records.dossier import Recorded
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
+from registry.registration.claim_search import ClaimQuery, search_claims
 from registry.report.html_rendering import site_template_digest
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
@@ -30,6 +31,7 @@ _TOGETHER = 50
 """Claims of which everything is read at once."""
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
+CSV = "text/csv; charset=utf-8"
 
 _HISTORY = "/history/"
 _PLAIN = "text/plain; charset=utf-8"
@@ -130,7 +132,7 @@ class PageBook:
 
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
-        yield from ("/feed.atom", "/feed.json", "/api/1/index.json", VERIFIER)
+        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER)
         yield from self._list_claim_lists()
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
@@ -215,6 +217,7 @@ class PageBook:
             "/errors/": lambda: (log_pages.render_errors(self.view, link), HTML),
             "/status/": lambda: (log_pages.render_status(self.view, self._claims, link), HTML),
             "/404.html": lambda: (log_pages.render_missing(self.view, link), HTML),
+            "/claims.csv": lambda: (list_pages.render_spreadsheet(search_claims(self.view, ClaimQuery(), log=self.view.log_origin)), CSV),
             "/feed.atom": lambda: (log_pages.render_feed(self.view, link), "application/atom+xml; charset=utf-8"),
             "/feed.json": lambda: (log_pages.render_feed(self.view, link), "application/feed+json"),
             "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
