@@ -7,7 +7,7 @@ import stat
 import subprocess
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePath
@@ -420,7 +420,7 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
     texts: list[str] = first["pages"]
     if not any(_has_text(text) for text in texts):
         raise _refuse("card-without-text", where, f"none of its {len(texts):,} pages has text: it is a scan or a drawing")
-    warnings = _describe_empty_pages(texts)
+    warnings = (*_describe_empty_pages(texts), *_describe_pages(first["pictures"], first["unplaced"]))
     sample = _choose_sample(texts)
     agreement, second_name, warning = _second_opinion(data, texts, sample, where)
     text = "\f".join(texts)
@@ -439,6 +439,18 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
 
 
 _OCR = "run text recognition (OCR) on it and register the PDF that results"
+
+
+def _describe_pages(pictures: Sequence[int], unplaced: Sequence[int]) -> tuple[str, ...]:
+    """Return a sentence on pages with an image that may be a table, and one on pages whose columns could not be read."""
+    told = []
+    for pages, problem in (
+        (pictures, "a large image and little text; the image may be a table or chart, and no figure in it was read"),
+        (unplaced, "the columns of its tables were not read, since its words have no places"),
+    ):
+        if pages:
+            told.append(f"{'Page' if len(pages) == 1 else 'Pages'} {_join_ranges(list(pages))}: {problem}.")
+    return tuple(told)
 
 
 def find_bookmarked_headings(texts: list[str], bookmarks: list[tuple[str, int]]) -> tuple[Heading, ...]:

@@ -38,15 +38,26 @@ def read_with_pdfium(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         problem = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
         raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     pages: list[str] = []
+    pictures: list[int] = []
+    unplaced: list[int] = []
     characters = 0
     for index in range(count):
-        pages.append(_read_page(document, index, limits["maximum_on_a_page"]))
+        text, is_picture, is_placed = _read_page(document, index, limits["maximum_on_a_page"])
+        pages.append(text)
+        pictures += [index + 1] if is_picture else []
+        unplaced += [] if is_placed else [index + 1]
         characters += len(pages[-1])
         if characters > limits["maximum_characters"]:
             problem = f"more than {limits['maximum_characters']:,} characters by page {index + 1:,} of {count:,}"
             raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     bookmarks = _read_bookmarks(document, pypdfium2.PdfiumError)
-    return {"extractor": f"pypdfium2 {version('pypdfium2')}", "pages": pages, "bookmarks": bookmarks}
+    return {
+        "extractor": f"pypdfium2 {version('pypdfium2')}",
+        "pages": pages,
+        "bookmarks": bookmarks,
+        "pictures": pictures,
+        "unplaced": unplaced,
+    }
 
 
 def read_with_pdfminer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
@@ -218,19 +229,37 @@ def _list_cells(archive: ZipFile, part: str) -> Iterator[tuple[tuple[int, int], 
                 element.clear()
 
 
-def _read_page(document: Any, index: int, most: int) -> str:
+_PICTURE, _LITTLE_TEXT, _MOST_OBJECTS = 0.15, 800, 200
+"""The share of a page that an image takes, characters of its text, and objects that are looked at: such an image may be a table."""
+
+
+def _read_page(document: Any, index: int, most: int) -> tuple[str, bool, bool]:
+    """Return the text of a page, whether it has a large image and little text, and whether its columns could be read if it has any."""
     page = document[index]
     text_page = page.get_textpage()
     if text_page.count_chars() > most:
         problem = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
         raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     text: str = text_page.get_text_range()
-    if _may_have_table(text) and len(text) == text_page.count_chars():
-        text = _set_columns(text_page, text)
+    is_picture, is_placed = len(text) < _LITTLE_TEXT and _has_picture(page), True
+    if _may_have_table(text):
+        placed = _set_columns(text_page, text)
+        text, is_placed = placed or text, placed is not None
     text_page.close()
     page.close()
     # PDFium writes U+FFFE for a hyphen at a line end and drops the line end.
-    return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n"))
+    return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n")), is_picture, is_placed
+
+
+def _has_picture(page: Any) -> bool:
+    import pypdfium2.raw  # noqa: PLC0415 - the other extractors do without
+
+    width, height = page.get_size()
+    for item, _ in zip(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3), range(_MOST_OBJECTS), strict=False):
+        left, bottom, right, top = item.get_bounds()
+        if abs((right - left) * (top - bottom)) > _PICTURE * width * height:
+            return True
+    return False
 
 
 def _may_have_table(text: str) -> bool:
@@ -238,17 +267,32 @@ def _may_have_table(text: str) -> bool:
     return sum(len(_FIGURE.findall(line)) > 1 for line in text.split("\n")) > 1
 
 
-def _set_columns(text_page: Any, text: str) -> str:
-    """Return the text of the page with a tab before each column of its tables."""
-    from registry.intake.column_layout import PlacedLine, PlacedWord, set_tabs  # noqa: PLC0415 - the other extractors do without
+def _set_columns(text_page: Any, text: str) -> str | None:
+    """Return the text of the page with a tab before each column of its tables; None where its characters have no places."""
+    import pypdfium2.raw  # noqa: PLC0415 - the other extractors do without
+
+    from registry.intake.column_layout import PlacedLine, PlacedWord, set_tabs  # noqa: PLC0415 - as above
+
+    # The text has characters that the page has not (line ends), and the page some that the text has not. PDFium counts in
+    # UTF-16, in which a character beyond the first plane is two.
+    is_plain = len(text) == text_page.count_chars()
+    units = [0]
+    for character in "" if is_plain else text:
+        units.append(units[-1] + 1 + (ord(character) > 0xFFFF))
+
+    def locate(at: int) -> int:
+        return at if is_plain else int(pypdfium2.raw.FPDFText_GetCharIndexFromTextIndex(text_page, units[at]))
 
     lines: list[PlacedLine] = []
     at = 0
     for line in text.split("\r\n"):
         words, bottom, height = [], 0.0, 0.0
         for match in _WORD.finditer(line):
-            left, low, _, _ = text_page.get_charbox(at + match.start(), loose=True)
-            _, _, right, top = text_page.get_charbox(at + match.end() - 1, loose=True)
+            first, last = locate(at + match.start()), locate(at + match.end() - 1)
+            if min(first, last) < 0:
+                return None
+            left, low, _, _ = text_page.get_charbox(first, loose=True)
+            _, _, right, top = text_page.get_charbox(last, loose=True)
             words.append(PlacedWord(match.start(), match.end(), left, right))
             if len(words) == 1:
                 bottom, height = low, max(top - low, 1.0)

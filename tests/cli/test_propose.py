@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Answer, Caveat
-from tests.endpoint.server import KEY, MODEL, Endpoint, Reply, run_endpoint
+from tests.endpoint.chat_server import CHAT_MODEL, ChatServer, Completion
+from tests.endpoint.server import KEY, MODEL, Asked, Endpoint, Reply, run_endpoint
 from tests.gold import SHARED, needs_shared
-from tests.propose.asked import always, offer, read_shown
+from tests.propose.asked import always, answer, offer, read_shown
 from tests.soaking import choose
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "card" / "card.md"
@@ -300,3 +301,23 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_asked(caveat:
     assert "error[file-not-accessible]" in answer.err
     assert "  --> nowhere/claims.yaml" in answer.err
     assert endpoint.posts() == []
+
+
+def test_a_local_model_is_asked_through_the_chat_api(caveat: Caveat, card: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same questions at a chat endpoint; the engine is named, and the rules say where they agree."""
+    claim = offer("broke its policy in 7% of 200 jailbreak attempts", "7%", model={"value": "Model A", "words": "Model A"})
+
+    def script(asked: Asked) -> Reply:
+        content = asked.body["messages"][-1]["content"]
+        return Completion(text=answer(claim, shown=content))
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with run_endpoint(ChatServer(script=script)) as running:
+        words = ("claim", "propose", card, "--engine", "local", "--with", CHAT_MODEL, "--base-url", f"{running.url}/v1")
+        proposed = caveat(*words, "--json")
+
+    assert proposed.code == 0, proposed.err
+    assert proposed.document["engine"] == "local"
+    assert proposed.document["by"].startswith(f"local {CHAT_MODEL}")
+    assert [one["reported"]["value"] for one in proposed.document["proposals"]] == [0.07]
+    assert "rules 3 reads the same" in proposed.document["proposals"][0]["notes"][-1]

@@ -58,7 +58,7 @@ _OF_MODELS = (
 @click.option("--all", "all_", is_flag=True, help="All proposals, not only those that matter most.")
 @click.option("--with", "with_model", metavar="MODEL", help="model: the model to ask, as the endpoint knows it.")
 @click.option("--base-url", metavar="URL", help="model: its endpoint; default: ANTHROPIC_BASE_URL.")
-@api_option("model: what its endpoint speaks; default: messages for claude, chat for local.")
+@api_option("model: what its endpoint speaks; default: messages for claude, openai-chat for local.")
 @click.option("--run", metavar="DIR", type=_NEW, help="model: where answers are kept; default: DIGEST.proposing in this folder.")
 @click.option("--dry-run", is_flag=True, help="model: say how many calls, tokens and dollars it would take, and make none.")
 @click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="model: output tokens of one call; default: 16000.")
