@@ -202,7 +202,7 @@ def is_reading_right(claim: GoldClaim, proposal: Proposal) -> bool:
 
 def is_direction_open(proposal: Proposal) -> bool:
     """Return whether a proposal leaves open which direction is safer."""
-    return str(proposal.property.direction) not in ("higher_is_safer", "lower_is_safer", "not_safety")
+    return "direction" in proposal.unknown or str(proposal.property.direction) not in ("higher_is_safer", "lower_is_safer", "not_safety")
 
 
 def compare_fields(claim: GoldClaim, proposal: Proposal, own: frozenset[str]) -> FieldMatch:

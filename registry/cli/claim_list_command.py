@@ -95,8 +95,8 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
             document={"schema": "caveat/claims-list/1", "log_size": size},
             field="claims",
             rows=claims,
-            describe=_describe,
-            columns=_list_columns(),
+            describe=describe_listed_claim,
+            columns=list_claim_list_columns(),
             none="No claim passes these filters." if query.is_narrow else "No claims. Next: caveat claim add FILE",
             present=lambda rows: [build_claim_table([row.summary for row in rows], [row.log for row in rows] if is_all else ())],
         ),
@@ -143,7 +143,8 @@ def _write_reference(identifier: Identifier | None) -> str | None:
     return None if identifier is None else f"{identifier.bare}@{identifier.revision}" if identifier.revision else identifier.bare
 
 
-def _describe(claim: "ListedClaim") -> dict[str, Any]:
+def describe_listed_claim(claim: "ListedClaim") -> dict[str, Any]:
+    """Return a claim of a list as a document."""
     from registry.codec.canonical_documents import to_document
 
     reading, listed = claim.reading, to_document(claim)
@@ -160,7 +161,8 @@ def _describe(claim: "ListedClaim") -> dict[str, Any]:
     }
 
 
-def _list_columns() -> "tuple[Column[ListedClaim], ...]":
+def list_claim_list_columns() -> "tuple[Column[ListedClaim], ...]":
+    """Return the columns of a list of claims, also for its CSV file on the web."""
     return (*_list_claim_columns(), *_list_outcome_columns(), *_list_status_columns())
 
 

@@ -25,7 +25,12 @@ def list_json_commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterat
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from list_json_commands(command, (*path, name))
-        elif command is not None and any("--json" in param.opts for param in command.params):
+        # A group that does something by itself is a command too.
+        if (
+            (not isinstance(command, click.Group) or command.invoke_without_command)
+            and command is not None
+            and any("--json" in param.opts for param in command.params)
+        ):
             yield " ".join((*path, name))
 
 

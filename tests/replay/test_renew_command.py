@@ -105,7 +105,7 @@ def test_a_dry_run_tells_the_cost_and_leaves_no_trace(caveat: Caveat, registry: 
 
 
 def test_on_a_terminal_a_renewal_asks_with_its_cost_and_a_no_records_nothing(caveat: Caveat, registry: Path) -> None:
-    """What is renewed, what is not, and how many calls; no, then yes, then nothing to ask."""
+    """What is renewed, what is not, and how many calls; no, then yes."""
     before = count_entries(caveat)
     renew = [word for word in RENEW if word != "--yes"]
     with run_endpoint(endpoint()) as server:
@@ -119,14 +119,12 @@ def test_on_a_terminal_a_renewal_asks_with_its_cost_and_a_no_records_nothing(cav
             terminal.wait_for("[y/N]")
             terminal.press("y\n", "NEWLY INVERTED")
             accepted = terminal.wait()
-        again = caveat(*renew, "--json", server=server)
 
     assert f"{FIRST}: {OLD_VERSION.replace('/', ' ')} → {NEW_VERSION.replace('/', ' ')}" in asked
     assert f"{FOURTH}: not renewed" in asked
     assert f"{CALLS} calls: about" in asked
     assert "nothing was recorded" in " ".join(refused.split())
     assert (declined, kept, accepted) == (1, before, 3)
-    assert get_states(again.document) == {FIRST: "concluded", SECOND: "concluded"}
     assert len(server.posts()) == CALLS
 
 

@@ -18,7 +18,9 @@ from web.tiles.log_tiles import TilePath, build_tile, list_tile_paths, parse_til
 # A client of C2SP tlog-tiles in twenty lines, which shares nothing with ours.
 
 
-def _read_root(size: int, fetch: Callable[[str], bytes]) -> bytes:
+def read_root(size: int, fetch: Callable[[str], bytes]) -> bytes:
+    """Return the root that the tiles of a log of *size* entries give."""
+
     def hash_at(level: int, index: int) -> bytes:
         tile_level, inner = divmod(level, 8)
         if inner:
@@ -56,7 +58,7 @@ def test_a_client_finds_the_root_in_the_tiles_at_every_size(long_log: Ledger) ->
     """Around the ends of tiles, and with partial tiles of both levels."""
     for size in (1, 2, 3, 255, 256, 257, 511, 512, 513, 600):
         with long_log.view(size) as view:
-            root = _read_root(size, lambda path: build_tile(view, parse_tile_path(path)))  # type: ignore[arg-type]
+            root = read_root(size, lambda path: build_tile(view, parse_tile_path(path)))  # type: ignore[arg-type]
 
             assert root.hex() == find_root(view)
 

@@ -226,6 +226,35 @@ def test_changes_since_an_entry_name_the_claims_that_changed(folder: Path, ledge
     assert f"{FIRST}@2" not in page
 
 
+def test_every_page_can_be_read_as_it_was(folder: Path, ledger: Ledger, client: TestClient) -> None:
+    """Links stay in the state that was chosen: they are relative."""
+    with ledger.view() as view:
+        size = view.log_size
+    before = {path: client.get(path).content for path in ("/", "/claims/", f"/{SECOND}/", "/claims/?lifecycle=withdrawn", "/models/")}
+    run("claim", "withdraw", SECOND, "--reason", "retracted", "--yes")
+
+    assert {path: client.get(f"/as-of/{size}{path}").content for path in before} == before
+    assert client.get(f"/{SECOND}/").content != before[f"/{SECOND}/"]
+    assert client.get(f"/as-of/{size}").headers["location"] == f"/as-of/{size}/"
+    assert client.get(f"/as-of/{size + 50}/").status_code == 400
+
+
+def test_a_list_is_exported_for_a_spreadsheet(client: TestClient) -> None:
+    """With the columns of `caveat claim list --csv`, and no cell that a spreadsheet would compute."""
+    whole, one = client.get("/claims.csv"), client.get("/claims.csv?verdict=contradicted")
+
+    assert whole.headers["content-type"] == "text/csv; charset=utf-8"
+    assert len(whole.content.decode("utf-8-sig").strip().splitlines()) == 5
+    assert one.content.decode("utf-8-sig").splitlines()[1].split(",")[1] == f"{FIRST}@2"
+
+
+def test_a_program_gets_the_record_at_the_address_of_the_page(client: TestClient) -> None:
+    record = client.get(f"/{FIRST}/", headers={"Accept": "application/json"})
+
+    assert record.json()["schema"] == "caveat/supplement/1"
+    assert record.headers["vary"] == client.get(f"/{FIRST}/").headers["vary"] == "Accept"
+
+
 def test_another_address_than_loopback_needs_encryption() -> None:
     from registry.errors import InputError
 
@@ -239,6 +268,7 @@ def test_an_erased_claim_is_gone_and_says_so(folder: Path, client: TestClient, t
     """From its page, from searches, and from the file behind them."""
     name = "CLM-AISI-2026-0004-M"
     assert client.get("/api/1/claims?q=alert").json()["count"] == 1
+    assert "alert(1)" in client.get(f"/{name}/").text
     from tests.cli.given_out import ask
 
     (entry,) = [entry["entry"]["seq"] for entry in ask("claim", "history", name)["entries"] if entry["entry"]["kind"] == "claim_revision"]

@@ -1,5 +1,6 @@
 """A registry as a folder of files: links, increments, interruptions, and the comparison with the registry."""
 
+import base64
 import json
 import shutil
 from pathlib import Path
@@ -8,13 +9,16 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.store.ledger import Ledger
+from registry.verify.verification_page import read_page
 from tests.cli.given_out import ask, run
 from tests.cli.scenario import CARD
 from tests.report.hostile import HOSTILE
+from tests.web.test_log_tiles import read_root
 from web.pages.addresses import LinkStyle, PageSettings
 from web.site import site_export
 from web.site.site_check import check_site
 from web.site.site_export import export_site, read_manifest
+from web.tiles.log_files import write_prefix
 
 FILES = PageSettings(links=LinkStyle.FILES)
 FIRST = "CLM-AISI-2026-0001-S"
@@ -179,13 +183,35 @@ def test_a_page_that_is_exchanged_together_with_its_digest_is_found(ledger: Ledg
 
 
 def test_a_folder_of_something_else_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+    """Nothing in it is touched, whatever it is called."""
     (tmp_path / "thesis.tex").write_text("x")
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / "drafts" / ".thesis.tex.part").write_text("x")
 
     with pytest.raises(CaveatError) as error:
         write(ledger, tmp_path)
 
     assert error.value.code == "file-in-the-way"
+    assert (tmp_path / "drafts" / ".thesis.tex.part").exists()
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["thesis.tex"]
+
+
+def test_a_first_export_that_was_interrupted_is_completed_by_the_next(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(site_export.os, "sync", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write(ledger, tmp_path / "site")
+    assert list((tmp_path / "site").rglob(".*.part"))
+
+    write(ledger, tmp_path / "site")
+    write(ledger, tmp_path / "anew")
+
+    assert read(tmp_path / "site") == read(tmp_path / "anew")
 
 
 def test_a_forged_manifest_removes_nothing_outside_the_folder(ledger: Ledger, tmp_path: Path) -> None:
@@ -217,11 +243,30 @@ def test_hostile_texts_stay_texts_on_every_page(ledger: Ledger, tmp_path: Path) 
     pages = {name: data.decode() for name, data in read(tmp_path / "site").items() if name.endswith((".html", ".atom"))}
 
     assert sum("alert(1)" in page for page in pages.values()) > 5
+    # The page that checks files is the same for every registry.
+    assert pages.pop("verify.html") == read_page().content.decode()
     for name, page in pages.items():
         assert "<script" not in page, name
         assert "<img" not in page, name
         assert "style=" not in page, name
         assert not set("\u202e\u200b\ufeff\x1b") & set(page), name
+
+
+def test_the_files_of_the_log_lead_to_its_checkpoint(ledger: Ledger, tmp_path: Path) -> None:
+    """Hashes of the leaves and statements, as an independent client reads them; a bundle with an erased statement is left out."""
+    write(ledger, tmp_path / "site")
+    with ledger.view() as view:
+        folder = tmp_path / "site" / write_prefix(view).strip("/")
+    note = (folder / "checkpoint").read_text().split("\n")
+    size, root = int(note[1]), base64.b64decode(note[2])
+
+    assert read_root(size, lambda path: (folder / path).read_bytes()) == root
+    assert (folder / f"tile/entries/000.p/{size}").is_file()
+    entries = ask("claim", "history", "CLM-AISI-2026-0004-M")["entries"]
+    run("admin", "log", "erase", str(entries[0]["entry"]["seq"]), "--reason", "a name", "--yes")
+    write(ledger, tmp_path / "site")
+    assert not list(folder.glob("tile/entries/*"))
+    assert list(folder.glob("tile/0/*"))
 
 
 def test_no_page_loads_anything_from_elsewhere(ledger: Ledger, tmp_path: Path) -> None:

@@ -7,7 +7,10 @@ from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
+from registry.cli.claim_list_command import describe_listed_claim, list_claim_list_columns
+from registry.present.listings import ListChoice, Listing, render_csv
 from registry.records.verdict import ClaimClass, RestrictionStatus
+from registry.registration.claim_search import ListedClaim
 from registry.report.supplement_wording import format_verdict, get_words, name_model
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
@@ -166,6 +169,14 @@ def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFi
     return _render_selection(view, selection, link, title=title, first=1, pages=pages, wanted=wanted)
 
 
+def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:
+    """Return *claims* as CSV for a spreadsheet, with the columns of `caveat claim list`."""
+    listing = Listing(
+        document={}, field="claims", rows=claims, describe=describe_listed_claim, columns=list_claim_list_columns(), none="No claims."
+    )
+    return render_csv(listing, ListChoice())
+
+
 def write_query(wanted: ClaimFilter, more: Mapping[str, str] | None = None) -> str:
     """Return *wanted* as the query of an address, always in the same order."""
     pairs = [(facet, value) for facet in LABELS for value in wanted.chosen.get(facet, ())]
@@ -195,7 +206,11 @@ def _render_selection(
         "chosen": chosen,
         "facets": [_show_facet(name, selection, link, wanted.chosen, words=wanted.words) for name in LABELS],
         "form": None,
+        "spreadsheet": None,
     }
+    if is_live or not wanted.chosen:
+        query = write_query(wanted)
+        facts["spreadsheet"] = link(f"/claims.csv?{query}" if query else "/claims.csv")
     if is_live:
         kept = [{"name": facet, "value": value} for facet in LABELS for value in wanted.chosen.get(facet, ())]
         facts["form"] = {"action": link("/claims/"), "words": wanted.words, "kept": kept}

@@ -1,11 +1,12 @@
 """The server: one answer for each request, made of the same pages as a site of files. Nothing can be written with it."""
 
 import logging
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,6 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.registration.claim_search import read_claims
 from registry.store.changed_claims import find_changed
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
@@ -22,11 +24,11 @@ from web.facets import NONE, SelectedClaim
 from web.pages import log_pages
 from web.pages.addresses import Linker, PageSettings
 from web.pages.assets import list_assets
-from web.pages.list_pages import ROWS, render_search
-from web.pages.page_book import HTML, JSON, Page, PageBook
-from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT
+from web.pages.list_pages import ROWS, render_search, render_spreadsheet
+from web.pages.page_book import CSV, HTML, JSON, Page, PageBook
+from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
 from web.server.documents import MOST_ENTRIES, build_claim_list, build_entries, build_problem
-from web.server.requests import find_redirect, read_list_request, read_numbers
+from web.server.requests import find_redirect, read_list_request, read_numbers, split_moment
 from web.shelf.shelf_file import Shelf, ShelfReading
 
 LOG = logging.getLogger("caveat.web")
@@ -46,6 +48,19 @@ class ServerSettings:
     """The hosts that requests may name; another one is not ours (421)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """One request, with the registry as of the entry that it asks for."""
+
+    request: Request
+    view: View
+    reading: ShelfReading
+    settings: PageSettings
+
+    def build_book(self) -> PageBook:
+        return PageBook(self.view, self.settings, self.reading)
+
+
 class RegistryServer:
     """Answers requests from one registry."""
 
@@ -56,6 +71,7 @@ class RegistryServer:
         # One request at a time: they share the shelf and its file, and Python has one interpreter lock anyway.
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], Page] = OrderedDict()
+        self._kept_size = 0
 
     def build_application(self) -> ASGIApp:
         """Return the application that a server runs."""
@@ -90,55 +106,74 @@ class RegistryServer:
         path = request.url.path if not request.scope.get("path") else str(request.scope["path"])
         if "\0" in path or "\ufffd" in path:
             return self._refuse(request, [Fault("bad-query", "path", "it has characters that no address has")], 400)
-        if (target := find_redirect(path)) is not None and self._exists(target):
-            query = f"?{request.url.query}" if request.url.query else ""
-            return _build_response(b"", HTML, {"Location": f"{target}{query}", "Cache-Control": LIST}, status=308)
-        return self._read(request, path)
+        path, as_of = split_moment(path)
+        prefix = "" if as_of is None else f"/as-of/{as_of}"
+        with self._open(as_of) as (view, reading):
+            settings = self._settings.pages
+            if settings.base and prefix:
+                settings = replace(settings, base=f"{settings.base}{prefix}")
+            reader = _Reader(request=request, view=view, reading=reading, settings=settings)
+            if (target := find_redirect(path)) is not None and self._exists(reader, target):
+                query = f"?{request.url.query}" if request.url.query else ""
+                return _build_response(b"", HTML, {"Location": f"{prefix}{target}{query}", "Cache-Control": LIST}, status=308)
+            return self._read(reader, path)
 
-    def _read(self, request: Request, path: str) -> Response:
-        pairs = request.query_params.multi_items()
-        with self._open(None) as (view, reading):
-            match path:
-                case "/api/1/claims":
-                    return self._list_claims(request, view, pairs)
-                case "/api/1/entries":
-                    return self._list_entries(request, view, pairs)
-                case "/claims/" if pairs:
-                    return self._search(request, view, pairs)
-                case "/changes/" if pairs:
-                    return self._compare(request, view, pairs)
-            if pairs:
-                read_numbers(pairs, ())
-            return self._find_page(request, view, reading, path)
+    def _read(self, reader: "_Reader", path: str) -> Response:
+        pairs = reader.request.query_params.multi_items()
+        match path:
+            case "/api/1/claims":
+                return self._list_claims(reader, pairs)
+            case "/api/1/entries":
+                return self._list_entries(reader, pairs)
+            case "/claims/" if pairs:
+                return self._search(reader, pairs)
+            case "/claims.csv" if pairs:
+                return self._export(reader, pairs)
+            case "/changes/" if pairs:
+                return self._compare(reader, pairs)
+        if pairs:
+            read_numbers(pairs, ())
+        return self._find_page(reader, path)
 
     @contextmanager
     def _open(self, as_of: int | None) -> Iterator[tuple[View, ShelfReading]]:
         with self._ledger.view(as_of) as view:
+            # A text that was erased must not stay in memory, and an erasure is an entry.
+            if as_of is None and view.log_size != self._kept_size:
+                self._kept.clear()
+                self._kept_size = view.log_size
             yield view, self._shelf.read(view)
 
-    def _exists(self, path: str) -> bool:
+    def _exists(self, reader: "_Reader", path: str) -> bool:
         """Whether an address leads somewhere: a redirect to nothing would only hide what is wrong."""
-        if path.startswith(("/api/", "/claims/", "/changes/")):
+        if path.startswith(("/api/", "/claims/", "/changes/", "/as-of/")):
             return True
         try:
-            with self._open(None) as (view, reading):
-                PageBook(view, self._settings.pages, reading).find(path)
+            reader.build_book().find(path)
         except NotFoundError:
             return False
         return True
 
     # Pages that a site of files has, too.
 
-    def _find_page(self, request: Request, view: View, reading: ShelfReading, path: str) -> Response:
-        written = "/api/1/claims/" + path.removeprefix("/api/1/claims/") + ".json" if _is_record(path) else path
-        book = PageBook(view, self._settings.pages, reading)
+    def _find_page(self, reader: "_Reader", path: str) -> Response:
+        request, book = reader.request, reader.build_book()
+        # Who asks for JSON gets the record at the address of the page.
+        is_claim = re.fullmatch(r"/CLM-[^/.]+/", path) is not None
+        headers = {"Vary": "Accept"} if is_claim else {}
+        written = path
+        if is_claim and "application/json" in request.headers.get("accept", ""):
+            written = f"/api/1/claims{path[:-1]}.json"
+        elif path.startswith("/api/1/claims/CLM-") and not path.endswith(".json"):
+            written = f"{path}.json"
         state = book.find_address_state(written)
+        headers |= {"ETag": f'"{state}"', **_find_cache(state)}
         if _has_tag(request, state):
-            return _build_response(b"", HTML, {"ETag": f'"{state}"', **_find_cache(state)}, status=304)
+            return _build_response(b"", HTML, headers, status=304)
         page = self._kept.get((written, state)) or book.find(written, state=state)
         self._keep(page)
-        status = 410 if page.is_erased else 200
-        return _build_response(page.body, page.media_type, {"ETag": f'"{page.state}"', **_find_cache(page.state)}, status=status)
+        headers = {**find_headers(written), **headers}
+        return _build_response(page.body, page.media_type, headers, status=410 if page.is_erased else 200)
 
     def _keep(self, page: Page) -> None:
         self._kept[page.address, page.state] = page
@@ -148,40 +183,46 @@ class RegistryServer:
 
     # Lists that only a server has.
 
-    def _list_claims(self, request: Request, view: View, pairs: list[tuple[str, str]]) -> Response:
+    def _list_claims(self, reader: "_Reader", pairs: list[tuple[str, str]]) -> Response:
         asked = read_list_request(pairs, default_limit=ROWS)
-        with self._open(_check_size(view, asked.as_of)) as (then, reading):
+        with self._open(_check_size(reader.view, asked.as_of)) as (then, reading):
             selection = reading.select(asked.wanted, before=asked.before, limit=asked.limit)
-            return _tag(request, build_claim_list(then, selection, asked), JSON, f"l-{then.log_size}")
+            return _tag(reader.request, build_claim_list(then, selection, asked), JSON, f"l-{then.log_size}")
 
-    def _list_entries(self, request: Request, view: View, pairs: list[tuple[str, str]]) -> Response:
+    def _list_entries(self, reader: "_Reader", pairs: list[tuple[str, str]]) -> Response:
         numbers = read_numbers(pairs, ("after", "limit"))
         limit, after = numbers.get("limit", 100), numbers.get("after", 0)
         if not 1 <= limit <= MOST_ENTRIES:
             raise InputError(Fault("bad-query", "limit", f"{limit} is not between 1 and {MOST_ENTRIES}"))
-        _check_size(view, after)
-        return _tag(request, build_entries(view, after=after, limit=limit), JSON, f"l-{view.log_size}")
+        _check_size(reader.view, after)
+        return _tag(reader.request, build_entries(reader.view, after=after, limit=limit), JSON, f"l-{reader.view.log_size}")
 
-    def _search(self, request: Request, view: View, pairs: list[tuple[str, str]]) -> Response:
+    def _search(self, reader: "_Reader", pairs: list[tuple[str, str]]) -> Response:
         # A form sends an empty field where nothing was typed.
         asked = read_list_request([pair for pair in pairs if pair != ("q", "")], default_limit=ROWS)
-        link = Linker("/claims/", self._settings.pages)
-        with self._open(_check_size(view, asked.as_of)) as (then, reading):
+        with self._open(_check_size(reader.view, asked.as_of)) as (then, reading):
+            link = Linker("/claims/", reader.settings)
             body = render_search(then, reading, link, asked.wanted, before=asked.before, limit=asked.limit)
-            return _tag(request, body, HTML, PageBook(then, self._settings.pages, reading).list_state)
+            return _tag(reader.request, body, HTML, PageBook(then, reader.settings, reading).list_state)
 
-    def _compare(self, request: Request, view: View, pairs: list[tuple[str, str]]) -> Response:
+    def _export(self, reader: "_Reader", pairs: list[tuple[str, str]]) -> Response:
+        asked = read_list_request(pairs, default_limit=ROWS)
+        selection = reader.reading.select(asked.wanted, limit=max(1, reader.view.log_size))
+        claims = read_claims(reader.view, [claim.claim for claim in selection.claims], log=reader.view.log_origin)
+        return _tag(reader.request, render_spreadsheet(claims), CSV, reader.build_book().list_state)
+
+    def _compare(self, reader: "_Reader", pairs: list[tuple[str, str]]) -> Response:
         since = read_numbers(pairs, ("since",)).get("since", 0)
-        _check_size(view, since)
-        link = Linker("/changes/", self._settings.pages)
-        with self._ledger.view(since) as before, self._open(view.log_size) as (after, reading):
+        _check_size(reader.view, since)
+        after = reader.view
+        with self._ledger.view(since) as before:
             names, _ = find_changed(before, after, None)
-            recorded = [claim for name in names[:ROWS] if (claim := after.find_claim(name)) is not None]
-            changed = [
-                SelectedClaim(claim=one.payload.claim, revision=one.payload.revision, seq=one.entry.seq, class_=NONE) for one in recorded
-            ]
-            body = log_pages.render_changes(after, link, since=since, changed=changed)
-            return _tag(request, body, HTML, PageBook(after, self._settings.pages, reading).list_state)
+        recorded = [claim for name in names[:ROWS] if (claim := after.find_claim(name)) is not None]
+        changed = [
+            SelectedClaim(claim=one.payload.claim, revision=one.payload.revision, seq=one.entry.seq, class_=NONE) for one in recorded
+        ]
+        body = log_pages.render_changes(after, Linker("/changes/", reader.settings), since=since, changed=changed)
+        return _tag(reader.request, body, HTML, reader.build_book().list_state)
 
     # What cannot be answered.
 
@@ -195,14 +236,11 @@ class RegistryServer:
         return _build_response(body, HTML, more, status=status)
 
 
-def _is_record(path: str) -> bool:
-    return path.startswith("/api/1/claims/CLM-") and not path.endswith(".json")
-
-
-def _check_size(view: View, size: int | None) -> int | None:
+def _check_size(view: View, size: int | None) -> int:
+    """Return the size of the log that is asked for, by default that of *view*."""
     if size is not None and size > view.log_size:
         raise InputError(Fault("bad-query", "entry", f"{size} is after the last entry, {view.log_size}"))
-    return size
+    return view.log_size if size is None else size
 
 
 def _read_host(request: Request) -> str:

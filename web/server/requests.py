@@ -87,11 +87,17 @@ def _read_number(name: str, value: str, faults: list[Fault]) -> int | None:
     return None
 
 
+def split_moment(path: str) -> tuple[str, int | None]:
+    """Return *path* without the part that names an entry, `/as-of/117`, and the entry; None where it names none."""
+    match = re.fullmatch(r"/as-of/(\d{1,15})(/.*)", path, re.DOTALL | re.ASCII)
+    return (path, None) if match is None else (match[2], int(match[1]))
+
+
 def find_redirect(path: str) -> str | None:
     """Return the path that *path* is written as: an identifier in capitals, and a page with a slash at its end; None where it is so."""
     match = _SUBJECT.fullmatch(path)
     written = path if match is None else f"{match['stem']}{match['name'].upper()}{match['rest']}"
     last = written.rpartition("/")[2]
-    is_page = not written.startswith("/api/") and last and not re.search(r"\.(?:bib|json|atom|html|css|woff2|txt)$", last)
+    is_page = not written.startswith("/api/") and last and not re.search(r"\.(?:bib|json|atom|html|css|csv|woff2|txt)$", last)
     target = f"{written}/" if is_page else written
     return None if target == path else target

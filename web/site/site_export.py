@@ -70,6 +70,8 @@ def export_site(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with hold_folder(folder):
+        # First of all: nothing is touched in a folder that is none of ours.
+        _claim_folder(view, folder)
         settled = settle(folder)
         known = _check_folder(view, folder)
         files = dict(known.get("files", {}))
@@ -154,9 +156,9 @@ def _write_pages(
         progress(1)
         try:
             data = write_headers_file() if path == HEADERS else book.find(page.address, state=state).body
-        # Of a claim whose text was erased one page is left, which says so.
+        # Of a claim whose text was erased one page is left, which says so; a bundle of entries with an erased text is left out.
         except NotFoundError as error:
-            if error.code != "body-erased":
+            if error.code not in ("body-erased", "bundle-not-served"):
                 raise
             continue
         digest = hashlib.sha256(data).hexdigest()
@@ -180,7 +182,7 @@ def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], r
 
 
 def settle(folder: Path) -> int:
-    """Complete what an interrupted export left, and return how many files it renamed; half-written files are removed."""
+    """Complete what an interrupted export left in a site, and return how many files it renamed; half-written files are removed."""
     path = folder / JOURNAL
     count = 0
     if path.is_file():
@@ -198,7 +200,8 @@ def settle(folder: Path) -> int:
         path.unlink()
         sync(folder)
     for part in list(folder.rglob(".*.part")):
-        part.unlink()
+        if part.is_file():
+            part.unlink()
     return count
 
 
@@ -233,14 +236,20 @@ def is_plain(name: str) -> bool:
     return not name.startswith("/") and ".." not in name.split("/") and "\\" not in name and "\0" not in name
 
 
+def _claim_folder(view: View, folder: Path) -> None:
+    """Mark an empty *folder* as a site without files; refuse one that has files and is no site."""
+    if read_manifest(folder) is not None:
+        return
+    if any(folder.iterdir()):
+        found = "the folder is not empty, and it is no site that Caveat wrote"
+        raise ConflictError(Fault("file-in-the-way", str(folder), found))
+    log = {"origin": view.log_origin, "size": 0, "root": find_root(view, 0)}
+    replace_file(folder / MANIFEST, _dump({"schema": SCHEMA, "log": log, "files": {}}))
+
+
 def _check_folder(view: View, folder: Path) -> dict[str, Any]:
-    """Return the manifest of *folder*, empty for a new site; refuse what is not a site of this registry."""
-    manifest = read_manifest(folder)
-    if manifest is None:
-        if any(folder.iterdir()):
-            found = "the folder is not empty, and it is no site that Caveat wrote"
-            raise ConflictError(Fault("file-in-the-way", str(folder), found))
-        return {}
+    """Return the manifest of *folder*; refuse the site of another registry, or of a later state of this one."""
+    manifest = read_manifest(folder) or {}
     log = manifest["log"]
     if log["size"] > view.log_size and log["origin"] == view.log_origin:
         found = f"it was written from {log['size']:,} entries, and this one has {view.log_size:,}"
