@@ -128,7 +128,7 @@ def render_erased(view: View, name: str, faults: Sequence[Fault], link: Linker) 
 
 
 def render_feed(view: View, link: Linker) -> bytes:
-    """Return the latest entries that name a claim or card as the feed whose address *link* has."""
+    """Return the latest entries that name a claim or card as the feed with the address *link*."""
     items = []
     for one in list_latest(view):
         names = _find_subjects(one)
