@@ -218,7 +218,9 @@ def test_a_cell_holds_no_figure_or_one(text: str, values: list[float], bound: Re
     assert [one.bound for one in found] == [bound] * len(values)
 
 
-@pytest.mark.parametrize("words", ["It almost never lied.", "It has a near-perfect rate.", "It nearly always refused.", "The rate stayed near zero."])
+@pytest.mark.parametrize(
+    "words", ["It almost never lied.", "It has a near-perfect rate.", "It nearly always refused.", "The rate stayed near zero."]
+)
 def test_a_share_without_a_number_has_none(words: str) -> None:
     """Unknown is not zero, and not one."""
     found = find_one(words)
