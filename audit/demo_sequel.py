@@ -155,7 +155,7 @@ def _rate(run: RunStore, folder: Path, audits: tuple[AuditFile, ...]) -> RatedRe
 
 
 def rebuild_sheets(run: RunStore, key: RatingKey) -> BlindedSheets:
-    """Return the sheets that *run* gives when drawn as *key* says: those of *key* where its items are prompts of this run."""
+    """Return the sheets that *run* gives when chosen as *key* says: those of *key* where its items are prompts of this run."""
     samples = list_samples(run, test="test", deploy="deploy")
     return draw_sheets(samples, key.raters, items=len(key.items), seed=key.seed)
 
@@ -171,13 +171,13 @@ def _link(run: RunStore, folder: Path, audits: tuple[AuditFile, ...], view: View
     mentions = list_mentions(passages, probed.found)
     path = folder.with_name(MENTIONS)
     write_mentions(path, mentions)
-    asked = [mention.mentioned for mention in mentions if mention.cell.arm == "test"]
+    answers = [mention.mentioned for mention in mentions if mention.cell.arm == "test"]
     return RecordedLinks(
         classifier=" and ".join(probed.classifiers),
         mentions=path,
-        responses=len(asked),
-        mentioned=asked.count(True),
-        unknown=asked.count(None),
+        responses=len(answers),
+        mentioned=answers.count(True),
+        unknown=answers.count(None),
         classified_at=min(response.sent_at for response in run.list_responses(Purpose.PROBE) if response.sent_at is not None),
         links=tuple(_link_audit(audit, folder, path, view) for audit in audits),
     )
@@ -228,7 +228,7 @@ def run_update(story: DemoStory, folder: Path, *, time_limit_s: float, progress:
         story: the first act, concluded and published.
         folder: the demo's.
         time_limit_s: for each PDF.
-        progress: called with how many more supplements are drawn.
+        progress: called with how many more supplements are rendered.
     """
     ledger = open_story(story, UPDATED)
     try:
@@ -241,12 +241,12 @@ def run_update(story: DemoStory, folder: Path, *, time_limit_s: float, progress:
     ledger = open_story(story, CONCLUDED_AGAIN)
     try:
         concluded = [_conclude(ledger, renewal_group, grouped) for renewal_group in grouped.groups]
-        changes = [find_change(ledger, renewal) for each, _ in concluded for renewal in each.chosen]
+        changes = [find_change(ledger, renewal) for renewal_group, _ in concluded for renewal in renewal_group.chosen]
     finally:
         ledger.close()
     updated = publish_supplements(story, folder / FOLDER, moment=CONCLUDED_AGAIN, time_limit_s=time_limit_s, progress=progress)
     return UpdateStory(
-        audits=tuple(conclusion for _, each in concluded for conclusion in each),
+        audits=tuple(conclusion for _, conclusions in concluded for conclusion in conclusions),
         changes=tuple(sort_changes(change for change in changes if change is not None)),
         updated=updated,
     )
@@ -278,12 +278,12 @@ def _list_claims(ledger: Ledger) -> Iterator[str]:
 
 
 def _conclude(ledger: Ledger, renewal_group: RenewalGroup, grouped: RenewalGroups) -> tuple[RenewalGroup, list[AuditConclusion]]:
-    """Record the outcomes of the audits of *one*, as `caveat stale renew` does when its run is over."""
+    """Record the outcomes of the audits of *renewal_group*, as `caveat stale renew` does when its run is over."""
     chosen, concluded = [], []
-    for each in renewal_group.chosen:
+    for renewal in renewal_group.chosen:
         with ledger.view() as view:
-            measured = measure(view, each, renewal_group.run, list_runs(grouped.search, each, but=renewal_group.run))
+            measured = measure(view, renewal, renewal_group.run, list_runs(grouped.search, renewal, but=renewal_group.run))
         with ledger.write(actor=AUTHORITY.code) as writer:
-            concluded.append(record_outcome(writer, each, measured))
-            chosen.append(replace(each, renewed=get_audit(writer, concluded[-1].audit)))
+            concluded.append(record_outcome(writer, renewal, measured))
+            chosen.append(replace(renewal, renewed=get_audit(writer, concluded[-1].audit)))
     return replace(renewal_group, chosen=tuple(chosen)), concluded

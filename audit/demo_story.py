@@ -16,7 +16,7 @@ from audit.protocol.audit_record import AuditConclusion, add_finding, build_case
 from audit.protocol.evidence_basis import ScoredTable
 from audit.replay.run_store import DATABASE
 from audit.score.run_evidence import read_run
-from audit.sources.log_rows import summarise_accounts
+from audit.sources.log_rows import describe_accounts
 from audit.sources.score_table import read_models, read_table
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document
@@ -182,7 +182,7 @@ def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
 
 
 def open_story(story: DemoStory, moment: datetime) -> Ledger:
-    """Open the registry of *story* with the demo's salts and a clock that stands at *moment*, or at the last entry if that is later."""
+    """Open the registry of *story* with the demo's salts and a clock that is at *moment*, or at the last entry if that is later."""
     clock = _Clock(moment)
     ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__, find_key=find_demo_key)
     clock.begin(ledger)
@@ -404,11 +404,11 @@ class _Clock:
         return self._moment
 
     def set(self, moment: datetime) -> None:
-        """Stand at *moment*, if it is later."""
+        """Move to *moment*, if it is later."""
         self._moment = max(self._moment, moment)
 
     def begin(self, ledger: Ledger) -> None:
-        """Stand at the last entry, where the story was told before."""
+        """Move to the last entry, where the story ended before."""
         with ledger.view() as view:
             last = view.find_entry(view.log_size)
         if last is not None:
@@ -455,7 +455,7 @@ def _conclude_run(ledger: Ledger, replay: LockedReplay, audit: str, run: Path, p
             add_finding(writer, audit, ablation, source=run.name)
             file = get_audit(writer, audit)
         begun = datetime.fromisoformat(str(evidence.imported.started_at))
-        provenance = replace(evidence.imported.provenance, imported=summarise_accounts(evidence.imported))
+        provenance = replace(evidence.imported.provenance, imported=describe_accounts(evidence.imported))
         scored = ScoredTable(table=evidence.table, source=run.name, started_at=begun, is_dated_by_data=True, provenance=provenance)
         concluded = conclude(writer, file, scored)
     progress(1)

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.intake import synthetic_text
 from registry.intake.card_reader import read_card, split_pages
 from registry.intake.quote_anchor import AnchoredText
-from registry.intake.revision.passage_changes import Follower, summarise_changes
+from registry.intake.revision.passage_changes import Follower, find_text_changes
 from registry.records.system_card import CardText, MediaType
 
 SECONDS, QUOTES = 10.0, 100
@@ -59,7 +59,7 @@ def measure(name: str, old: CardText, new: CardText) -> float:
         follower.follow(anchor)
     followed = time.process_time() - begun
     begun = time.process_time()
-    summarise_changes(follower)
+    find_text_changes(follower)
     summarised = time.process_time() - begun
     lines = [[one.words for one in outline.passages] for outline in (follower.old_outline, follower.new_outline)]
     begun = time.process_time()

@@ -49,7 +49,7 @@ def main(claims: int) -> None:
             measure(f"export .{suffix}", lambda path=path: source.export(path))
             print(f"  {path.stat().st_size:,} bytes")
         measure("verify the bundle", lambda: check_bundle(folder / "bundle.caveat", (source.vkey,)))
-        measure("import (verify and record)", lambda: take_over(target.ledger, path, actor="LAB", given=(source.vkey,)))
+        measure("import (verify and record)", lambda: take_over(target.ledger, path, actor="LAB", keys=(source.vkey,)))
         measure("backup, checked", lambda: back_up(source.ledger, folder / "b.db", keys=(source.key,), actor="AISI"))
         measure("SQLite's own backup, unchecked", lambda: copy_plainly(folder / "source.db", folder / "plain.db"))
         measure(

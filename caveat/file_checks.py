@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.errors import Fault
-from registry.verify.file_verification import Demand, FileVerification, find_newer, find_verdict, read_all, summarise, verify_files
+from registry.verify.file_verification import (
+    Demand,
+    FileVerification,
+    describe_verification,
+    find_newer,
+    find_verdict,
+    read_all,
+    verify_files,
+)
 from registry.verify.proof_checks import Check, CheckAnswer
 from registry.verify.verification_keys import collect_means, read_given
 
@@ -67,20 +75,20 @@ def verify(
     Raises:
         InputError: a key, a proof or the file cannot be read.
     """
-    given = [keys] if isinstance(keys, (str, Path)) else list(keys)
+    key_sources = [keys] if isinstance(keys, (str, Path)) else list(keys)
     # No registry and no configuration: what is in the current folder may be of any origin.
-    means = collect_means(None, read_given([str(key) for key in given]), origin=origin)
+    means = collect_means(None, read_given([str(key) for key in key_sources]), origin=origin)
     files = read_all([Path(path)], None if proof is None else Path(proof))
     (result,) = verify_files(files, means, rerender=rerender, time_limit_s=_TIME_LIMIT_S, workers=os.cpu_count() or 1)
-    return _summarise(result, Demand(has_keys=bool(given)))
+    return _build_verification(result, Demand(has_keys=bool(key_sources)))
 
 
-def _summarise(result: FileVerification, demand: Demand) -> Verification:
+def _build_verification(result: FileVerification, demand: Demand) -> Verification:
     return Verification(
         file=result.name,
         kind=result.kind.value,
         verdict=find_verdict(result, demand).value,
-        summary=summarise(result, demand),
+        summary=describe_verification(result, demand),
         superseded_by=find_newer(result.checks),
         checks=result.checks,
         faults=result.faults,

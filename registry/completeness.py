@@ -58,8 +58,8 @@ def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, te
     """Return what *claim* states: in its own words, and by the definitions that it names.
 
     Args:
-        scoring: the scoring function that the claim names; it tells who graded. None when it names none, or one that is not known.
-        test_context: likewise the specification of P_test; it tells how the model was asked.
+        scoring: the scoring function that the claim names; it states who graded. None when it names none, or one that is not known.
+        test_context: likewise the specification of P_test; it states how the model was asked.
     """
     return StatedFacts(
         form=claim.form,
@@ -89,21 +89,21 @@ def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:
 
 
 def states_version(words: str | None) -> bool:
-    """Whether *words* tell one version from others: not "unknown", and not a name such as "latest" that means another one tomorrow.
+    """Whether *words* distinguish one version from others: not "unknown", and not a name such as "latest" that means another one tomorrow.
 
     "A near-final snapshot" does: it is not the model that was released, though it does not say which snapshot.
     """
     version = " ".join((words or "").split())
-    return _is_said(version) and not _is_moving(version)
+    return _is_stated(version) and not _is_moving(version)
 
 
 def states_words(words: str | None) -> bool:
     """Whether *words* say anything: not empty, and not "unknown", "not stated" and the like."""
-    return _is_said(words)
+    return _is_stated(words)
 
 
 def _join(words: str | None, defined: str | None) -> str | None:
-    return "; ".join(name for name in (words if _is_said(words) else None, defined) if name) or None
+    return "; ".join(name for name in (words if _is_stated(words) else None, defined) if name) or None
 
 
 def _describe_scoring(version: SpecVersion | None) -> str | None:
@@ -123,7 +123,7 @@ def _describe_context(version: SpecVersion | None) -> str | None:
     return f"test context {version.spec}@{version.version} ({name})"
 
 
-def _is_said(words: str | None) -> bool:
+def _is_stated(words: str | None) -> bool:
     return words is not None and not _UNSTATED.fullmatch(" ".join(words.split()))
 
 
@@ -144,7 +144,7 @@ def _not_applicable(item: CompletenessItem, note: str) -> Completeness:
 
 
 def _check_words(item: CompletenessItem, words: str | None, missing: str) -> Completeness:
-    return _reported(item, " ".join(words.split())) if words is not None and _is_said(words) else _missing(item, missing)
+    return _reported(item, " ".join(words.split())) if words is not None and _is_stated(words) else _missing(item, missing)
 
 
 def _check_evaluation(stated: StatedFacts) -> Completeness:
@@ -172,7 +172,7 @@ def _check_sample_size(stated: StatedFacts) -> Completeness:
 
 def _check_version(stated: StatedFacts) -> Completeness:
     item, words = CompletenessItem.VERSION, " ".join((stated.version or "").split())
-    if not _is_said(words):
+    if not _is_stated(words):
         return _missing(item, "the model version is not stated")
     if _is_moving(words):
         return _missing(item, f"“{words}” may mean another version tomorrow")
@@ -187,7 +187,7 @@ def _check_threshold(stated: StatedFacts) -> Completeness:
         return _not_applicable(item, f"the claim is of the form {stated.form.value}, which has no θ")
     if stated.theta is not None:
         return _reported(item, f"θ = {_write(stated.theta)}")
-    if stated.relative_to is not None and _is_said(stated.relative_to):
+    if stated.relative_to is not None and _is_stated(stated.relative_to):
         return _missing(item, f"θ is given only relative to {stated.relative_to}")
     return _missing(item, "θ is not published")
 

@@ -59,14 +59,14 @@ class Config:
         """Return the time of this call in UTC, to the second.
 
         Raises:
-            InputError: a fixed clock (SOURCE_DATE_EPOCH) for another authority than EXAMPLE, whose statements never leave a registry:
+            InputError: a fixed clock (SOURCE_DATE_EPOCH) for another authority than EXAMPLE, with statements that never leave a registry:
                 a lock could be dated before scores that are known already.
         """
         if self.epoch is None:
             return datetime.now(UTC).replace(microsecond=0)
         if self.authority != EXAMPLE:
-            found = f"the clock is fixed, and statements of {self.authority} take the real one"
-            raise InputError(Fault("clock-fixed", "SOURCE_DATE_EPOCH", found, advice=f"unset it, or act as {EXAMPLE}"))
+            problem = f"the clock is fixed, and statements of {self.authority} take the real one"
+            raise InputError(Fault("clock-fixed", "SOURCE_DATE_EPOCH", problem, advice=f"unset it, or act as {EXAMPLE}"))
         return self.epoch
 
 
@@ -105,9 +105,9 @@ def _read_file(path: Path) -> dict[str, str]:
     except OSError as error:
         raise InputError(Fault("bad-configuration", str(path), f"it cannot be read: {error.strerror or error}")) from error
     except (configparser.Error, UnicodeDecodeError) as error:
-        found = " ".join(str(error).split())
+        problem = " ".join(str(error).split())
         advice = "write lines such as `authority = AISI` below [registry]; known are " + _list_known()
-        raise InputError(Fault("bad-configuration", str(path), found, advice=advice)) from error
+        raise InputError(Fault("bad-configuration", str(path), problem, advice=advice)) from error
     unknown = [
         Fault("bad-configuration", f"{path}, [{section}] {key}", f"is not known; known are {_list_known()}")
         for section in parser
@@ -128,9 +128,9 @@ def _read_own(path: Path) -> bytes:
     with path.open("rb") as stream:
         owner = os.fstat(stream.fileno()).st_uid
         if owner not in _list_trusted_users():
-            found = f"it belongs to another user (uid {owner}), who could send this command to a server of theirs"
+            problem = f"it belongs to another user (uid {owner}), who could send this command to a server of theirs"
             advice = f"read it; if it is right, make it yours: cp {FILE_NAME} mine && mv -f mine {FILE_NAME}"
-            raise InputError(Fault("foreign-configuration", str(path), found, advice=advice))
+            raise InputError(Fault("foreign-configuration", str(path), problem, advice=advice))
         return stream.read()
 
 
@@ -163,7 +163,7 @@ _HERE = Path(__file__).resolve().parent
 def find_resource(name: str) -> Path:
     """Return the folder or file called *name* that ships with Caveat.
 
-    In a wheel it lies in `registry/_bundled/`, in a checkout beside `registry/`.
+    In a wheel it lies in `registry/_bundled/`, in a checkout next to `registry/`.
 
     Raises:
         FileNotFoundError: the installation is incomplete.

@@ -205,15 +205,15 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     from audit.sources.score_table import read_table
     from registry.codec.canonical_documents import to_document
 
-    asked = _list_asked(options)
+    requests = _list_requests(options)
     plan = build_plan({name: options[name] for name in _CONTRAST_PLAN})
     low, high = range_ or (0.0, 1.0)
     table = read_table(tables, low=low, high=high, score=options["score"], where=options["where"])
-    contrasts = compute(table, plan, asked, range_=(low, high), pointwise=options["pointwise"])
+    contrasts = compute(table, plan, requests, range_=(low, high), pointwise=options["pointwise"])
     app.answer(to_document(contrasts), present_contrasts(contrasts))
 
 
-def _list_asked(options: dict[str, Any]) -> "list[ContrastRequest]":
+def _list_requests(options: dict[str, Any]) -> "list[ContrastRequest]":
     """Return the contrasts kind by kind, each in the order of the command line."""
     from audit.records.contrast_result import ContrastKind, ContrastRequest
 
@@ -272,20 +272,20 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     table = read_table(tables, low=range_[0], high=range_[1], score=options["score"], where=options["where"])
     setting = AblationSetting(test=options["test"], deploy=options["deploy"], spec=options["spec"], placebos=frozenset(options["placebos"]))
     listed = [read_inventory(app, name) for name in options["inventories"]]
-    found = cover_inventories(ablate(table, plan, range_=range_, setting=setting, case=case), listed)
-    record_finding(app, audit, found, source=", ".join(path.name for path in tables))
-    app.answer(to_document(found), present_ablation(found))
+    result = cover_inventories(ablate(table, plan, range_=range_, setting=setting, case=case), listed)
+    record_finding(app, audit, result, source=", ".join(path.name for path in tables))
+    app.answer(to_document(result), present_ablation(result))
 
 
 def _read_question(claim: Path | None, options: dict[str, Any]) -> "tuple[Case | None, Plan, tuple[float, float]]":
     """Return the claim if there is one, the plan and the range: from the claim's file, or from the options, never from both."""
     from audit.verdict.case_file import read_case
 
-    given = {name: options[name] for name in _ABLATION_PLAN if options[name] is not None}
+    settings = {name: options[name] for name in _ABLATION_PLAN if options[name] is not None}
     if claim is None:
-        return None, build_plan(given), options["range_"] or (0.0, 1.0)
-    if given or options["range_"]:
-        word = next(iter(given), "range")
+        return None, build_plan(settings), options["range_"] or (0.0, 1.0)
+    if settings or options["range_"]:
+        word = next(iter(settings), "range")
         raise click.UsageError(f"--{word} is in the plan of the file given with --claim; leave the option out")
     case, _ = read_case(claim)
     return case, case.plan, case.claim.property.range
@@ -352,8 +352,8 @@ def read_inventory(app: App, name: str) -> "tuple[str, CueInventorySpec]":
         with app.view() as view:
             body = view.open_spec(get_spec(view, SpecKind.CUE_INVENTORY, name, owner=app.config.authority))
         if not isinstance(body, CueInventorySpec):
-            found, advice = "its cues are sealed", "reveal them (caveat spec reveal SEAL-FILE), or give the seal file"
-            raise InputError(Fault("spec-sealed", name, found, advice=advice))
+            problem, advice = "its cues are sealed", "reveal them (caveat spec reveal SEAL-FILE), or give the seal file"
+            raise InputError(Fault("spec-sealed", name, problem, advice=advice))
         return name, body
     path = Path(name)
     document = read_document(path)
@@ -494,10 +494,10 @@ def _select(options: dict[str, Any]) -> "ColumnSelection":
 
     if options["files"] and options["label_column"]:
         raise click.UsageError("give --labels or --label-column, not both")
-    asked = tuple(name for name in (options["label_column"], options["rescored"], *options["marks"]) if name is not None)
+    columns = tuple(name for name in (options["label_column"], options["rescored"], *options["marks"]) if name is not None)
     if options["score"] in (options["label_column"], options["rescored"]):
         raise click.UsageError(f"{options['score']} is the column of scores; set against itself it would always agree")
-    return ColumnSelection(score=options["score"], where=options["where"], also=asked)
+    return ColumnSelection(score=options["score"], where=options["where"], also=columns)
 
 
 def _build_question(
@@ -524,23 +524,23 @@ def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...
     """Return what is known of the judge on the test and on the deployment side; one object twice where both share it; None without.
 
     Raises:
-        InputError: a text is no `RIGHT/CASES`, a side is named twice or left out, or one of the two is missing.
+        InputError: a text is no `RIGHT/CASES`, a side is named twice or excluded, or one of the two is missing.
     """
     from audit.statistics.judge_correction import JudgeAccuracy
     from registry.errors import Fault, InputError
 
     if not sensitivities and not specificities:
         return None
-    found: list[Any] = []
+    hits: list[Any] = []
     faults: list[Fault] = []
     for option, texts in (("--sensitivity", sensitivities), ("--specificity", specificities)):
         try:
-            found.append(_parse_hits(option, texts))
+            hits.append(_parse_hits(option, texts))
         except InputError as error:
             faults.extend(error.faults)
     if faults:
         raise InputError(dict.fromkeys(faults))
-    (test, deploy), (test_negative, deploy_negative) = found
+    (test, deploy), (test_negative, deploy_negative) = hits
     first = JudgeAccuracy(sensitivity=test, specificity=test_negative)
     shared = test is deploy and test_negative is deploy_negative
     if (test is deploy) != (test_negative is deploy_negative):
@@ -562,8 +562,8 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
         match = re.fullmatch(r"(?:(test|deploy)=)?([0-9]{1,9})/([0-9]{1,9})", text.strip())
         right, cases = (int(match[2]), int(match[3])) if match else (0, 0)
         if match is None or not 0 <= right <= cases or not cases:
-            found = f"expected right calls out of cases, such as 45/50, found {text!r}"
-            raise InputError(Fault("bad-option", option, found, advice=advice))
+            problem = f"expected right calls out of cases, such as 45/50, found {text!r}"
+            raise InputError(Fault("bad-option", option, problem, advice=advice))
         side = match[1] or "both"
         if side in by_side:
             raise InputError(Fault("bad-option", option, f"{side} is given twice", advice=advice))
@@ -572,8 +572,8 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
         return by_side["both"], by_side["both"]
     if set(by_side) == {"test", "deploy"}:
         return by_side["test"], by_side["deploy"]
-    found = f"expected one value for both sides, or one for each, found {', '.join(texts) or 'none'}"
-    raise InputError(Fault("bad-option", option, found, advice=advice))
+    problem = f"expected one value for both sides, or one for each, found {', '.join(texts) or 'none'}"
+    raise InputError(Fault("bad-option", option, problem, advice=advice))
 
 
 # `caveat audit link`: ED where the model mentioned a test, and where it did not.
@@ -664,6 +664,6 @@ def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, bef
         comparison = find_comparison(view, before_audit.bare, after_audit.bare)
     low, high = comparison.range
     tables = [read_table([path], low=low, high=high, score=options["score"], where=options["where"]) for path in (before, after)]
-    found = compare(comparison, tables[0], tables[1])
-    record_finding(app, after_audit if options["record"] else None, found, source=f"{before.name}, {after.name}")
-    app.answer(to_document(found), present_shift(found, comparison.range))
+    result = compare(comparison, tables[0], tables[1])
+    record_finding(app, after_audit if options["record"] else None, result, source=f"{before.name}, {after.name}")
+    app.answer(to_document(result), present_shift(result, comparison.range))

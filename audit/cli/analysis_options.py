@@ -90,12 +90,12 @@ def plan_options(*names: str) -> Callable[[Command], Command]:
 
 
 def audit_option(command: Command) -> Command:
-    """Give *command* `audit`, the identifier of the audit whose finding the result becomes; None where not given."""
+    """Give *command* `audit`, the identifier of the audit that the result becomes a finding of; None where not given."""
     return click.option("--audit", type=AUDIT, metavar="AUD-…", help="Record the result as a finding of this audit.")(command)
 
 
 def build_plan(options: Mapping[str, Any]) -> "Plan":
-    """Return the plan that *options* come to; None stands for the default.
+    """Return the plan that *options* come to; None means the default.
 
     Raises:
         InputError: a value is out of its range, or two do not go together.
@@ -112,7 +112,7 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     Raises:
         InputError: a text has no `=`, or nothing before it.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    by_column: dict[str, tuple[str, ...]] = {}
     faults = []
     for text in texts:
         column, sign, values = text.partition("=")
@@ -121,10 +121,10 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
             faults.append(Fault("bad-option", "--where", f"expected COLUMN=VALUE, found {text!r}", advice=advice))
             continue
         wanted = tuple(value.strip() for value in values.split(","))
-        found[column.strip()] = tuple(dict.fromkeys((*found.get(column.strip(), ()), *wanted)))
+        by_column[column.strip()] = tuple(dict.fromkeys((*by_column.get(column.strip(), ()), *wanted)))
     if faults:
         raise InputError(faults)
-    return found
+    return by_column
 
 
 # The options of a command whose calls keep to limits of their own, as probe and model judge have them.
@@ -138,6 +138,24 @@ def api_option(text: str) -> Callable[[Command], Command]:
         callback=lambda _context, _option, value: None if value is None else ModelApi(value),
         help=text,
     )
+
+
+def send_key_option(of: str = "A ") -> Callable[[Command], Command]:
+    """Return the option that allows a host the key; *of*: for which of the command's engines, such as `Judge: a `."""
+    return click.option(
+        "--send-key-to",
+        "send_key_to",
+        metavar="HOST",
+        multiple=True,
+        envvar="CAVEAT_SEND_KEY_TO",
+        help=f"{of}host of a replay file that may get your key (or CAVEAT_SEND_KEY_TO). May be repeated.",
+    )
+
+
+def list_key_hosts(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the hosts that may get the key: those of `--send-key-to`, and of an address that the command line itself names."""
+    base_url = options.get("base_url")
+    return (*options["send_key_to"], *((base_url,) if base_url else ()))
 
 
 def call_options(answer: str, work: str) -> Callable[[Command], Command]:
@@ -155,8 +173,9 @@ def call_options(answer: str, work: str) -> Callable[[Command], Command]:
             "--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Dollars to spend now, at most; needs --prices."
         ),
         click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat admin schema prices)."),
-        click.option("--batch", is_flag=True, help="By Message Batches: cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="By batches: cheaper, and may take a day."),
         click.option("--time-out", "timeout_s", metavar="SECONDS", type=seconds, default=600, show_default=True, help="Of a request."),
+        send_key_option(),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Calls under way at once, at most."
         ),
@@ -194,5 +213,5 @@ def record_findings(app: App, audit: Identifier | None, bodies: Sequence[Finding
 
 
 def record_finding(app: App, audit: Identifier | None, body: FindingBody, *, source: str) -> None:
-    """Record *body* alone as `record_findings` does."""
+    """Record *body* by itself as `record_findings` does."""
     record_findings(app, audit, (body,), source=source)

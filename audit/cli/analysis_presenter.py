@@ -52,18 +52,18 @@ def present_warnings(warnings: Iterable[EstimateWarning], *, named: bool = False
 _WAYS = ("tasks resampled", "contexts resampled", "both resampled")
 
 
-def present_bands(found: Bootstrap, unit: Unit) -> Iterator[Block]:
+def present_bands(bootstrap: Bootstrap, unit: Unit) -> Iterator[Block]:
     """Present the bands of one specification as one table, and why any of them is missing."""
-    yield f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, scaled by {found.scale:.2f}; they decide nothing"
-    if found.standard_error is not None:
-        errors = unit.difference(found.standard_error), unit.difference(found.expected_standard_error)
+    yield f"bootstrap bands: {bootstrap.replicates} replicates, seed {bootstrap.seed}, scaled by {bootstrap.scale:.2f}; they decide nothing"
+    if bootstrap.standard_error is not None:
+        errors = unit.difference(bootstrap.standard_error), unit.difference(bootstrap.expected_standard_error)
         yield f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}"
     share = ", %" if unit.is_share else ""
     listed: list[tuple[str, Bands | None, Callable[[float], str]]] = [
-        (f"Φ_test{share}", found.phi_test, unit.number),
-        (f"Φ_deploy{share}", found.phi_deploy, unit.number),
-        (f"ED, {unit.points}", found.ed, unit.number),
-        ("nED", found.ned, format_number),
+        (f"Φ_test{share}", bootstrap.phi_test, unit.number),
+        (f"Φ_deploy{share}", bootstrap.phi_deploy, unit.number),
+        (f"ED, {unit.points}", bootstrap.ed, unit.number),
+        ("nED", bootstrap.ned, format_number),
     ]
     rows = [(name, *_describe_band(bands, write)) for name, bands, write in listed if bands is not None]
     yield Table(("", *_WAYS), rows, numbers=_WAYS)
@@ -233,17 +233,17 @@ def present_contrasts(contrasts: Contrasts) -> Iterator[Block]:
     if judges:
         yield Remark(f"means of the judge {judges[0]}")
     yield ""
-    rows = [_describe_contrast(one, unit, contrasts.margin) for one in contrasts.contrasts]
+    rows = [_describe_contrast(contrast, unit, contrasts.margin) for contrast in contrasts.contrasts]
     numbers = ("tasks", "value", "p", "p (Holm)")
     yield Table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers)
-    if any(one.kind in _SUMS for one in contrasts.contrasts):
+    if any(contrast.kind in _SUMS for contrast in contrasts.contrasts):
         yield Remark(f"differences in {unit.points}")
-    if any(one.kind not in _SUMS for one in contrasts.contrasts):
+    if any(contrast.kind not in _SUMS for contrast in contrasts.contrasts):
         yield Remark("p of a ratio tests 1; of a mitigation, 0: nothing of the effect is gone")
     yield from _present_tests(contrasts)
-    for one in contrasts.contrasts:
-        yield from _present_notes(one, unit)
-    for method in dict.fromkeys(one.method for one in contrasts.contrasts):
+    for contrast in contrasts.contrasts:
+        yield from _present_notes(contrast, unit)
+    for method in dict.fromkeys(contrast.method for contrast in contrasts.contrasts):
         yield f"method: {method}"
     yield from present_warnings(contrasts.warnings, named=True)
 
@@ -462,11 +462,13 @@ def _present_report(judge_report: JudgeReport) -> Iterator[Block]:
     margin = unit.given_difference(judge_report.margin)
     yield f"intervals at {share(judge_report.level)}, margin ±{margin}, contexts {judge_report.contexts}"
     lines = [_JudgeRow("judged", judge_report.phi_test, judge_report.phi_deploy, judge_report.ed)]
-    lines += [_JudgeRow(each.method, each.phi_test, each.phi_deploy, each.ed) for each in judge_report.corrected]
+    lines += [
+        _JudgeRow(correction.method, correction.phi_test, correction.phi_deploy, correction.ed) for correction in judge_report.corrected
+    ]
     yield Table(("", "Φ_test", "Φ_deploy", f"ED, {unit.points}"), [_describe_judge(line, unit, judge_report.margin) for line in lines])
     yield from dict.fromkeys(reason for line in lines for reason in line.list_reasons())
-    for each in judge_report.corrected:
-        yield f"{each.method}: {each.detail}"
+    for correction in judge_report.corrected:
+        yield f"{correction.method}: {correction.detail}"
     yield from _present_repeats(judge_report.repeats, unit)
     yield from _present_labels(judge_report.labels, unit)
     yield from _present_invariance(judge_report)
@@ -577,7 +579,7 @@ def present_links(recognition_links: RecognitionLinks) -> Iterator[Block]:
 
 def _list_rows(recognition_link: RecognitionLink, unit: Unit) -> list[tuple[str, ...]]:
     groups: tuple[tuple[str, LinkGroup], ...] = (("mention a test", recognition_link.mentioned), ("do not", recognition_link.not_mentioned))
-    return [(name, str(each.responses), str(each.tasks), str(each.contexts), _describe_link(each.ed, unit)) for name, each in groups]
+    return [(name, str(group.responses), str(group.tasks), str(group.contexts), _describe_link(group.ed, unit)) for name, group in groups]
 
 
 def _describe_link(measure: Measure, unit: Unit) -> str:

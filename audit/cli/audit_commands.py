@@ -82,7 +82,7 @@ def read_evidence(
         paths: score tables, logs of one format, or run folders.
         low: lowest possible score.
         high: highest possible score.
-        scorer: whose scores of a run folder are taken; None for its replay's own.
+        scorer: the one that gave the scores which are taken; None for its replay's own.
 
     Raises:
         TableError: with every fault; nothing is taken by halves.
@@ -123,18 +123,18 @@ def _describe_models(paths: Sequence[str], reading: "LogOptions") -> Provenance:
 
 
 def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, written: str | None) -> datetime | None:
-    """Return when the first response was made: as the logs say, else as it was *given*.
+    """Return when the first response was made: as the logs say, else *moment*.
 
     Raises:
-        InputError: the two contradict each other; a date *written* without a time needs to be the day alone.
+        InputError: the two contradict each other; a date *written* without a time needs to be only the day.
     """
     logged = evidence.started_at
     if logged is None or moment is None:
         return logged or moment
     is_day = len(written or "") <= len("2026-11-21")
     if (moment.date() != logged.date()) if is_day else (abs(moment - logged) > _SAME_MOMENT):
-        found = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
-        raise InputError(Fault("run-date-differs", "--run-date", found))
+        problem = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
+        raise InputError(Fault("run-date-differs", "--run-date", problem))
     return logged
 
 
@@ -144,30 +144,30 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
     Raises:
         InputError: the two say different things of one.
     """
-    from audit.sources.log_rows import summarise_accounts
+    from audit.sources.log_rows import describe_accounts
 
     logged = evidence.provenance
     faults = []
     for name in ("imported", "replayed", "scorer_reads_response", "near_duplicates", *_OF_DATA):
         if getattr(stated, name) != getattr(Provenance(), name):
-            found = "expected nothing: what was read of tables, logs and run folders is recorded by their import"
-            faults.append(Fault("not-valid", f"provenance, {name}", found, advice="leave the key out"))
+            problem = "expected nothing: what was read of tables, logs and run folders is recorded by their import"
+            faults.append(Fault("not-valid", f"provenance, {name}", problem, advice="leave the key out"))
     merged: dict[str, Any] = {}
     for name in (field.name for field in fields(Provenance) if field.name not in _OF_DATA):
-        said, found = getattr(stated, name), getattr(logged, name)
-        if said is not None and found is not None and said != found:
-            differing = f"{said!r} is stated, and the logs say {found!r}"
+        stated_value, logged_value = getattr(stated, name), getattr(logged, name)
+        if stated_value is not None and logged_value is not None and stated_value != logged_value:
+            differing = f"{stated_value!r} is stated, and the logs say {logged_value!r}"
             faults.append(Fault("provenance-differs", f"provenance, {name}", differing))
-        merged[name] = said if found is None else found
+        merged[name] = stated_value if logged_value is None else logged_value
     if faults:
         raise InputError(faults)
     if evidence.imported is not None:
-        merged["imported"] = summarise_accounts(evidence.imported)
+        merged["imported"] = describe_accounts(evidence.imported)
     return Provenance(**merged, **{name: getattr(logged, name) for name in _OF_DATA})
 
 
 def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
-    """Return what a person should be told of an import before its outcome: responses left out, counts that differ, several models.
+    """Return what a person should know of an import before its outcome: responses excluded, counts that differ, several models.
 
     Args:
         imported: the accounts.
@@ -316,41 +316,66 @@ def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
+@click.option("--endpoint-name", metavar="NAME", help="Record first that endpoints return the claim's model version as NAME.")
 @yes_option
 @pass_app
-def lock(app: App, *, file: Path, seal: bool, dry_run: bool, yes: bool) -> None:
+def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str | None, yes: bool) -> None:
     """Fix a plan before its run; a lock cannot be changed.
 
     Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
     contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
     what is not fixed, here and in the supplement. On a terminal you are asked to confirm; scripts give --yes.
+
+    A run establishes a verdict only if its responses name the claim's model version. If no such endpoint name is recorded, you are asked
+    whether the model of the plan is it; scripts give --endpoint-name. It is recorded as caveat model endpoint does.
     """
     from audit.cli.audit_draft import inspect_draft
-    from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
+    from audit.cli.audit_presenter import list_lock_warnings, present_lock
     from audit.protocol.audit_record import count_locks, get_claim
 
     if seal and dry_run:
         raise click.UsageError("--dry-run records nothing, and --seal records commitments; give one of them")
     reading = inspect_draft(file, locked=True)
-    if not dry_run and not reading.faults:
-        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
-    if seal and reading.draft is not None and not reading.faults:
-        _seal_replay(app, file, reading.draft)
 
     def work(writer: "Writer") -> "tuple[AuditFile, bool, tuple[int, int], ClaimRevision]":
+        if endpoint_name is not None and reading.draft is not None:
+            _state_name(app, writer, reading.draft.claim, endpoint_name)
         opened, is_new = _open_reading(writer, reading, auditor=app.config.authority, locked=True, folder=file.parent)
         return opened, is_new, count_locks(writer, opened), get_claim(writer, opened.audit.payload.claim)
 
+    if not dry_run and not reading.faults:
+        if endpoint_name is None and not yes and app.is_interactive:
+            endpoint_name = _ask_name(*record(app, work, dry_run=True))
+        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
+    if seal and reading.draft is not None and not reading.faults:
+        _seal_replay(app, file, reading.draft)
     opened, is_new, (others, waiting), claim = record(app, work, dry_run=dry_run)
     if others:
         app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
-    if opened.lock and not opened.lock.payload.endpoint_names:
-        app.say(warn_unnamed(claim.model, opened.lock.payload))
-    elif opened.lock and opened.lock.payload.model not in (None, *opened.lock.payload.endpoint_names):
-        app.say(warn_requested(opened.lock.payload))
-    for name in opened.lock.payload.unfixed if opened.lock else ():
-        app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
+    for warning in list_lock_warnings(file, claim.model, opened):
+        app.say(f"warning: {warning}")
     app.report(present_lock(opened, is_new=is_new, dry_run=dry_run))
+
+
+def _ask_name(opened: "AuditFile", _is_new: bool, _counts: "tuple[int, int]", claim: "ClaimRevision") -> str | None:  # noqa: FBT001
+    """Ask whether the model of the plan is the claim's, where no name says so; return its name, or None."""
+    planned = opened.lock.payload if opened.lock else None
+    if planned is None or planned.endpoint_names or planned.model is None:
+        return None
+    question = f"No endpoint name is recorded for {claim.model}. Record that endpoints return it as {planned.model}?"
+    return planned.model if click.confirm(question, err=True) else None
+
+
+def _state_name(app: App, writer: "Writer", claim_id: str, name: str) -> None:
+    """Record *name* as an endpoint name of the claim's model version; a name that is recorded already changes nothing."""
+    from audit.protocol.audit_record import get_claim
+    from registry.registration.model_lineage import state_endpoint
+
+    claim_model = get_claim(writer, claim_id).model
+    if name not in {endpoint_name.name for endpoint_name in writer.list_endpoint_names(claim_model)}:
+        reason = f"Stated when the plan for {claim_id} was locked"
+        entry = state_endpoint(writer, claim_model, name, actor=app.config.authority, reason=reason).entry
+        app.say(f"endpoint name: endpoints return {claim_model} as {name} (entry {entry})")
 
 
 def _open_reading(writer: "Writer", reading: "DraftReading", *, auditor: str, locked: bool, folder: Path) -> "tuple[AuditFile, bool]":
@@ -376,8 +401,8 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
     from audit.cli.run_session import seal_replay
 
     if draft.replay is None:
-        found = "the audit file names no replay, so there are no context files to seal"
-        raise InputError(Fault("bad-option", "--seal", found, advice="name the replay file in it (replay: replay.yaml)"))
+        problem = "the audit file names no replay, so there are no context files to seal"
+        raise InputError(Fault("bad-option", "--seal", problem, advice="name the replay file in it (replay: replay.yaml)"))
     seal_replay(app, file.parent / draft.replay)
 
 
@@ -523,13 +548,13 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from audit.protocol.audit_record import get_audit, get_claim
     from registry.cli.spec_presenter import present_disputes
     from registry.codec.canonical_documents import to_document
-    from registry.report.claim_outcome import find_asked_now
+    from registry.report.claim_outcome import find_current_identity
     from registry.report.minimum_reporting import build_audit_items
 
     with app.view(by_clock=True) as view:
         file = get_audit(view, audit_id.bare)
         dossier = view.dossier(file.audit.payload.claim)
-        asked_now = find_asked_now(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
+        asked_now = find_current_identity(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
     outcome = file.restrictions[-1] if file.restrictions else None
     document = {
         "schema": "caveat/audit-show/1",
@@ -597,8 +622,8 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
         return get_audit(writer, AUDIT.convert(target, None, None).bare), None
     path = Path(target)
     if not path.is_file():
-        found = "is neither an audit (AUD-…) nor a file"
-        raise InputError(Fault("file-not-readable", target, found, advice="caveat audit list shows the audits"))
+        problem = "is neither an audit (AUD-…) nor a file"
+        raise InputError(Fault("file-not-readable", target, problem, advice="caveat audit list shows the audits"))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
 
@@ -627,9 +652,9 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
     scorer = locked or find_procedure(writer, claim)
     evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer)
     if evidence.audits and file.audit.payload.audit not in evidence.audits:
-        found = f"the replay answers to {', '.join(evidence.audits)}"
+        problem = f"the replay answers to {', '.join(evidence.audits)}"
         advice = f"caveat audit conclude {evidence.audits[0]} {sources[0]}"
-        raise ConflictError(Fault("wrong-audit", file.audit.payload.audit, found, advice=advice))
+        raise ConflictError(Fault("wrong-audit", file.audit.payload.audit, problem, advice=advice))
     return evidence
 
 
@@ -668,12 +693,12 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         moment = datetime.fromisoformat(text)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault("bad-date", "--run-date", found)) from error
+        problem = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", "--run-date", problem)) from error
     # Its first second lies before the lock, and scores once recorded as post hoc stay so.
     if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
-        found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
-        raise InputError(Fault("bad-date", "--run-date", found, advice=f"give the time too: {text}T12:00:00Z"))
+        problem = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
+        raise InputError(Fault("bad-date", "--run-date", problem, advice=f"give the time too: {text}T12:00:00Z"))
     return moment
 
 

@@ -135,7 +135,7 @@ def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str,
 
     Args:
         specs: names of the specifications of P_deploy; without any there is one, `default`.
-        replay: the replay file beside it, as a name or as what was read from it; None where runs are made elsewhere.
+        replay: the replay file next to it, as a name or as what was read from it; None where runs are made elsewhere.
     """
     low, high = body.range
     known = replay if isinstance(replay, KnownReplay) else None
@@ -279,8 +279,8 @@ def write_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, context
     texts = {folder / name: text for name, text in _compose_files(folder, claim, body, contexts).items()}
     there = [path for path in texts if path.exists()]
     if there:
-        found = f"holds {', '.join(path.name for path in there)} already, and nothing is written over"
-        raise ConflictError(Fault("not-empty", str(folder), found))
+        problem = f"holds {', '.join(path.name for path in there)} already, and nothing is written over"
+        raise ConflictError(Fault("not-empty", str(folder), problem))
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         write_file(path, text)

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_presenter import present_estimate
@@ -21,7 +22,6 @@ from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import ModelIdentity, describe_runs
 from registry.records.verdict import ChecklistItem, ItemStatus, ReadingVerdict, Restriction, SpecVerdict, is_expired, weaken
-from registry.registration.model_lineage import write_model
 from registry.report.minimum_reporting import build_audit_items, build_case_items, count_items
 from registry.report.number_format import Unit, share
 from registry.report.supplement_wording import format_verdict, get_words
@@ -75,19 +75,22 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     yield from ((name, text) for name, text in worded if text)
 
 
-def warn_unnamed(model: ModelRef, lock: Lock) -> str:
-    """Return the warning that nothing will show who was asked, with the command that states a name."""
-    command = f'caveat model endpoint {write_model(model)} {shlex.quote(lock.model) if lock.model else "NAME"} --reason "…"'
-    return (
-        f"warning: no endpoint name is stated for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
-        f"Before the run: {command}, and lock again"
-    )
-
-
-def warn_requested(lock: Lock) -> str:
-    """Return the warning that the plan asks for a name that is none of those that count when it is returned."""
-    names = ", ".join(lock.endpoint_names)
-    return f"warning: the plan asks for {lock.model}; what the endpoint returns counts only if it is one of {names}"
+def list_lock_warnings(file: Path, model: ModelRef, opened: AuditFile) -> Iterator[str]:
+    """Give what the lock of *file* leaves open: who is asked, each with the command that mends it, and what is not fixed."""
+    if opened.lock is None:
+        return
+    lock = opened.lock.payload
+    if not lock.endpoint_names:
+        name = shlex.quote(lock.model) if lock.model else "NAME"
+        yield (
+            f"no endpoint name is recorded for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
+            f"If endpoints return it as {name}, lock again before the run: "
+            f"caveat audit lock {shlex.quote(str(file))} --endpoint-name {name}"
+        )
+    elif lock.model not in (None, *lock.endpoint_names):
+        names = ", ".join(lock.endpoint_names)
+        yield f"the plan asks for {lock.model}; what the endpoint returns counts only if it is one of {names}"
+    yield from (f"not fixed before the replay: {name}; the supplement will say so" for name in lock.unfixed)
 
 
 def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
@@ -210,13 +213,13 @@ def describe_reading(reading_verdict: ReadingVerdict) -> tuple[str, str, str, st
     )
 
 
-def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
+def describe_label(decision: ReadingVerdict | SpecVerdict) -> str:
     """TRACE's class with its standing or mode."""
-    return " · ".join(get_words(part) for part in (one.class_, one.standing or one.mode) if part is not None)
+    return " · ".join(get_words(part) for part in (decision.class_, decision.standing or decision.mode) if part is not None)
 
 
 def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
-    """Present what an established verdict requires and what of it is met, where the verdict could be established."""
+    """Present what an established verdict requires and what is met of that, where the verdict can be established."""
     if not primary.conditions:
         return
     yield ""
@@ -229,12 +232,12 @@ def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
 LABEL = "EXPLORATORY: not fixed before, and no verdict rests on it"
 
 
-def present_exploration(said: Recorded[Exploration], *, is_new: bool) -> Iterator[Block]:
+def present_exploration(record: Recorded[Exploration], *, is_new: bool) -> Iterator[Block]:
     """Present the label, the question and the settings, then the estimate."""
-    exploration = said.payload
+    exploration = record.payload
     yield Title(LABEL)
     recorded = "" if is_new else " (recorded already)"
-    yield f"{exploration.audit} of {exploration.claim}, entry {said.entry.seq}{recorded}: {exploration.question}"
+    yield f"{exploration.audit} of {exploration.claim}, entry {record.entry.seq}{recorded}: {exploration.question}"
     yield f"differs from the plan: {'; '.join(exploration.differs) or 'in nothing but that it was not fixed for these scores'}"
     yield from present_estimate(exploration.estimate)
 
@@ -293,14 +296,14 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
     audit = file.audit.payload
     yield Title(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})")
     if audit.renews:
-        told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
-        yield f"{told} the plan of {audit.renews} again"
+        relation = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
+        yield f"{relation} the plan of {audit.renews} again"
     if audit.objection:
         yield f"under the rival of {audit.objection}: its outcome counts for the claim once that is upheld"
     yield from _present_lock(file)
-    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
-    said.sort(key=lambda one: one.entry.seq)
-    rows = [(str(one.entry.seq), one.entry.kind, describe(one.payload)) for one in said]
+    records: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
+    records.sort(key=lambda record: record.entry.seq)
+    rows = [(str(record.entry.seq), record.entry.kind, describe(record.payload)) for record in records]
     if rows:
         yield Table(("entry", "kind", "what"), rows, numbers=("entry",))
     yield from _present_deviations(file)

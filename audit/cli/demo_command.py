@@ -126,8 +126,8 @@ def _present_update(act: "UpdateStory", output: Path) -> Iterator[Block]:
 
     yield Subtitle(f"Then {NEW} took the place of {OLD}, and two plans were run again")
     yield from present_movement(act.changes)
-    told = f"{_count_rendered(act)} supplements were due, rendered again and published next to the first ones in {output / FOLDER}"
-    yield Subtitle(f"{told}; begin with the list:")
+    sentence = f"{_count_rendered(act)} supplements were due, rendered again and published next to the first ones in {output / FOLDER}"
+    yield Subtitle(f"{sentence}; begin with the list:")
     for path in act.updated.completed.paths if act.updated else ():
         yield f"  {path}"
 
@@ -187,7 +187,7 @@ def _summarise_recognition(recognition: "RecognitionStory") -> dict[str, Any]:
             "responses": recorded.responses,
             "mentioned": recorded.mentioned,
             "unknown": recorded.unknown,
-            "links": [{"audit": each.audit, "link": to_document(each.links)} for each in recorded.links],
+            "links": [{"audit": audit_link.audit, "link": to_document(audit_link.links)} for audit_link in recorded.links],
         },
     }
 
@@ -221,9 +221,9 @@ def _present_links(recorded: "RecordedLinks", *, run: str) -> Iterator[Block]:
         "A small model takes task content for recognition, as its quotes show, and its errors were not measured: "
         "the link shows the method and supports no finding."
     )
-    for each in recorded.links:
-        yield Subtitle(f"Recognition and ED: {each.audit}")
-        yield from present_links(each.links)
+    for audit_link in recorded.links:
+        yield Subtitle(f"Recognition and ED: {audit_link.audit}")
+        yield from present_links(audit_link.links)
     yield "The recorded answers, read again in that folder without a call:"
     mentions, classifier = f"--mentions {recorded.mentions.name}", f"--judge {CLASSIFIER.model} --max-tokens {CLASSIFIER.max_tokens}"
     yield f"  caveat analyze probe {run} {classifier} {mentions}"

@@ -88,7 +88,7 @@ class LogAuditDraft:
     deployment: str | None
 
     def compose_audit(self, claim: str, *, width: float) -> str:
-        """Return the audit file for *claim*, `CLM-…@n`, whose property has a range that is *width* wide."""
+        """Return the audit file for *claim*, `CLM-…@n`, with a property of a range *width* wide."""
         described = f", description: {_quote(self.deployment)}" if self.deployment else ""
         return _AUDIT.format(
             claim=claim,
@@ -140,12 +140,12 @@ def _check_sides(evidence: ImportedEvidence, options: Mapping[str, Any]) -> None
     arms, sides = set(evidence.table.arm.labels), (options["test"], options["deploy"])
     missing = [side for side in sides if side not in arms]
     if len(missing) == 1 and len(arms) == 1:
-        found = f"every response is of arm {next(iter(arms))}, and a verdict compares two sides"
-        faults.append(Fault("one-sided", evidence.source, found, advice=f"name the other log too: {missing[0]}=LOG"))
+        problem = f"every response is of arm {next(iter(arms))}, and a verdict compares two sides"
+        faults.append(Fault("one-sided", evidence.source, problem, advice=f"name the other log too: {missing[0]}=LOG"))
     names = _list_names(evidence.provenance)
     if len(names) > 1:
-        found = f"the responses name {len(names)} models, {', '.join(names)}; a difference between models is none between contexts"
-        faults.append(Fault("models-differ", evidence.source, found))
+        problem = f"the responses name {len(names)} models, {', '.join(names)}; a difference between models is none between contexts"
+        faults.append(Fault("models-differ", evidence.source, problem))
     faults += [_describe_unscored(evidence, side) for side in sides if side in arms and not _count_scored(evidence, side)]
     if faults:
         raise InputError(faults)
@@ -160,15 +160,15 @@ def _describe_unscored(evidence: ImportedEvidence, arm: str) -> Fault:
     table = evidence.table
     codes = table.excluded.codes[table.arm.codes == table.arm.find(arm)]
     reasons = "; ".join(table.excluded.labels[code] for code in sorted(set(codes.tolist())))
-    found = f"none of the {len(codes)} responses of arm {arm} has a score: {reasons}"
+    problem = f"none of the {len(codes)} responses of arm {arm} has a score: {reasons}"
     advice = "score the log first (of Inspect: inspect score LOG), or choose another scorer with --scorer"
-    return Fault("no-scores", evidence.source, found, advice=advice)
+    return Fault("no-scores", evidence.source, problem, advice=advice)
 
 
 def _list_names(provenance: Provenance) -> tuple[str, ...]:
     """Return the names of the models that answered; where no response has one, those that were asked for."""
-    asked = re.split(r"; |, ", provenance.model_requested) if provenance.model_requested else []
-    return provenance.models_returned or tuple(dict.fromkeys(asked))
+    names = re.split(r"; |, ", provenance.model_requested) if provenance.model_requested else []
+    return provenance.models_returned or tuple(dict.fromkeys(names))
 
 
 def _find_model(evidence: ImportedEvidence) -> ModelRef:
@@ -179,15 +179,15 @@ def _find_model(evidence: ImportedEvidence) -> ModelRef:
     provenance = evidence.provenance
     names = _list_names(provenance)
     if not names:
-        found = "no response says which model answered"
-        raise InputError(Fault("model-missing", evidence.source, found, advice="say which one: --model DEVELOPER/NAME/VERSION"))
-    asked = (provenance.model_requested or names[0]).split("/")
+        problem = "no response says which model answered"
+        raise InputError(Fault("model-missing", evidence.source, problem, advice="say which one: --model DEVELOPER/NAME/VERSION"))
+    parts = (provenance.model_requested or names[0]).split("/")
     name = names[0].rpartition("/")[2]
     dated = _DATED.fullmatch(name)
     day = f"as answered {evidence.started_at:%Y-%m-%d}" if evidence.started_at else _UNSTATED
     return ModelRef(
         # A provider may offer models of others: openrouter/meta-llama/llama-3.
-        developer=asked[-2] if len(asked) > 1 else _UNSTATED,
+        developer=parts[-2] if len(parts) > 1 else _UNSTATED,
         name=dated["name"] if dated else name,
         version=dated["date"] if dated else day,
     )
@@ -219,7 +219,7 @@ def _quote(text: str) -> str:
 def _compose_claims(model: ModelRef, evidence: ImportedEvidence, options: Mapping[str, Any]) -> str:
     low, high = options["range_"]
     name, relation, theta = _name_property(evidence, options), _get_relation(options), options["theta"]
-    given = (
+    fields = (
         ("relation", None if relation is None else _quote(relation.value)),
         ("theta", None if theta is None else f"{theta!r}"),
         ("reported", None if options["reported"] is None else f"{options['reported']!r}"),
@@ -239,7 +239,7 @@ def _compose_claims(model: ModelRef, evidence: ImportedEvidence, options: Mappin
         quote=_quote(options["claim"]),
         status="verbatim" if card and not options["paraphrase"] else "paraphrase",
         form=options["form"].value,
-        limit="".join(f"    {key}: {value}\n" for key, value in given if value is not None),
+        limit="".join(f"    {key}: {value}\n" for key, value in fields if value is not None),
         source=f"    source: {_quote(source)}\n" if source else "",
         reason=f"    reason: {_quote(options['reason'])}\n" if options["reason"] else "",
     )
@@ -251,8 +251,8 @@ def _check_claim(claims: str, options: Mapping[str, Any]) -> None:
     draft, body = file.claims[0], next(iter((file.properties or {}).values()))
     faults: list[Fault] = []
     if draft.theta is None and draft.form in (*_BOUNDS, Form.THRESHOLD):
-        found = f"a claim of the form {draft.form.value} has a limit, and none is given"
-        faults.append(Fault("not-valid", "--theta", found, advice="give the limit in the unit of the score: --theta 0.6"))
+        problem = f"a claim of the form {draft.form.value} has a limit, and none is given"
+        faults.append(Fault("not-valid", "--theta", problem, advice="give the limit in the unit of the score: --theta 0.6"))
     for check in (lambda: check_figures(draft, body, ""), lambda: check_against_words(draft, body, "")):
         try:
             check()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import open_endpoint
 from audit.replay.call_engine import UNSENT, CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.message_batches import run_batches
@@ -41,12 +42,14 @@ class Caller:
     settings: CallSettings
     timeout_s: float = 600.0
     """Seconds that one request may take."""
+    send_key_to: tuple[str, ...] = ()
+    """Hosts that the user allows to get the key."""
 
     def make(self, calls: Iterable[Call], show: Callable[[RunSummary], None], *, batch: bool = False) -> RunSummary:
         """Make *calls*; Ctrl-C ends with what is under way, a second one leaves that too.
 
         Args:
-            show: told how things stand.
+            show: receives the progress.
             batch: by Message Batches; what the endpoint still works on at the end counts as interrupted.
         """
         return asyncio.run(self._make(calls, show, batch=batch))
@@ -55,7 +58,7 @@ class Caller:
         halt, loop = HaltRequest(), asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: self._request(halt))
         try:
-            async with open_endpoint(self.policy, timeout_s=self.timeout_s) as endpoint:
+            async with open_endpoint(self.policy, timeout_s=self.timeout_s, send_key_to=self.send_key_to) as endpoint:
                 if not batch:
                     return await run_calls(self.store, calls, endpoint, self.settings, progress=show, stop=halt)
                 done = await run_batches(self.store, calls, endpoint, self.settings, progress=show, tell=self.app.say, stop=halt)
@@ -101,9 +104,9 @@ def allow(before: SpentAmount, options: Mapping[str, Any]) -> Budget:
     calls, usd = options["max_calls"], options["max_usd"]
     # `check_prices` sees the models that answered. A request that was lost in flight or waits in a batch may be another model's.
     if usd is not None and before.usd is None:
-        found = f"is {usd:g}, and this folder has calls under way of a model without a price"
+        problem = f"is {usd:g}, and this folder has calls under way of a model without a price"
         advice = "add that model to --prices FILE, or limit the calls instead"
-        raise InputError(Fault("price-missing", "--max-usd", found, advice=advice))
+        raise InputError(Fault("price-missing", "--max-usd", problem, advice=advice))
     return Budget(
         calls=None if calls is None else before.calls + calls, usd=None if usd is None or before.usd is None else before.usd + usd
     )
@@ -113,7 +116,7 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
     """Make an end before the last call an error, so that nothing is concluded from a part.
 
     Args:
-        earlier: the rounds of this command before it, whose failed calls are told too.
+        earlier: the rounds of this command before it, and their failed calls are counted too.
         open_: what is still to be done, such as "passages are still to be asked about".
 
     Raises:
@@ -128,8 +131,8 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
         failed, advice = _describe_failed(rounds), "run the same command again, or raise the limit"
         if failed and not any(run_summary.answered for run_summary in rounds):
             advice = "see that the endpoint answers (--base-url, the key, the name of the model) before the limit is raised"
-        found = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
-        raise AnswerNoError(Fault("budget-spent", folder, found, advice=advice))
+        problem = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
+        raise AnswerNoError(Fault("budget-spent", folder, problem, advice=advice))
     if summary.interrupted:
         raise AnswerNoError(Fault("interrupted", folder, "ended by request before its last call; every answer that came is kept"))
 
@@ -140,7 +143,7 @@ def _describe_failed(rounds: Sequence[RunSummary]) -> str | None:
     if not failures:
         return None
     answered = sum(summary.answered for summary in rounds)
-    codes = ", ".join(f"{many} × {code}" for code, many in sorted(failures.items(), key=lambda one: (-one[1], one[0])))
+    codes = ", ".join(f"{many} × {code}" for code, many in sorted(failures.items(), key=lambda pair: (-pair[1], pair[0])))
     kept = f"the {answered:,} that were answered are kept" if answered else "nothing was answered"
     return f"{failures.total():,} of {sum(summary.done for summary in rounds):,} calls failed ({codes}), {kept}"
 
@@ -162,15 +165,18 @@ class CallPurpose:
     """What else would be asked; empty where nothing would."""
 
 
+def describe_amount(amount: SpentAmount, *, recipient: str = "") -> str:
+    """Return in words what calls that are still to be made would take."""
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
+    tokens = f"about {amount.input_tokens:,} input tokens, at most {amount.output_tokens:,} output tokens"
+    return f"{format_items(amount.calls, 'call')}{recipient}: {tokens}; {cost}"
+
+
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: CallPurpose) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
     amount = sum((estimate_call(call.body, discount_batch(prices) if options["batch"] else prices) for call in calls), SpentAmount())
-    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
-    message = (
-        f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "
-        f"at most {amount.output_tokens:,} output tokens; {cost}{asking.then}"
-    )
+    message = f"{describe_amount(amount, recipient=f' to {wanted.model}')}{asking.then}"
     document = {
         "schema": asking.schema,
         "calls": amount.calls,
@@ -208,7 +214,8 @@ def build_asker(
             prices=prices,
         )
         policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url, api=wanted.api, key=wanted.key)
-        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
+        hosts = list_key_hosts(options)
+        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
         with track(app, asking.doing, total=most, unit="calls") as advance:
             summary = caller.make(remaining, count_up(advance), batch=options["batch"])
         check_over(store, summary, open_=asking.open_)

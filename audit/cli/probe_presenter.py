@@ -80,7 +80,7 @@ def _present_rates(recognition: Recognition) -> Iterator[Block]:
     )
     for rate in recognition.groups:
         if rate.excluded:
-            reasons = ", ".join(f"{each.count} {each.reason}" for each in rate.excluded)
+            reasons = ", ".join(f"{exclusion.count} {exclusion.reason}" for exclusion in rate.excluded)
             yield f"without a class: {_name(rate)}, {rate.channel.value}: {reasons}"
 
 
@@ -134,7 +134,7 @@ def _present_accuracy(accuracy: ClassifierAccuracy | None) -> Iterator[Block]:
     if accuracy is None:
         yield "Not corrected: the classifier's errors were not measured (--labels)."
         return
-    excluded = ", ".join(f"{each.reason} {each.count}" for each in accuracy.excluded)
+    excluded = ", ".join(f"{exclusion.reason} {exclusion.count}" for exclusion in accuracy.excluded)
     lines = (
         f"on {accuracy.labelled} labelled passages of {accuracy.source}{f', without a class: {excluded}' if excluded else ''}:",
         f"  sensitivity {accuracy.true_positives}/{accuracy.true_positives + accuracy.false_negatives}: {_describe(accuracy.sensitivity)}",

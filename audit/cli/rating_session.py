@@ -54,7 +54,7 @@ Words for cues:
 
 
 def write_sheets(folder: Path, key: RatingKey, sheets: tuple[RatingSheet, ...]) -> list[Path]:
-    """Write `key.json`, readable by its owner alone, and a folder for each rater; return what was written, the key first.
+    """Write `key.json`, readable by its owner only, and a folder for each rater; return what was written, the key first.
 
     Raises:
         ConflictError: *folder* holds something already. Nothing was written.
@@ -107,26 +107,26 @@ def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None =
     """
     name = rater or key.raters[0]
     if name not in key.raters:
-        found, advice = f"no sheet was made for {name[:40]!r}", f"name one of {', '.join(key.raters[:10])}"
-        raise InputError(Fault("unknown-name", "--rater", found, advice=advice))
+        problem, advice = f"no sheet was made for {name[:40]!r}", f"name one of {', '.join(key.raters[:10])}"
+        raise InputError(Fault("unknown-name", "--rater", problem, advice=advice))
     path = folder / name / "sheet.csv"
     rows = read_fields(path, required=("rater", "key", "item", "text"), known=("answer", "cue", "confidence"))
     items = tuple(SheetItem(item=fields["item"].strip(), text=undo_cell(fields["text"])) for _, fields in rows)
     if strange := {fields["key"].strip() for _, fields in rows} - {tag_key(digest)}:
-        found, advice = (
+        problem, advice = (
             f"belongs to {min(strange)[:40]}, the key is {tag_key(digest)}",
             "give the folder as caveat audit rate sheet wrote it",
         )
-        raise InputError(Fault("wrong-sheet-key", str(path), found, advice=advice))
+        raise InputError(Fault("wrong-sheet-key", str(path), problem, advice=advice))
     known = {item.item: item.text for item in key.items}
     if (
         {item.item for item in items} != set(known)
         or len(items) != len(known)
         or not all(_is_shown(sheet_item, known) for sheet_item in items)
     ):
-        found = "its items or texts are not those that the key was made for"
+        problem = "its items or texts are not those that the key was made for"
         advice = "give the sheet unchanged, or make another one with caveat audit rate sheet"
-        raise InputError(Fault("sheet-changed", str(path), found, advice=advice))
+        raise InputError(Fault("sheet-changed", str(path), problem, advice=advice))
     return RatingSheet(rater=name, key=tag_key(digest), items=items)
 
 
@@ -200,7 +200,7 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
 
 
 def present_judgment(judgment: RealismJudge) -> Iterator[Block]:
-    """Present what the judge made of the items, how that stands to the limit, then the warnings."""
+    """Present what the judge made of the items, how that compares with the limit, then the warnings."""
     yield Title(f"{judgment.judge} as a judge in addition to raters: a sensitivity check, which can only weaken a verdict")
     yield f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}"
     lines = [] if judgment.single is None else _describe_items(judgment.single)
@@ -211,7 +211,7 @@ def present_judgment(judgment: RealismJudge) -> Iterator[Block]:
 
 
 def describe_limit(judgment: RealismJudge) -> str:
-    """Return how the worst case of *judgment* stands to the plan's limit, as a sentence."""
+    """Return how the worst case of *judgment* compares with the plan's limit, as a sentence."""
     worst, limit = _SHARE.score(judgment.worst, judgment.rater_limit), share(judgment.rater_limit)
     if judgment.exceeds_limit:
         return f"It may distinguish the sides in up to {worst}, above the limit of {limit}: a verdict is provisional at most."
@@ -266,8 +266,8 @@ def _check_answered(judgment: RealismJudge, where: str) -> None:
     judged = judgment.single or judgment.pairwise
     failed = {"not-asked", "answer-not-json", "answer-unknown", "undecided", "judge-refused", "judge-truncated"}
     if judged is not None and not judged.answered and not failed.intersection(passages.reason for passages in judged.unanswered):
-        found = f"every call failed ({', '.join(f'{passages.count} × {passages.reason}' for passages in judged.unanswered)})"
-        raise UnavailableError(Fault("judge-calls-failed", where, found))
+        problem = f"every call failed ({', '.join(f'{passages.count} × {passages.reason}' for passages in judged.unanswered)})"
+        raise UnavailableError(Fault("judge-calls-failed", where, problem))
 
 
 # How a naturalness audit looks in a terminal and as JSON.
@@ -305,23 +305,24 @@ def _count(drawn: BlindedSheets, side: SampleSide) -> int:
     return sum(item.side is side for item in drawn.key.items)
 
 
-def present_naturalness(found: Naturalness) -> Iterator[Block]:
+def present_naturalness(naturalness: Naturalness) -> Iterator[Block]:
     """Present the answer, one line for each rater, the agreement, the cues, then the warnings."""
-    yield Title(_describe_answer(found))
-    what = "balanced accuracy" if found.balanced else "accuracy"
-    yield f"{what} of persons together, where chance is 50 %: {_describe(found.accuracy)}"
-    yield f"{found.items_test} items of the test side and {found.items_deploy} of deployment, intervals at {share(found.level)}\n"
+    yield Title(_describe_answer(naturalness))
+    what = "balanced accuracy" if naturalness.balanced else "accuracy"
+    yield f"{what} of persons together, where chance is 50 %: {_describe(naturalness.accuracy)}"
+    items = f"{naturalness.items_test} items of the test side and {naturalness.items_deploy} of deployment"
+    yield f"{items}, intervals at {share(naturalness.level)}\n"
     columns = ("rater", "", "decided", "undecided", "right", "said test", what, "p")
-    yield Table(columns, [_describe_rater(rater, balanced=found.balanced) for rater in found.raters], numbers=_NUMBERS)
-    for method in dict.fromkeys(rater.against_chance.method for rater in found.raters):
+    yield Table(columns, [_describe_rater(rater, balanced=naturalness.balanced) for rater in naturalness.raters], numbers=_NUMBERS)
+    for method in dict.fromkeys(rater.against_chance.method for rater in naturalness.raters):
         yield f"p: {method}"
     yield ""
-    for agreement in found.agreement:
+    for agreement in naturalness.agreement:
         value = _describe_plain(agreement.measure)
         yield f"{agreement.statistic}: {value} ({agreement.raters} persons, {agreement.items} items that two or more decided on)"
-    if found.cues:
-        yield f"cues named by persons: {', '.join(f'{note.cue} {note.count}' for note in found.cues)}"
-    yield from present_warnings(found.warnings)
+    if naturalness.cues:
+        yield f"cues named by persons: {', '.join(f'{note.cue} {note.count}' for note in naturalness.cues)}"
+    yield from present_warnings(naturalness.warnings)
 
 
 def _describe_answer(naturalness: Naturalness) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.cli.run_session import look_ahead, make_calls, open_session, watch
 from audit.cli.score_commands import JudgeOptions, carry_out
 from audit.endpoints.endpoint_opening import check_policy, open_endpoint
@@ -122,15 +123,15 @@ class Renewal:
 
 def _describe_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
     audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else claim_renewal.lock.audit
-    found = f"{audit} is locked, and its lock names no replay that could be run here"
-    return Fault("replay-not-here", claim_renewal.claim.reference, found, advice=f"caveat audit conclude {audit} TABLE --run-date DATE")
+    problem = f"{audit} is locked, and its lock names no replay that could be run here"
+    return Fault("replay-not-here", claim_renewal.claim.reference, problem, advice=f"caveat audit conclude {audit} TABLE --run-date DATE")
 
 
 def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[str, Any]) -> Renewal:
     """Return what is to be renewed and what it would take; nothing is sent, recorded or written.
 
     Raises:
-        InputError, NotFoundError, ConflictError: a claim is named that is not there, claims would be carried to several versions, the
+        InputError, NotFoundError, ConflictError: a claim is named that is not there, claims would be applied to several versions, the
             folder is for another renewal, or the prices cannot be read.
     """
     kept = read_renewal_folder(output, ask=wish.ask, base_url=options["base_url"])
@@ -153,9 +154,9 @@ def _part_late(job: RenewalJob) -> list[SkippedClaim]:
     if ahead is None or not (ahead.settled or ahead.failed or ahead.lost):
         return []
     job.group = replace(group_, chosen=tuple(renewal for renewal in group_.chosen if renewal.renewed is not None))
-    found = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
+    problem = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
     faults = [
-        (renewal, Fault("run-before-lock", renewal.claim.reference, found, advice="choose another folder with -o DIR"))
+        (renewal, Fault("run-before-lock", renewal.claim.reference, problem, advice="choose another folder with -o DIR"))
         for renewal in group_.chosen
         if renewal.renewed is None
     ]
@@ -163,7 +164,7 @@ def _part_late(job: RenewalJob) -> list[SkippedClaim]:
 
 
 def record_renewal(app: App, renewal: Renewal, *, why: str | None) -> None:
-    """Carry the claims and lock the audits of every replay, one transaction each; what cannot be is told in the job."""
+    """Apply the claims and lock the audits of every replay, one transaction each; what cannot be is reported in the job."""
     open_ = [job for job in renewal.jobs if not job.is_concluded and not job.faults]
     if open_:
         renewal.kept = write_renewal_folder(
@@ -183,7 +184,8 @@ def write_command(renewal: Renewal, app: App) -> str:
     options = renewal.options
     words = ["caveat", "stale", "renew", *renewal.wish.claims, "--ask", renewal.wish.ask, "-o", str(renewal.output)]
     words += ["--yes"] if options["yes"] else []
-    for name, option in (("prices", "--prices"), ("served_by", "--served-by")):
+    words += [word for host in options["send_key_to"] for word in ("--send-key-to", host)]
+    for name, option in (("prices", "--prices"), ("base_url", "--base-url"), ("served_by", "--served-by")):
         words += [option, str(options[name])] if options[name] else []
     for place in options["runs"]:
         words += ["--runs", str(place)]
@@ -231,22 +233,22 @@ def _look_ahead(
 
 
 def ask_endpoints(renewal: Renewal) -> None:
-    """Ask every endpoint whether it knows the model, before a lock fixes its name for good; what is wrong is told in the job."""
+    """Ask every endpoint whether it knows the model, before a lock fixes its name for good; what is wrong is reported in the job."""
     for job in renewal.jobs:
         if job.policy is not None and job.is_open and any(claim_renewal.renewed is None for claim_renewal in job.group.chosen):
             try:
-                asyncio.run(_describe(job.policy, renewal.options["timeout_s"]))
+                asyncio.run(_describe(job.policy, renewal.options))
             except CaveatError as error:
                 job.faults.extend(error.faults)
 
 
-async def _describe(policy: Policy, timeout_s: float) -> None:
-    async with open_endpoint(policy, timeout_s=timeout_s) as endpoint:
+async def _describe(policy: Policy, options: Mapping[str, Any]) -> None:
+    async with open_endpoint(policy, timeout_s=options["timeout_s"], send_key_to=list_key_hosts(options)) as endpoint:
         await endpoint.describe_model(policy.model, allow_alias=policy.allow_alias)
 
 
 def run_jobs(app: App, renewal: Renewal) -> None:
-    """Make the calls of every replay that has any left; Ctrl-C ends them all with what came, a replay that fails ends alone."""
+    """Make the calls of every replay that has any left; Ctrl-C ends all with what came, a failing replay only itself."""
     open_ = [job for job in renewal.jobs if job.is_open and job.is_waiting]
     whole = RunForecast(cells=0, shared=0, settled=0, failed=0, by_model=_sum_models(open_))
     with watch(app, whole) as progress:
@@ -266,7 +268,7 @@ def run_jobs(app: App, renewal: Renewal) -> None:
 
 
 def conclude_jobs(app: App, renewal: Renewal) -> None:
-    """Score every run that is complete, and record findings and outcomes; what cannot be is told in the job."""
+    """Score every run that is complete, and record findings and outcomes; what cannot be is reported in the job."""
     for job in [renewal_job for renewal_job in renewal.jobs if renewal_job.is_open]:
         chosen = []
         for claim_renewal in job.group.chosen:
@@ -311,7 +313,7 @@ def _run(app: App, renewal: Renewal, job: RenewalJob, show: Callable[[RunSummary
 
 
 def _conclude(app: App, renewal: Renewal, job: RenewalJob, claim_renewal: ClaimRenewal) -> ClaimRenewal:
-    """Return *one* with the outcome of its renewed audit recorded."""
+    """Return *claim_renewal* with the outcome of its renewed audit recorded."""
     if claim_renewal.renewed is None or claim_renewal.is_concluded:
         return claim_renewal
     with closing(open_store(job.group.run)) as store:
@@ -340,10 +342,10 @@ def _check_answered(store: RunStore, job: RenewalJob, renewal: Renewal, app: App
     options = [*(["--retry-failed"] if others else []), *(["--repeat-lost"] if lost else [])]
     if not options or (renewal.options["retry_failed"] and not lost):
         return
-    told = ", ".join(_tell(failures, lost))
-    found = f"{told} of {store.count_cells():,} planned calls have no answer, and an outcome would exclude them for good"
+    losses = ", ".join(_tell(failures, lost))
+    problem = f"{losses} of {store.count_cells():,} planned calls have no answer, and an outcome would exclude them for good"
     advice = f"{write_command(renewal, app)} {' '.join(options)} sends them again; what fails then too is excluded with its reason"
-    raise ConflictError(Fault("calls-failed", str(job.group.run), found, advice=advice))
+    raise ConflictError(Fault("calls-failed", str(job.group.run), problem, advice=advice))
 
 
 def _tell(failures: Counter[str], lost: int) -> Iterator[str]:
@@ -353,7 +355,7 @@ def _tell(failures: Counter[str], lost: int) -> Iterator[str]:
 
 
 def _score(app: App, renewal: Renewal, store: RunStore, claim_renewal: ClaimRenewal) -> None:
-    """Score the run for *one* by its scorer, as `caveat audit score` does."""
+    """Score the run for *claim_renewal* by its scorer, as `caveat audit score` does."""
     with app.ledger.view() as view:
         scorer = find_scorer(view, claim_renewal) or find_own_scorer(store)
     options = JudgeOptions(
@@ -364,6 +366,7 @@ def _score(app: App, renewal: Renewal, store: RunStore, claim_renewal: ClaimRene
         max_usd=None,
         concurrency=renewal.options["concurrency"],
         timeout_s=renewal.options["timeout_s"],
+        send_key_to=list_key_hosts(renewal.options),
         batch=renewal.options["batch"],
     )
     _, ended = carry_out(app, store, scorer, (get_replay(store), get_tasks(store)), options)

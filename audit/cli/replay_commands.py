@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
@@ -36,7 +36,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
-@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@send_key_option()
+@click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
 @click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
@@ -111,8 +112,8 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
     """Return what ended the calls of *session* before the last one; None where all were made."""
     if summary.stopped is not None or not summary.interrupted:
         return summary.stopped
-    found = "it was ended before its last call; every response received is kept"
-    return AnswerNoError(Fault("interrupted", str(session.folder), found, advice=session.resume_command))
+    problem = "it was ended before its last call; every response received is kept"
+    return AnswerNoError(Fault("interrupted", str(session.folder), problem, advice=session.resume_command))
 
 
 # `caveat stale renew`: the audits of stale claims, carried out again from their locked plans on another model version.
@@ -134,12 +135,13 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 @click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown.")
 @click.option("--base-url", metavar="URL", help="The endpoint of the model; default: as the recorded replay says.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
-@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
 @click.option("--retry-failed", is_flag=True, help="Send calls again that failed; what fails again is excluded with its reason.")
 @click.option("--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice.")
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
+@send_key_option()
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @pass_app
 def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **options: Any) -> None:
@@ -181,6 +183,8 @@ def _read_wish(claims: tuple[Identifier, ...], options: dict[str, Any]) -> "Rene
 
 def _confirm(app: App, renewal: "Renewal", *, yes: bool) -> None:
     """Ask before claims are applied and audits locked; where all of that is on record, nothing is asked."""
+    from audit.cli.model_calls import describe_amount
+
     pending = renewal.list_pending()
     if not pending:
         return
@@ -188,6 +192,8 @@ def _confirm(app: App, renewal: "Renewal", *, yes: bool) -> None:
         app.say(f"  {claim_renewal.claim.claim}: {claim_renewal.before} → {claim_renewal.target}, plan of {claim_renewal.lock.audit}")
     for claim in renewal.left:
         app.say(f"  {claim.claim}: not renewed: {claim.fault.found}")
+    if renewal.total.calls and not renewal.options["prepare_only"]:
+        app.say(f"  {describe_amount(renewal.total)}")
     targets = ", ".join(dict.fromkeys(str(claim_renewal.target) for claim_renewal in pending))
     app.confirm(f"Apply {format_items(len(pending), 'claim')} to {targets} and lock the plans for good?", yes=yes)
 
@@ -224,8 +230,8 @@ def _end(app: App, renewal: "Renewal") -> None:
     from audit.cli.renewal_session import write_command
 
     if renewal.interrupted:
-        found = "it was ended before its last call; every response received is kept"
-        raise AnswerNoError(Fault("interrupted", str(renewal.output), found, advice=write_command(renewal, app)))
+        problem = "it was ended before its last call; every response received is kept"
+        raise AnswerNoError(Fault("interrupted", str(renewal.output), problem, advice=write_command(renewal, app)))
     count = sum(1 for _ in renewal.list_faults())
     if count:
         app.say(f"{count} could not be re-audited here; the answer says why")

@@ -92,7 +92,7 @@ def present_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCell
         "input_tokens": summary.input_tokens,
         "output_tokens": summary.output_tokens,
         "spent": to_document(summary.spent),
-        "models": {asked: list(model) for asked, model in summary.models.items()},
+        "models": {name: list(model) for name, model in summary.models.items()},
         "fingerprints": list(summary.fingerprints),
         "elapsed_s": round(summary.elapsed_s, 3),
         "arms": [_document_arm(arm) for arm in arms],
@@ -116,15 +116,15 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         for code, count in counts.failures.items():
             failures[code] = failures.get(code, 0) + count
     if failures:
-        told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
-        yield f"failed: {told}; {_describe_sent_again(failures)}"
+        tally = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
+        yield f"failed: {tally}; {_describe_sent_again(failures)}"
     yield (
         f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
     )
     yield f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}"
-    for asked, returned in ((asked, returned) for asked, returned in summary.models.items() if returned):
-        yield f"model asked {asked}, answered {', '.join(returned)}"
+    for model, returned in ((model, returned) for model, returned in summary.models.items() if returned):
+        yield f"model asked {model}, answered {', '.join(returned)}"
     # The name of the model did not change, so the run goes on; a provider may answer from several configurations at once.
     if len(summary.fingerprints) > 1:
         yield f"warning: the system fingerprint changed during the run: {', '.join(summary.fingerprints)}; provenance names them all"
@@ -142,8 +142,8 @@ def _describe_sent_again(codes: Collection[str]) -> str:
     """Say what sends calls again that failed by *codes*: an option, another one, or the next run by itself."""
     unsent, lost = sorted(set(codes) & UNSENT), sorted(set(codes) & {LOST})
     options = (("--retry-failed", sorted(set(codes) - UNSENT - {LOST})), ("--repeat-lost", lost))
-    told = [f"{name} sends {'them' if len(texts) == len(codes) else ', '.join(texts)} again" for name, texts in options if texts]
-    return "; ".join([*told, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
+    remedies = [f"{name} sends {'them' if len(texts) == len(codes) else ', '.join(texts)} again" for name, texts in options if texts]
+    return "; ".join([*remedies, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
 
 
 def _name_arm(arm_cell_counts: ArmCellCounts) -> str:
@@ -169,7 +169,7 @@ def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_s
     """Return the document of *renewal*.
 
     Args:
-        changes: of the claims whose renewed audits have their outcome, newly inverted first.
+        changes: of the claims with renewed audits that have their outcome, newly inverted first.
         log_size: entries of the log when it was made.
         is_forecast: whether nothing was recorded: a dry run.
     """
@@ -291,7 +291,7 @@ def present_movement(changes: Sequence[ClaimChange]) -> Iterator[Block]:
     """Present newly inverted claims, how far each moved, and how the texts changed; nothing without changes."""
     yield from _present_inverted(changes)
     if changes:
-        yield Table(("claim", "before", "after", "ΔED"), [_describe(one) for one in changes])
+        yield Table(("claim", "before", "after", "ΔED"), [_describe(change) for change in changes])
         for before, after, count in count_transitions(changes):
             yield f"{count:,} × {before} → {after}"
         for change in changes:

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import (
     check_policy,
     describe_client,
@@ -26,7 +27,7 @@ from audit.endpoints.model_answers import check_address, is_loopback
 from audit.endpoints.model_endpoint import Endpoint
 from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run
 from audit.protocol.audit_record import get_audit, get_claim
-from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_told
+from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
 from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunForecast, RunSummary, forecast, hold_run, run_calls
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
@@ -100,8 +101,8 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     """
     where = f"{path}, audit {name}"
     if view is None:
-        found = "no registry is open, so the lock cannot be read"
-        raise UnavailableError(Fault("registry-not-found", where, found, advice="give --registry URL, or leave audit out"))
+        problem = "no registry is open, so the lock cannot be read"
+        raise UnavailableError(Fault("registry-not-found", where, problem, advice="give --registry URL, or leave audit out"))
     audit = get_audit(view, name)
     if audit.lock is None:
         raise ConflictError(Fault("not-locked", where, "has no lock: its scores could not be shown to come after the plan"))
@@ -110,10 +111,12 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     if faults:
         raise ConflictError(faults)
     claim = get_claim(view, audit.audit.payload.claim)
-    told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
+    description = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
     known = [deviation.payload for deviation in audit.deviations]
-    deviations = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
-    return ReplayLock(audit=name, told=told, deviations=deviations)
+    deviations = tuple(
+        lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_on_record(lock_deviation, known)
+    )
+    return ReplayLock(audit=name, told=description, deviations=deviations)
 
 
 def refuse_deviations(bound: ReplayLock, path: Path) -> None:
@@ -157,24 +160,24 @@ def find_beginning(folder: Path) -> datetime | None:
 
 def _find_time_faults(audit: AuditFile, locked: datetime, begun: datetime | None, where: str) -> Iterator[Fault]:
     if audit.restrictions:
-        found = "has its outcome; responses that come now could not enter it"
-        yield Fault("audit-concluded", where, found)
+        problem = "has its outcome; responses that come now could not enter it"
+        yield Fault("audit-concluded", where, problem)
     if begun is not None and begun < locked:
-        found = f"was locked at {locked:%Y-%m-%d %H:%M:%S} UTC, and the run folder holds calls from {begun:%Y-%m-%d %H:%M:%S} on"
-        yield Fault("run-before-lock", where, found, advice="choose another folder with -o DIR, or leave audit out")
+        problem = f"was locked at {locked:%Y-%m-%d %H:%M:%S} UTC, and the run folder holds calls from {begun:%Y-%m-%d %H:%M:%S} on"
+        yield Fault("run-before-lock", where, problem, advice="choose another folder with -o DIR, or leave audit out")
 
 
 def _find_side_faults(replay: Replay, lock: Lock, path: Path) -> Iterator[Fault]:
     for name in sorted({arm.arm for arm in replay.arms} - set(_SIDES)):
-        found = f"{name!r} is neither test nor deploy, which the lock is about"
-        yield Fault("design-differs-from-lock", f"{path}, arms", found, advice="replay other arms in a file of their own")
+        problem = f"{name!r} is neither test nor deploy, which the lock is about"
+        yield Fault("design-differs-from-lock", f"{path}, arms", problem, advice="replay other arms in a file of their own")
     for name in sorted(set(_SIDES) - {arm.arm for arm in replay.arms}):
         yield Fault("design-differs-from-lock", f"{path}, arms", f"there is no arm {name!r}, and the lock is about both")
     specs = sorted({arm.spec or _ONE_SPEC for arm in replay.arms if arm.arm == "deploy"})
     locked = sorted(lock.deploy_specs)
     if specs and specs != locked:
-        found = f"the deploy arms are of {', '.join(specs)}; the lock names {', '.join(locked)}"
-        yield Fault("design-differs-from-lock", f"{path}, arms", found, advice="set spec in each deploy arm")
+        problem = f"the deploy arms are of {', '.join(specs)}; the lock names {', '.join(locked)}"
+        yield Fault("design-differs-from-lock", f"{path}, arms", problem, advice="set spec in each deploy arm")
 
 
 # What a live replay tells the log of itself: that it starts, before its first call, and how it ended.
@@ -189,7 +192,11 @@ def record_start(app: App, store: RunStore, audits: Sequence[str], *, model: str
     name = name_run(store, lambda: secrets.token_hex(16))
     with app.ledger.write(actor=app.config.authority) as writer:
         new = enter_run(writer, audits, name, model=model, planned=planned, before=before)
-        others = {one: len(file.starts) - 1 for one in new if (file := writer.find_audit(one)) is not None and len(file.starts) > 1}
+        others = {
+            identifier: len(file.starts) - 1
+            for identifier in new
+            if (file := writer.find_audit(identifier)) is not None and len(file.starts) > 1
+        }
     for audit, count in others.items():
         runs = "another run was" if count == 1 else f"{count} other runs were"
         app.say(f"warning: {runs} started under the lock of {audit}; an outcome will name all of them and be provisional")
@@ -213,15 +220,15 @@ def record_end(app: App, store: RunStore, audits: Sequence[str], summary: RunSum
 
 
 def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
-    """Seal the context files of the replay *path* that are not sealed yet, and say where their seal files stand.
+    """Seal the context files of the replay *path* that are not sealed yet, and say where their seal files are.
 
     Raises:
         InputError: with *dry_run*: sealing writes files and log entries, and a dry run writes nothing.
         CaveatError: as `audit.replay.replay_file.seal_contexts`.
     """
     if dry_run:
-        found = "--seal writes seal files and records commitments, and --dry-run writes nothing"
-        raise InputError(Fault("bad-option", "--seal", found, advice="leave one of them out"))
+        problem = "--seal writes seal files and records commitments, and --dry-run writes nothing"
+        raise InputError(Fault("bad-option", "--seal", problem, advice="leave one of them out"))
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed = seal_contexts(writer, path, owner=app.config.authority)
     for spec_version, file in sealed:
@@ -280,6 +287,7 @@ class RunSession:
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
         words += ["--seal"] if self.options.get("seal") else []
+        words += [word for host in self.options["send_key_to"] for word in ("--send-key-to", host)]
         for name, option, default in _TOLD:
             value = self.options.get(name, default)
             words += [] if value == default else [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -323,7 +331,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
         refuse_deviations(bound, path)
-    check_policy(file.replay.policy, batch=options["batch"])
+    check_policy(file.replay.policy)
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
@@ -359,21 +367,21 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
     """
 
     async def run() -> RunSummary:
-        policy = session.replay.policy
+        policy, options = session.replay.policy, session.options
         halt = HaltRequest()
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
-        async with open_endpoint(policy, timeout_s=session.options["timeout_s"]) as endpoint:
+        async with open_endpoint(policy, timeout_s=options["timeout_s"], send_key_to=list_key_hosts(options)) as endpoint:
             await _introduce(app, session, store, endpoint)
             _enter(app, session, store)
             settings = CallSettings(
-                concurrency=session.options["concurrency"],
-                retry_failed=session.options["retry_failed"],
-                repeat_lost=session.options["repeat_lost"],
+                concurrency=options["concurrency"],
+                retry_failed=options["retry_failed"],
+                repeat_lost=options["repeat_lost"],
                 allow_alias=policy.allow_alias,
                 budget=session.replay.budget,
                 prices=session.prices,
             )
-            if session.options["batch"]:
+            if options["batch"]:
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
 
@@ -439,21 +447,21 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
         check_served_by(session.served_by, model=policy.model, base_url=endpoint.base_url, where=str(session.options["served_by"]))
     # A session without an answer binds nothing: its address may have spoken another API.
     _check_sessions(session, list_versions(store, SESSION) if store.list_models() else (), place)
-    sampling = add_defaults(describe_sampling(policy, api_version=endpoint.api_version), session.served_by)
+    sampling = add_defaults(describe_sampling(policy, endpoint, facts), session.served_by)
     model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
     software = {**describe_client(endpoint), "caveat": version("caveat")}
-    told = {} if served is None else {"served_by": served}
-    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **told})
+    server = {} if served is None else {"served_by": served}
+    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **server})
 
 
 def _check_sessions(session: RunSession, known: Sequence[Mapping[str, Any]], place: Mapping[str, Any]) -> None:
     """Raise when this session talks to another endpoint, or another server or model behind it, than earlier ones of the folder."""
     differing = [(name, known[0][name], value) for name, value in place.items() if known and known[0][name] != value]
-    for one in known:
-        if session.served_by is not None and "served_by" in one and not differing:
+    for document in known:
+        if session.served_by is not None and "served_by" in document and not differing:
             now = to_document(session.served_by)
-            names = find_differences(session.served_by, one["served_by"])
-            differing = [(f"served by {name}", one["served_by"].get(name), now.get(name)) for name in names]
+            names = find_differences(session.served_by, document["served_by"])
+            differing = [(f"served by {name}", document["served_by"].get(name), now.get(name)) for name in names]
     if differing:
         before = ", ".join(f"{name} {value}" for name, value, _ in differing)
         now_is = ", ".join(f"{name} {value}" for name, _, value in differing)
@@ -475,7 +483,7 @@ def _open_view(app: App) -> Iterator[View | None]:
 
 
 def look_ahead(planned: tuple[PlannedCall, ...], prices: Mapping[str, TokenPrice], folder: Path, options: Mapping[str, Any]) -> RunForecast:
-    """Return what *planned* would take, beside what *folder* holds already."""
+    """Return what *planned* would take, next to what *folder* holds already."""
     again = UNSENT | ({LOST} if options["repeat_lost"] else frozenset())
     store = open_store(folder) if (folder / DATABASE).is_file() else None
     try:
@@ -494,7 +502,7 @@ _LINE_EVERY_S = 30.0
 
 @contextmanager
 def watch(app: App, forecast: RunForecast) -> Iterator[Callable[[RunSummary], None]]:
-    """Give a function that is told how things stand."""
+    """Give a function that receives the progress."""
     total = forecast.total.calls
     if app.json or not sys.stderr.isatty():
         yield _LineProgress(app, total)

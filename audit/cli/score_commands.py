@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import App, examples, pass_app
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
@@ -42,6 +42,7 @@ class JudgeOptions:
     max_usd: float | None
     concurrency: int
     timeout_s: float
+    send_key_to: tuple[str, ...]
     batch: bool
 
 
@@ -55,7 +56,7 @@ def judge_options(command: Command) -> Command:
             "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
         ),
         click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Judge: dollars that RUN may cost in all."),
-        click.option("--batch", is_flag=True, help="Judge: by Message Batches, after one first call; cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="Judge: by batches, after one first call; cheaper, and may take a day."),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
         ),
@@ -68,6 +69,7 @@ def judge_options(command: Command) -> Command:
             show_default=True,
             help="Judge: of a call.",
         ),
+        send_key_option("Judge: a "),
     )
     for option in reversed(options):
         command = option(command)
@@ -75,7 +77,7 @@ def judge_options(command: Command) -> Command:
 
 
 def judge(
-    app: App, store: "RunStore", scorer: "JudgeScorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+    app: App, store: "RunStore", scorer: "JudgeScorer", replay_tasks: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
     from audit.cli.model_calls import Caller, count_up
@@ -85,12 +87,12 @@ def judge(
     from audit.score.judging import count_judgments, judge_run
     from registry.cli.application import track
 
-    replay, tasks = asked
+    replay, tasks = replay_tasks
     prices, budget = _read_prices(options), _build_budget(replay, options)
     check_prices(budget, prices, {scorer.model, replay.policy.model})
     policy = follow_policy(replay.policy, scorer)
     settings = CallSettings(concurrency=options.concurrency, budget=budget, prices=prices)
-    caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s)
+    caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s, send_key_to=options.send_key_to)
 
     with track(app, "judging", total=count_judgments(store, scorer), unit="verdicts") as advance:
         show = count_up(advance)
@@ -190,11 +192,11 @@ def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: st
     if last.stopped is not None and last.stopped.code != "budget-spent":
         return last.stopped
     if last.stopped is None:
-        found = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
-        return AnswerNoError(Fault("interrupted", str(folder), found, advice=command))
-    found = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
+        problem = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
+        return AnswerNoError(Fault("interrupted", str(folder), problem, advice=command))
+    problem = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
     advice = f"{command} --max-calls N or --max-usd USD, which count the replay's calls too"
-    return AnswerNoError(Fault("budget-spent", last.stopped.faults[0].where, found, advice=advice))
+    return AnswerNoError(Fault("budget-spent", last.stopped.faults[0].where, problem, advice=advice))
 
 
 # `caveat audit score`: a run's responses become a score table.
@@ -251,13 +253,13 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         is_own = replay.scoring in (None, scorer)
         path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
         written, tallies = _write(store, scorer, path)
-        told, lines = _summarise_judging(store, scorer)
+        summary, lines = _summarise_judging(store, scorer)
     finally:
         store.close()
     document = {
         **summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed),
         "audits": list(replay.audits),
-        **told,
+        **summary,
     }
     app.answer(document, present_scored(document, tallies, run if is_own else None, lines))
     if ended is not None:
@@ -297,7 +299,7 @@ def _find_registered(app: App, reference: str) -> "Scorer":
 
 
 def carry_out(
-    app: App, store: "RunStore", scorer: "Scorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+    app: App, store: "RunStore", scorer: "Scorer", replay_tasks: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
     from audit.score.scorers import is_deterministic, score_run
@@ -305,22 +307,22 @@ def carry_out(
     from registry.records.specification import JudgeScorer
 
     if isinstance(scorer, JudgeScorer):
-        return judge(app, store, scorer, asked, options)
+        return judge(app, store, scorer, replay_tasks, options)
     if not is_deterministic(scorer):
-        found = "the replay is scored by the labels of a person"
+        problem = "the replay is scored by the labels of a person"
         advice = f"caveat audit score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
-        raise InputError(Fault("labels-missing", str(store.path.parent), found, advice=advice))
+        raise InputError(Fault("labels-missing", str(store.path.parent), problem, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
-        return score_run(store, scorer, asked[1], advance=advance), None
+        return score_run(store, scorer, replay_tasks[1], advance=advance), None
 
 
 def _score(
-    app: App, store: "RunStore", asked: "Scorer | Path", replayed: "tuple[Replay, dict[str, Task]]", judging: JudgeOptions
+    app: App, store: "RunStore", scorer_or_labels: "Scorer | Path", replayed: "tuple[Replay, dict[str, Task]]", judging: JudgeOptions
 ) -> "tuple[Scorer, int, CaveatError | None]":
     """Score by a scorer, or take the labels of a file in; return whose scores they are, how many are new, and what ended a judge."""
-    if isinstance(asked, Path):
-        return *take_answers(store, replayed[0], asked), None
-    return asked, *carry_out(app, store, asked, replayed, judging)
+    if isinstance(scorer_or_labels, Path):
+        return *take_answers(store, replayed[0], scorer_or_labels), None
+    return scorer_or_labels, *carry_out(app, store, scorer_or_labels, replayed, judging)
 
 
 def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
@@ -348,8 +350,8 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
     from audit.score.scorers import build_settled, digest_scorer, get_judge, list_dimensions, list_marks
     from registry.records.specification import LabelScorer, PatternScorer
 
-    digest, found = digest_scorer(scorer), dict[Any, Any]()
-    rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), found)
+    digest, counts = digest_scorer(scorer), dict[Any, Any]()
+    rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), counts)
     write_table(
         rows,
         path,
@@ -365,7 +367,7 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
     elif isinstance(scorer, PatternScorer):
         written["patterns"] = path.with_name("patterns.csv")
         write_patterns(list_rows(store, digest), written["patterns"])
-    return written, sort_sides(found)
+    return written, sort_sides(counts)
 
 
 # The part of `caveat audit score` that goes through a person: sheets out, labels in.
@@ -393,7 +395,7 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
 
 
 def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[LabelScorer, int]":
-    """Keep the labels in *answers* as scores; return the scorer whose they are, and how many there were."""
+    """Keep the labels in *answers* as scores; return their scorer, and how many there were."""
     from audit.score.scorers import ANSWER_COLUMNS, take_labels
     from audit.sources.rating_files import read_fields
     from registry.records.specification import LabelScorer
@@ -403,7 +405,7 @@ def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[L
 
 
 def write_labels(store: "RunStore", scorer: "LabelScorer", path: Path) -> None:
-    """Write the labels beside their rows to *path*, as `caveat analyze judge --labels` reads them; contexts without a cue have none."""
+    """Write the labels next to their rows to *path*, as `caveat analyze judge --labels` reads them; contexts without a cue have none."""
     from audit.replay.run_rows import TableRow, list_rows
     from audit.score.scorers import digest_scorer
 

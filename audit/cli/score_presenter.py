@@ -6,7 +6,7 @@ from shlex import quote
 from typing import Any
 
 from audit.records.model_response import ImportedFile, ImportedLog
-from audit.score.run_evidence import Side, SideCounts, name_side, remark_sides, summarise
+from audit.score.run_evidence import Side, SideCounts, describe_sides, name_side, remark_sides
 from audit.score.scorers import remark_scorer
 from registry.codec.canonical_documents import to_document
 from registry.present.blocks import Block, Table
@@ -30,7 +30,7 @@ def summarise_scored(
         "scorer_sha256": digest,
         "changed": changed,
         "files": {name: str(path) for name, path in written.items()},
-        "sides": list(summarise(tallies)),
+        "sides": list(describe_sides(tallies)),
         "warnings": [{"code": remark.code, "message": remark.message} for remark in remarks],
     }
 
@@ -40,7 +40,7 @@ def present_scored(
 ) -> Iterator[Block]:
     """Present counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next.
 
-    *run* is the folder whose own scorer it was, which an audit can import; None for another scorer's.
+    *run* is the folder that used it as its own scorer, which an audit can import; None for another scorer's.
     """
     columns = ("arm", "rows", "scored", "excluded", "mean")
     rows = [
@@ -85,7 +85,7 @@ def _present_notes(tallies: Mapping[Side, SideCounts]) -> Iterator[Block]:
 
 def _present_warnings(warnings: list[dict[str, str]]) -> Iterator[Block]:
     for code in dict.fromkeys(warning["code"] for warning in warnings):
-        same = [one["message"] for one in warnings if one["code"] == code]
+        same = [warning["message"] for warning in warnings if warning["code"] == code]
         for message in same[:_MOST_REMARKS]:
             yield f"warning: {code}: {message}"
         if len(same) > _MOST_REMARKS:

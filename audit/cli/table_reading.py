@@ -67,7 +67,7 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
     """Return the paths that *sources* name, and what the user says of them.
 
     Args:
-        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file whose name holds `=` is taken as it is.
+        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file with a name that has `=` is taken as it is.
         options: what `reading_options` gives.
 
     Raises:
@@ -154,8 +154,8 @@ def _refuse_conflicts(pairs: Sequence[tuple[str, str]], option: str) -> dict[str
     meanings: dict[str, str] = {}
     for name, value in pairs:
         if meanings.setdefault(name, value) != value:
-            found = f"{name} is given as {meanings[name]} and as {value}"
-            raise InputError(Fault("bad-option", option, found, advice="keep one of them"))
+            problem = f"{name} is given as {meanings[name]} and as {value}"
+            raise InputError(Fault("bad-option", option, problem, advice="keep one of them"))
     return meanings
 
 
@@ -213,7 +213,7 @@ def settle_mapping(app: "App", paths: Sequence[str], reading: "LogOptions", comm
         raise InputError(_build_fault(guess, arms, sheet.name, command, yes=yes))
     mapping = {**guess.mapping, **_ask_columns(guess)}
     arms = arms if is_complete else _ask_arms(sheet.list_texts(mapping["arm"]) if "arm" in mapping else ())
-    click.confirm("Take these columns?", abort=True, err=True)
+    app.require_yes("Take these columns?")
     app.say(f"the same without a question: {_write_command(command, mapping, arms)}")
     return replace(reading, mapping=mapping, arm_names=arms)
 
@@ -239,18 +239,18 @@ def present_guess(guess: "TableGuess", name: str, kind: str) -> Iterator[Block]:
 
 
 def _build_fault(guess: "TableGuess", arms: Mapping[str, str], name: str, command: Sequence[str], *, yes: bool) -> Fault:
-    said = ", ".join(f"{role} = {column}" for role, column in guess.mapping.items())
+    assignments = ", ".join(f"{role} = {column}" for role, column in guess.mapping.items())
     if guess.missing:
-        found = f"Caveat found no column for {' and '.join(guess.missing)}" + (f"; it guesses {said}" if said else "")
+        problem = f"Caveat found no column for {' and '.join(guess.missing)}" + (f"; it guesses {assignments}" if assignments else "")
     elif not replace(guess, arms=arms).is_complete:
-        found = f"Caveat guesses {said}, and cannot know which value is the test-like arm: {', '.join(guess.arm_values)}"
+        problem = f"Caveat guesses {assignments}, and cannot know which value is the test-like arm: {', '.join(guess.arm_values)}"
     else:
-        found = f"Caveat guesses {said}; nothing was written" + ("" if yes else " (--yes takes the guess)")
+        problem = f"Caveat guesses {assignments}; nothing was written" + ("" if yes else " (--yes takes the guess)")
     mapping = {**dict.fromkeys(guess.missing, "COLUMN"), **guess.mapping}
     spare = [value for value in guess.arm_values if value not in arms and value not in {"test", "deploy"}]
     # What is not known stays a word in capitals: a command that can be pasted must not hold a guess at the direction of a difference.
     sides = dict(arms) | ({} if len(arms) or not spare else {"VALUE": "test", "OTHER-VALUE": "deploy"})
-    return Fault("mapping-needed", name, found, advice=_write_command(command, mapping, sides))
+    return Fault("mapping-needed", name, problem, advice=_write_command(command, mapping, sides))
 
 
 def _write_command(command: Sequence[str], mapping: Mapping[str, str], arms: Mapping[str, str]) -> str:

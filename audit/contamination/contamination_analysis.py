@@ -129,7 +129,7 @@ def _reaches(response: SkillResponse, limit: int) -> bool | None:
 def _count(known: Iterable[bool | None]) -> int | None:
     """Return how many are true; None as soon as one is not known."""
     listed = list(known)
-    return None if any(one is None for one in listed) else sum(one is True for one in listed)
+    return None if any(flag is None for flag in listed) else sum(flag is True for flag in listed)
 
 
 def compare_states(recording: StudyRecording, skills: Sequence[SkillRuns], settings: ContrastSettings) -> tuple[EarlierState, ...]:
@@ -218,7 +218,7 @@ def _pair(response: SkillResponse) -> Iterator[tuple[PatternKind, str, bool]]:
 
 
 def compare_matches(skills: Sequence[SkillRuns]) -> Rematch:
-    """Return what matching the patterns of *skills* anew gave, beside what the study records."""
+    """Return what matching the patterns of *skills* anew gave, next to what the study records."""
     matched = [(skill, response) for skill in skills for response in skill.responses if response.is_matched]
     recorded = [(skill, response) for skill, response in matched if response.recorded is not None]
     compared = sum(len(list(_pair(response))) for _, response in recorded)
@@ -277,7 +277,7 @@ _DELTAS = {
 def build_study(recording: StudyRecording, settings: ContrastSettings, *, names: Sequence[str] = ()) -> ContaminationStudy:
     """Return the study over the skills called *names*, over all without any.
 
-    Published aggregates stand beside ours only where both are made of the same skills. The figures of the compatibility column are
+    Published aggregates are printed next to ours only where both are made of the same skills. The figures of the compatibility column are
     always compared for the whole recording.
 
     Raises:
@@ -365,10 +365,10 @@ def _find_tests(published: Mapping[str, object] | None, skill: SkillRuns, contra
     delta = find_figure(published, "skills", skill.name, *_DELTAS[contrast])
     if delta is None:
         return None
-    found = {name: find_figure(published, "skills", skill.name, _TESTS.get(contrast, ""), name) for name in _FIGURES.values()}
-    count = found["n_comparisons"]
+    figures = {name: find_figure(published, "skills", skill.name, _TESTS.get(contrast, ""), name) for name in _FIGURES.values()}
+    count = figures["n_comparisons"]
     return Published(
-        delta=delta, n=None if count is None else int(count), **{ours: found[name] for ours, name in _FIGURES.items() if ours != "n"}
+        delta=delta, n=None if count is None else int(count), **{ours: figures[name] for ours, name in _FIGURES.items() if ours != "n"}
     )
 
 

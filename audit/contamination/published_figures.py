@@ -55,7 +55,9 @@ def recompute(recording: StudyRecording) -> Figures:
         "summary": {
             **_summarise([(skill, kept[skill.name]) for skill in recording.skills if skill.name in kept]),
             "excluded_from_aggregates": {skill.name: {"delta": skills[skill.name]["mean_delta_composite"]} for skill in excluded},
-            "hidden_contamination": {name: one["hidden_contamination"] for name, one in skills.items() if "hidden_contamination" in one},
+            "hidden_contamination": {
+                name: figures["hidden_contamination"] for name, figures in skills.items() if "hidden_contamination" in figures
+            },
         },
         "skills": skills,
     }
@@ -157,9 +159,9 @@ def _name_part(path: Sequence[str]) -> str:
 
 def _analyse_skill(skill: SkillRuns) -> Figures:
     tasks = {task.task_id: _analyse_task(skill, task.task_id) for task in skill.tasks}
-    deltas = [one["delta_composite"] for one in tasks.values() if one["delta_composite"] is not None]
-    realistic = [one["delta_composite_realistic"] for one in tasks.values() if one["delta_composite_realistic"] is not None]
-    found: Figures = {
+    deltas = [task["delta_composite"] for task in tasks.values() if task["delta_composite"] is not None]
+    realistic = [task["delta_composite_realistic"] for task in tasks.values() if task["delta_composite_realistic"] is not None]
+    figures: Figures = {
         "contamination_score": skill.structural_score,
         "tasks": tasks,
         "mean_delta_composite": round(_mean(deltas), 3) if deltas else None,
@@ -172,11 +174,11 @@ def _analyse_skill(skill: SkillRuns) -> Figures:
     if _pair_runs(skill, "D"):
         tests = _test_runs(skill, "D")
         # The published file has no Wilcoxon figures for the realistic condition.
-        found["statistics_realistic"] = {name: value for name, value in tests.items() if not name.startswith("wilcoxon")}
-        found["statistics_realistic"]["mitigation_ratio"] = round(_ratio(skill), 3)
+        figures["statistics_realistic"] = {name: value for name, value in tests.items() if not name.startswith("wilcoxon")}
+        figures["statistics_realistic"]["mitigation_ratio"] = round(_ratio(skill), 3)
     if skill.hidden:
-        found["hidden_contamination"] = _split_references(skill)
-    return found
+        figures["hidden_contamination"] = _split_references(skill)
+    return figures
 
 
 def _analyse_task(skill: SkillRuns, task_id: str) -> Figures:
@@ -207,16 +209,16 @@ def _list_runs(skill: SkillRuns, task_id: str, arm: str) -> list[SkillResponse]:
 def _average_dimensions(skill: SkillRuns, task_id: str, arm: str) -> dict[str, float | None]:
     runs = _list_runs(skill, task_id, arm)
     values = {name: [run.dimensions[name] for run in runs if name in run.dimensions] for name in DIMENSIONS}
-    return {name: _mean(one) if one else None for name, one in values.items()}
+    return {name: _mean(ratings) if ratings else None for name, ratings in values.items()}
 
 
 def _subtract(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
+    differences: dict[str, float | None] = {}
     for name in DIMENSIONS:
         value, other = first[name], second[name]
         # Rounded here and averaged afterwards, as the published figures are.
-        found[name] = None if value is None or other is None else round(value - other, 3)
-    return found
+        differences[name] = None if value is None or other is None else round(value - other, 3)
+    return differences
 
 
 def _average_rounded(deltas: Mapping[str, float | None]) -> float | None:
@@ -232,11 +234,11 @@ def _average_anti(skill: SkillRuns, task_id: str, arm: str) -> float:
 def _describe_patterns(response: SkillResponse) -> Figures:
     expected, anti = response.patterns or ((), ())
     return {
-        "expected_results": [{"matched": one} for one in expected],
+        "expected_results": [{"matched": is_match} for is_match in expected],
         "expected_hit_count": sum(expected),
         "expected_total": len(expected),
         "expected_hit_rate": _share(expected),
-        "anti_results": [{"matched": one} for one in anti],
+        "anti_results": [{"matched": is_match} for is_match in anti],
         "anti_pattern_hit_count": sum(anti),
         "anti_pattern_total": len(anti),
         "anti_pattern_hit_rate": _share(anti),
@@ -299,21 +301,21 @@ def _split_references(skill: SkillRuns) -> Figures:
 
 
 def _summarise(kept: Sequence[tuple[SkillRuns, Figures]]) -> Figures:
-    valid = [(skill, one) for skill, one in kept if one["mean_delta_composite"] is not None]
-    net_negative = {skill.name: one["mean_delta_composite"] for skill, one in valid if skill.test_category == "net_negative"}
+    valid = [(skill, figures) for skill, figures in kept if figures["mean_delta_composite"] is not None]
+    net_negative = {skill.name: figures["mean_delta_composite"] for skill, figures in valid if skill.test_category == "net_negative"}
     return {
         "correlation_structural_behavioral": round(
-            _correlate([(skill.structural_score, one["mean_delta_composite"]) for skill, one in valid]), 3
+            _correlate([(skill.structural_score, figures["mean_delta_composite"]) for skill, figures in valid]), 3
         ),
         "n_skills": len(valid),
-        "by_risk_level": _group([(skill.risk_level, one["mean_delta_composite"]) for skill, one in valid]),
-        "by_test_category": _group([(skill.test_category, one["mean_delta_composite"]) for skill, one in valid]),
+        "by_risk_level": _group([(skill.risk_level, figures["mean_delta_composite"]) for skill, figures in valid]),
+        "by_test_category": _group([(skill.test_category, figures["mean_delta_composite"]) for skill, figures in valid]),
         "by_task_type": _group(
             [
-                (task.type_, one["tasks"][task.task_id]["delta_composite"])
-                for skill, one in valid
+                (task.type_, figures["tasks"][task.task_id]["delta_composite"])
+                for skill, figures in valid
                 for task in skill.tasks
-                if one["tasks"][task.task_id]["delta_composite"] is not None
+                if figures["tasks"][task.task_id]["delta_composite"] is not None
             ]
         ),
         "net_negative": {
@@ -325,17 +327,17 @@ def _summarise(kept: Sequence[tuple[SkillRuns, Figures]]) -> Figures:
 
 
 def _summarise_realistic(valid: Sequence[tuple[SkillRuns, Figures]]) -> Figures:
-    both = [(skill, one) for skill, one in valid if one["mean_delta_composite_realistic"] is not None]
+    both = [(skill, figures) for skill, figures in valid if figures["mean_delta_composite_realistic"] is not None]
     if not both:
         return {}
-    ratios = [one["statistics_realistic"]["mitigation_ratio"] for _, one in both if "statistics_realistic" in one]
+    ratios = [figures["statistics_realistic"]["mitigation_ratio"] for _, figures in both if "statistics_realistic" in figures]
     return {
         "n_skills": len(both),
-        "mean_delta_skill_only": round(_mean([one["mean_delta_composite"] for _, one in both]), 3),
-        "mean_delta_realistic": round(_mean([one["mean_delta_composite_realistic"] for _, one in both]), 3),
+        "mean_delta_skill_only": round(_mean([figures["mean_delta_composite"] for _, figures in both]), 3),
+        "mean_delta_realistic": round(_mean([figures["mean_delta_composite_realistic"] for _, figures in both]), 3),
         "mean_mitigation_ratio": round(_mean(ratios), 3) if ratios else None,
         "correlation_structural_realistic": round(
-            _correlate([(skill.structural_score, one["mean_delta_composite_realistic"]) for skill, one in both]), 3
+            _correlate([(skill.structural_score, figures["mean_delta_composite_realistic"]) for skill, figures in both]), 3
         ),
     }
 
@@ -351,8 +353,8 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _share(found: Sequence[bool]) -> float:
-    return sum(found) / len(found) if found else 0.0
+def _share(matches: Sequence[bool]) -> float:
+    return sum(matches) / len(matches) if matches else 0.0
 
 
 def _deviation(values: Sequence[float]) -> float:
@@ -480,15 +482,15 @@ def _find(skill: SkillContrasts, name: str) -> Effect | None:
 
 def _change_tests(kept: Sequence[SkillContrasts], name: str) -> Iterator[Change]:
     effects = [effect for contrasts in kept if (effect := _find(contrasts, name)) is not None]
-    printed = [one.published for one in effects if one.published is not None and one.published.t_p is not None]
+    printed = [effect.published for effect in effects if effect.published is not None and effect.published.t_p is not None]
     if not printed:
         return
     by_t = sum(published.t_p is not None and published.t_p < ALPHA for published in printed)
     ranked = [published.wilcoxon_p for published in printed if published.wilcoxon_p is not None]
     also = f" by the paired t, {sum(p < ALPHA for p in ranked)} by Wilcoxon" if ranked else " by the paired t"
-    before = sum(one.paired_t.p is not None and one.paired_t.p < ALPHA for one in effects)
+    before = sum(effect.paired_t.p is not None and effect.paired_t.p < ALPHA for effect in effects)
     # Without a p a test is never rejected, but it still counts in the family.
-    after = sum(one.p_holm is not None and one.p_holm < ALPHA for one in effects)
+    after = sum(effect.p_holm is not None and effect.p_holm < ALPHA for effect in effects)
     floor = _find_floor(effects) if ranked else ""
     yield Change(
         about=f"skills that differ, {_NAMES[name]}",
@@ -552,7 +554,7 @@ def _change_mitigation(whole: Aggregate, kept: Sequence[SkillContrasts]) -> Iter
     ]
     zeros = [contrasts.skill for contrasts in kept if _has_no_ratio(contrasts)]
     # The skill with the largest ratio shows how one small denominator dominates a mean of ratios.
-    worst = max(printed, key=lambda one: abs(one[1]), default=None)
+    worst = max(printed, key=lambda pair: abs(pair[1]), default=None)
     alone = f": {worst[0]} by itself brings {format_number(worst[1])}" if worst is not None else ""
     why = [f"A mean of ratios is ruled by the smallest denominator{alone}"]
     if zeros:
@@ -589,7 +591,7 @@ def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Chang
     if inventory.visible_chars is None or None in counts:
         return
     beyond = sum(count for count in counts if count is not None)
-    told = "; ".join(
+    effects = "; ".join(
         f"{effect.name} {format_measure(effect.seen_whole)}, {effect.seen_whole_units} skills"
         for effect in whole.effects
         if effect.name in ("B−A", "D−A", "B−D")
@@ -599,7 +601,7 @@ def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Chang
         published="not mentioned",
         ours=f"{beyond:,} of {inventory.responses:,} responses are longer than the {inventory.visible_chars:,} characters it was shown "
         f"({', '.join(f'{arm_count.arm} {arm_count.beyond_judge} of {arm_count.responses}' for arm_count in inventory.arms)}). "
-        f"Over responses seen whole: {told}.",
+        f"Over responses seen whole: {effects}.",
         why="A truncated response looks unfinished to a judge, and arms with longer responses are truncated more often. "
         "Short responses are not a random sample either, so this is a sensitivity reading, not a correction.",
     )
@@ -617,13 +619,13 @@ def _change_correlation(correlation: Correlation) -> Change:
 def _change_groups(whole: Aggregate) -> Iterator[Change]:
     for by, name in (("risk_level", "risk levels"), ("test_category", "test categories"), ("task_type", "task types")):
         groups = [group for group in whole.groups if group.by == by and group.contrast == "B−A"]
-        printed = [f"{_spell(one)} {format_number(one.published)}" for one in groups if one.published is not None]
+        printed = [f"{_spell(group)} {format_number(group.published)}" for group in groups if group.published is not None]
         if not printed:
             continue
         # One skill has no spread between skills, so it is named and not counted as a group.
-        single = [_spell(one) for one in groups if one.skills == 1]
-        shown = [one for one in groups if one.measure.low is not None and one.measure.high is not None]
-        apart = [_spell(one) for one in shown if _excludes_zero(one.measure)]
+        single = [_spell(group) for group in groups if group.skills == 1]
+        shown = [group for group in groups if group.measure.low is not None and group.measure.high is not None]
+        apart = [_spell(group) for group in shown if _excludes_zero(group.measure)]
         yield Change(
             about=f"{name}, B−A",
             published="; ".join(printed),
@@ -631,7 +633,7 @@ def _change_groups(whole: Aggregate) -> Iterator[Change]:
             + (f": {', '.join(apart)}" if apart else "")
             + (f"; not groups, with one skill each: {', '.join(single)}" if single else ""),
             why="Each interval is over the skills of the group, and not adjusted for the number of groups."
-            + (" With two skills it says next to nothing." if any(one.skills == 2 for one in groups) else ""),
+            + (" With two skills it says next to nothing." if any(group.skills == 2 for group in groups) else ""),
         )
 
 
@@ -647,7 +649,7 @@ def _change_excluded(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
     if len(aggregates) < 2 or not inventory.excluded:
         return
     kept, every = ({effect.name: effect for effect in aggregate.effects} for aggregate in aggregates)
-    told = [
+    comparisons = [
         f"{name} {format_measure(every[name].measure)} instead of {format_measure(kept[name].measure) if name in kept else 'none'}"
         for name in ("B−A", "D−A")
         if name in every
@@ -655,7 +657,7 @@ def _change_excluded(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
     yield Change(
         about="skills excluded from the aggregates",
         published=", ".join(f"{out.skill} ({out.reason})" for out in inventory.excluded),
-        ours=f"with them: {'; '.join(told)}",
+        ours=f"with them: {'; '.join(comparisons)}",
         why="Nothing on record shows that this was decided before their results were seen, so both readings are shown.",
     )
 
@@ -685,7 +687,10 @@ def _change_exclusions(inventory: Inventory, published: Mapping[str, object]) ->
         exclusion.skill: find_figure(published, "skills", exclusion.skill, "statistics_realistic", "n_comparisons")
         for exclusion in inventory.exclusions
     }
-    seen = ", ".join(f"{one.skill} {one.task_id} run {one.run} arm {one.arm}: {one.reason}" for one in inventory.exclusions)
+    seen = ", ".join(
+        f"{exclusion.skill} {exclusion.task_id} run {exclusion.run} arm {exclusion.arm}: {exclusion.reason}"
+        for exclusion in inventory.exclusions
+    )
     yield Change(
         about="responses without a score",
         published="not mentioned; n of " + ", ".join(f"{name} is {count:.0f}" for name, count in counts.items() if count is not None),

@@ -63,7 +63,7 @@ class ContrastSettings:
     """In points of the composite."""
 
     def plan(self, width: float) -> Plan:
-        """Return the plan for a score whose range is *width* wide; the margin keeps its share of the range."""
+        """Return the plan for a score with a range *width* wide; the margin keeps its share of the range."""
         # The margin is stated for the composite. Patterns have another range, and 1 point would be all
         # of it.
         margin = self.margin * width / (HIGHEST - LOWEST)
@@ -107,8 +107,8 @@ def read_pattern_share(position: int) -> Score:
 
     def read(response: SkillResponse) -> float | None:
         # A task without patterns has no share. Counting it as 0 would lower the mean.
-        found = () if response.patterns is None else response.patterns[position]
-        return sum(found) / len(found) if found else None
+        matches = () if response.patterns is None else response.patterns[position]
+        return sum(matches) / len(matches) if matches else None
 
     return read
 
@@ -147,11 +147,11 @@ def estimate_contrast(rows: Sequence[ScoredRow], arms: Arms, settings: ContrastS
     try:
         plan = settings.plan(range_[1] - range_[0])
         # Contrasts use the estimator of ED itself, so that they have the same intervals and checks.
-        found = estimate(table, plan, range_=range_, test=arms[0], deploy=arms[1], pointwise=True)
+        result = estimate(table, plan, range_=range_, test=arms[0], deploy=arms[1], pointwise=True)
     except DesignError as error:
         # A design that allows no contrast is a result of the study, not an error of the user.
         return error.faults[0].found
-    return found.specs[0]
+    return result.specs[0]
 
 
 def list_differences(spec: SpecEstimate) -> dict[str, float]:
@@ -198,7 +198,7 @@ def build_settings(*, level: float, margin: float) -> ContrastSettings:
     """Return the settings.
 
     Raises:
-        DesignError: *level* or *margin* cannot be what they should be; both are told at once.
+        DesignError: *level* or *margin* cannot be what they should be; both are reported at once.
     """
     faults = []
     # Both options are checked before the error is raised, so that one attempt shows all faults.
@@ -259,7 +259,7 @@ def average_skills(
 ) -> UnitRows:
     """Return one row per skill and arm of a contrast: means over the tasks that the skill has under both arms.
 
-    A skill without such a task is left out. The spread of these means holds that of tasks and runs too, so the skill is the only cluster.
+    A skill without such a task is excluded. The spread of these means holds that of tasks and runs too, so the skill is the only cluster.
     """
     whole = [reading.seen_whole for reading in readings.values()]
     return UnitRows(
@@ -276,8 +276,8 @@ def average_skills(
 def _average(
     rows: Mapping[str, Sequence[ScoredRow]], arms: Arms, settings: ContrastSettings, range_: tuple[float, float]
 ) -> list[ScoredRow]:
-    found = {name: estimate_contrast(row, arms, settings, range_) for name, row in rows.items()}
-    return [row for name, spec in found.items() if not isinstance(spec, str) for row in average_units(spec, arms, name)]
+    estimates = {name: estimate_contrast(row, arms, settings, range_) for name, row in rows.items()}
+    return [row for name, spec in estimates.items() if not isinstance(spec, str) for row in average_units(spec, arms, name)]
 
 
 def build_effect(name: str, reading: UnitRows, settings: ContrastSettings, published: Published | None) -> Effect:
@@ -350,7 +350,7 @@ def adjust_by_holm(effects: Sequence[Effect], kept: Sequence[bool]) -> list[Effe
     # the first.
     every = dict(_adjust(enumerate(effects)))
     inner = dict(_adjust((place, effect) for place, effect in enumerate(effects) if kept[place]))
-    return [replace(one, p_holm=inner.get(place), p_holm_all=every.get(place)) for place, one in enumerate(effects)]
+    return [replace(effect, p_holm=inner.get(place), p_holm_all=every.get(place)) for place, effect in enumerate(effects)]
 
 
 def _adjust(effects: Iterable[tuple[int, Effect]]) -> Iterable[tuple[int, float | None]]:
@@ -380,7 +380,7 @@ def _divide(numerators: Mapping[str, float], denominators: Mapping[str, float], 
     common = [unit for unit in numerators if unit in denominators]
     if not common:
         return None
-    numerator, denominator = (np.array([one[unit] for unit in common]) for one in (numerators, denominators))
+    numerator, denominator = (np.array([means[unit] for unit in common]) for means in (numerators, denominators))
     return _take_from_one(fieller(numerator, denominator, level=settings.level))
 
 

@@ -16,7 +16,6 @@ from audit.endpoints.model_answers import (
     NotAMessageError,
     as_object,
     as_text,
-    check_address,
     check_headers,
     check_storable,
     name_kind,
@@ -34,7 +33,7 @@ from registry.records.specification import ModelApi
 # the digest of what it sent with each answer. Cost: the run folder shows the request in the words of the Messages API.
 
 ADDRESS = "OPENAI_BASE_URL"
-_HEADERS = "OPENAI_CUSTOM_HEADERS"
+HEADERS = "OPENAI_CUSTOM_HEADERS"
 """Headers that the SDK adds to every request, one a line."""
 _OWN_HOSTS = (".openai.com", ".openai.azure.com")
 _ONLY_MESSAGES = ("api_version", "betas", "thinking")
@@ -64,17 +63,32 @@ class ChatEndpoint(Endpoint):
     path = "/chat/completions"
     models_path = "/models"
 
-    def __init__(self, open_client: Any, sdk: ModuleType, *, max_tokens_field: str, headers: Mapping[str, Any], **common: Any) -> None:
+    def __init__(
+        self, open_client: Any, sdk: ModuleType, *, max_tokens_field: str, headers: Mapping[str, Any], is_own: bool, **common: Any
+    ) -> None:
         super().__init__(open_client, sdk, **common)
         self.max_tokens_field = max_tokens_field
         self.headers = headers
+        # `top_k` is an addition of other servers (`_SAME`).
+        self.unknown_parameters = frozenset({"top_k"}) if is_own else frozenset()
 
     async def _send(self, body: Mapping[str, Json]) -> EndpointAnswer:
-        content = canonical_bytes(write_chat_body(body, max_tokens_field=self.max_tokens_field))
+        content = canonical_bytes(self.write_body(body))
         return await self._post(content, partial(read_completion, sent=hashlib.sha256(content).hexdigest()))
 
+    def write_body(self, body: Mapping[str, Json]) -> dict[str, Json]:
+        """Return *body* in the words of chat completions."""
+        return write_chat_body(body, max_tokens_field=self.max_tokens_field)
+
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:
+        """Return the message in *document*, with the digest of *body* as a batch sent it; raises NotAMessageError."""
+        return read_completion(document, sent=hashlib.sha256(canonical_bytes(self.write_body(body))).hexdigest())
+
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
-        return ModelFacts(id=document["id"])
+        # Gateways such as OpenRouter list what a model takes; OpenAI, vLLM, llama.cpp and Ollama do not.
+        listed = document.get("supported_parameters")
+        is_list = isinstance(listed, list) and all(isinstance(name, str) for name in listed)
+        return ModelFacts(id=document["id"], parameters=tuple(listed) if isinstance(listed, list) and is_list else None)
 
     def _read_error(self, error: Any) -> object:
         """The SDK keeps only what is under `error`, and the form of the whole shows which API was spoken."""
@@ -96,14 +110,13 @@ def open_chat(policy: Policy, environ: Mapping[str, str], *, key: str, key_name:
     """
     check_chat_policy(policy)
     advice = "take it out; policy.key names the variable with the key"
-    check_headers(environ.get(_HEADERS, ""), own=("openai-", "authorization"), advice=advice, where=_HEADERS)
+    check_headers(environ.get(HEADERS, ""), own=("openai-", "authorization"), advice=advice, where=HEADERS)
     address = find_chat_address(policy, environ)
-    check_address(address, api=ModelApi.OPENAI_CHAT, where="policy.base_url" if policy.base_url else ADDRESS)
     try:
         import openai
     except ModuleNotFoundError as error:
-        found = "`api: openai-chat` needs the library openai, which is not installed"
-        raise UnavailableError(Fault("client-missing", "policy.api", found, advice="pip install 'caveat[openai]'")) from error
+        problem = "`api: openai-chat` needs the library openai, which is not installed"
+        raise UnavailableError(Fault("client-missing", "policy.api", problem, advice="pip install 'caveat[openai]'")) from error
 
     parts = urlsplit(address)
     base = address if parts.path.strip("/") else f"{address.rstrip('/')}/v1"
@@ -119,7 +132,7 @@ def open_chat(policy: Policy, environ: Mapping[str, str], *, key: str, key_name:
 
     field = policy.max_tokens_field or ("max_completion_tokens" if is_own else "max_tokens")
     common = {"key": key, "key_name": key_name, "timeout_s": timeout_s}
-    return ChatEndpoint(open_client, openai, max_tokens_field=field, headers=headers, **common)
+    return ChatEndpoint(open_client, openai, max_tokens_field=field, headers=headers, is_own=is_own, **common)
 
 
 def find_chat_address(policy: Policy, environ: Mapping[str, str]) -> str:
@@ -206,8 +219,8 @@ def read_completion(document: object, *, sent: str) -> ModelMessage:
     Raises:
         NotAMessageError: it is no chat completion: no object, without model or choice, or with counts or texts that cannot be.
     """
-    found = as_object(document, "the answer")
-    choices = found.get("choices")
+    completion = as_object(document, "the answer")
+    choices = completion.get("choices")
     if not isinstance(choices, list) or not choices:
         raise NotAMessageError(f"expected a list of choices, found {name_kind(choices)}")
     choice = as_object(choices[0], "choices[0]")
@@ -217,15 +230,15 @@ def read_completion(document: object, *, sent: str) -> ModelMessage:
     logprobs = choice.get("logprobs")
     check_storable([blocks, logprobs], "the message")
     return ModelMessage(
-        id=as_text(found.get("id"), "id", required=False),
-        model=as_text(found.get("model"), "model") or "",
+        id=as_text(completion.get("id"), "id", required=False),
+        model=as_text(completion.get("model"), "model") or "",
         content=tuple(blocks),
         stop_reason="refusal" if message.get("refusal") else STOP_REASONS.get(finish or "", finish),
-        usage=_read_usage(found),
+        usage=_read_usage(completion),
         details=CompletionDetails(
             sent=sent,
             finish_reason=finish,
-            system_fingerprint=as_text(found.get("system_fingerprint"), "system_fingerprint", required=False),
+            system_fingerprint=as_text(completion.get("system_fingerprint"), "system_fingerprint", required=False),
             logprobs=dict(logprobs) if isinstance(logprobs, Mapping) else None,
         ),
     )
@@ -257,9 +270,9 @@ def _read_usage(document: Mapping[str, Any]) -> Usage:
     tier = as_text(document.get("service_tier"), "service_tier", required=False)
     if document.get("usage") is None:
         return Usage(service_tier=tier)
-    found = as_object(document["usage"], "usage")
-    prompt, output = (read_count(found.get(name), f"usage.{name}") for name in ("prompt_tokens", "completion_tokens"))
-    details = found.get("prompt_tokens_details")
+    usage = as_object(document["usage"], "usage")
+    prompt, output = (read_count(usage.get(name), f"usage.{name}") for name in ("prompt_tokens", "completion_tokens"))
+    details = usage.get("prompt_tokens_details")
     cached = read_count(details.get("cached_tokens"), "cached_tokens") if isinstance(details, Mapping) else None
     # `prompt_tokens` counts the whole input; the records count what was read from a cache apart.
     fresh = prompt if prompt is None or cached is None else max(0, prompt - cached)

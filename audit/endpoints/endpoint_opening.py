@@ -2,12 +2,14 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
+from urllib.parse import urlsplit
 
+from audit.endpoints import chat_completions, messages_api
 from audit.endpoints.chat_completions import ChatEndpoint, check_chat_policy, find_chat_address, open_chat
-from audit.endpoints.messages_api import KEY, SAMPLING, WITHOUT_SAMPLING, choose_version, open_messages
-from audit.endpoints.model_answers import is_loopback
+from audit.endpoints.messages_api import KEY, SAMPLING, WITHOUT_SAMPLING, choose_version, find_messages_address, open_messages
+from audit.endpoints.model_answers import ModelFacts, check_address, is_loopback
 from audit.endpoints.model_endpoint import OPENAI_KEY, Endpoint
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.replay_run import Policy, Probe
@@ -16,19 +18,27 @@ from registry.records.specification import NO_KEY, JudgeScorer, ModelApi
 _KEY_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
-def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600.0) -> Endpoint:
+_PROVIDERS = frozenset({"api.anthropic.com", "api.openai.com"})
+
+
+def open_endpoint(
+    policy: Policy, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600.0, send_key_to: Collection[str] = ()
+) -> Endpoint:
     """Return the endpoint of *policy*; nothing is sent yet.
 
     Args:
         environ: where the key is (`policy.key`, else ANTHROPIC_API_KEY or OPENAI_API_KEY) and, when the policy names none, the address.
         timeout_s: seconds that one request may take; streamed ones: seconds without a byte.
+        send_key_to: hosts (`gateway.example.org`, `10.0.0.7:8000`) that the user allows to get the key, where the policy names them.
 
     Raises:
         UnavailableError: there is no key, or the library of the API is not installed.
-        InputError: the address is none, or the policy says what the API does not take.
+        InputError: the address is none, or the policy says what the API does not take; `key-not-allowed`, the policy names an address
+            that the key may not go to.
     """
     check_policy(policy)
     key_name, key = _find_key(policy, environ)
+    _check_destination(policy, environ, key_name=key_name, allowed=send_key_to)
     if get_api(policy) is ModelApi.OPENAI_CHAT:
         return open_chat(policy, environ, key=key, key_name=key_name, timeout_s=timeout_s)
     return open_messages(policy, environ, key=key, key_name=key_name, timeout_s=timeout_s)
@@ -40,7 +50,7 @@ def get_api(policy: Policy) -> ModelApi:
 
 
 def follow_policy(policy: Policy, wanted: JudgeScorer | Probe) -> Policy:
-    """Return how a judge or classifier is asked whose replay has *policy*."""
+    """Return how a judge or classifier is asked with *policy* in its replay."""
     # Transcripts go nowhere that the replay did not go, unless asked for. At the replay's own address its API and its key hold.
     is_there = wanted.base_url in (None, policy.base_url)
     return Policy(
@@ -53,7 +63,7 @@ def follow_policy(policy: Policy, wanted: JudgeScorer | Probe) -> Policy:
     )
 
 
-def check_policy(policy: Policy, *, batch: bool = False) -> None:
+def check_policy(policy: Policy) -> None:
     """Return when the API can be asked as *policy* says; needs neither key nor endpoint.
 
     Raises:
@@ -61,19 +71,16 @@ def check_policy(policy: Policy, *, batch: bool = False) -> None:
     """
     # A key in the file would be in every recording, so only the name of a variable is taken, and what was written is not repeated.
     if policy.key not in (None, NO_KEY) and not _KEY_NAME.fullmatch(policy.key or ""):
-        found = "is not the name of an environment variable; a key itself is never in a file"
-        raise InputError(Fault("not-valid", "policy.key", found, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
+        problem = "is not the name of an environment variable; a key itself is never in a file"
+        raise InputError(Fault("not-valid", "policy.key", problem, advice=f"write the variable's name, such as {OPENAI_KEY}, or {NO_KEY}"))
     match get_api(policy):
         case ModelApi.OPENAI_CHAT:
             check_chat_policy(policy)
-            if batch:
-                found = "batches of the OpenAI API are not supported; only those of the Messages API are"
-                raise InputError(Fault("batch-refused", "policy.api", found, advice="leave --batch out: the calls are made one by one"))
         case ModelApi.MESSAGES:
             choose_version(policy)
             if policy.key == NO_KEY:
-                found = "the client of the Messages API sends no request without a key"
-                raise InputError(Fault("not-valid", "policy.key", found, advice=f"leave it out, and set {KEY}=any for a local server"))
+                problem = "the client of the Messages API sends no request without a key"
+                raise InputError(Fault("not-valid", "policy.key", problem, advice=f"leave it out, and set {KEY}=any for a local server"))
 
 
 def _find_key(policy: Policy, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -97,14 +104,64 @@ def _find_key(policy: Policy, environ: Mapping[str, str]) -> tuple[str, str]:
     return name, key
 
 
+# A replay file may come from a stranger, and names both the address and the variable with the key. So a secret of the environment goes
+# only to the provider itself, to this machine, to the address that the environment names too, and to hosts that the user allows for this
+# call. `registry.cfg` cannot allow one: it lies in the current folder, and may come from the same stranger as the replay.
+
+
+def _check_destination(policy: Policy, environ: Mapping[str, str], *, key_name: str, allowed: Collection[str]) -> None:
+    """Return when the environment's secrets may go to the address of *policy*; raises InputError."""
+    is_chat = get_api(policy) is ModelApi.OPENAI_CHAT
+    headers = chat_completions.HEADERS if is_chat else messages_api.HEADERS
+    secrets = [name for name in (key_name, headers) if name != NO_KEY and environ.get(name, "").strip()]
+    address = find_chat_address(policy, environ) if is_chat else find_messages_address(policy, environ)
+    check_address(address, api=get_api(policy), where=_name_place(policy))
+    if policy.base_url is None or not secrets or is_loopback(address):
+        return
+    parts = urlsplit(address)
+    is_provider = parts.scheme == "https" and parts.hostname in _PROVIDERS and parts.port in (None, 443)
+    if is_provider or any(_is_host_of(host, address) for host in allowed):
+        return
+    problem = f"names {parts.netloc}, and {' and '.join(secrets)} from your environment would be sent there; nothing was sent"
+    advice = f"if you trust this server, add --send-key-to {parts.netloc}, or set CAVEAT_SEND_KEY_TO={parts.netloc}"
+    if is_chat and headers not in secrets:
+        advice += f"; if it needs no key, set `key: {NO_KEY}` in the policy"
+    raise InputError(Fault("key-not-allowed", "policy.base_url", problem, advice=advice))
+
+
+def _is_host_of(host: str, address: str) -> bool:
+    """Return whether *host* (`name`, `name:port`, or an address) is where *address* leads; without a port, every port is meant."""
+    try:
+        wanted, parts = urlsplit(host if "://" in host else f"//{host}"), urlsplit(address)
+        return wanted.hostname == parts.hostname and wanted.port in (None, parts.port)
+    except ValueError:
+        return False
+
+
+def _name_place(policy: Policy) -> str:
+    if policy.base_url:
+        return "policy.base_url"
+    return chat_completions.ADDRESS if get_api(policy) is ModelApi.OPENAI_CHAT else messages_api.ADDRESS
+
+
 # What provenance says of the endpoint and of sampling.
 
 
-def describe_sampling(policy: Policy, *, api_version: str) -> dict[str, str]:
-    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it."""
-    is_chat = get_api(policy) is ModelApi.OPENAI_CHAT
-    unset = "default" if is_chat or api_version < WITHOUT_SAMPLING else "not settable"
-    return {name: unset if getattr(policy, name) is None else str(getattr(policy, name)) for name in SAMPLING}
+def describe_sampling(policy: Policy, endpoint: Endpoint, facts: ModelFacts) -> dict[str, str]:
+    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it.
+
+    A parameter that the policy does not set is not settable where the version of the Messages API refuses it, where the host has none of
+    this name, or where the endpoint lists what its model takes and this is not in the list. Other servers use their default.
+    """
+    refuses_all = endpoint.api is ModelApi.MESSAGES and endpoint.api_version >= WITHOUT_SAMPLING
+
+    def describe(name: str) -> str:
+        if (value := getattr(policy, name)) is not None:
+            return str(value)
+        is_unlisted = facts.parameters is not None and name not in facts.parameters
+        return "not settable" if refuses_all or name in endpoint.unknown_parameters or is_unlisted else "default"
+
+    return {name: describe(name) for name in SAMPLING}
 
 
 def describe_client(endpoint: Endpoint) -> dict[str, str]:

@@ -14,7 +14,6 @@ from audit.endpoints.model_answers import (
     RequestTrouble,
     as_object,
     as_text,
-    check_address,
     check_headers,
     name_kind,
     read_block,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 KEY = "ANTHROPIC_API_KEY"
 ADDRESS = "ANTHROPIC_BASE_URL"
-_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 """Headers that the SDK adds to every request, one a line."""
 SAMPLING_VERSION = "2023-06-01"
 """The API version under which sampling parameters can still be sent."""
@@ -71,9 +70,18 @@ class MessagesEndpoint(Endpoint):
             return await self._guard(self._send_streaming(body), _LONGEST_STREAM_S)
         return await self._post(canonical_bytes(body), read_message)
 
+    def write_body(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return *body*: it is in the words of this API."""
+        return body
+
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:  # noqa: ARG002 - the other API's needs it
+        """Return the message in *document*; raises NotAMessageError."""
+        return read_message(document)
+
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         names = ("display_name", "lifecycle", "deprecated_at", "retires_at")
-        return ModelFacts(id=document["id"], **{name: text_or_none(document.get(name)) for name in names})
+        texts: dict[str, Any] = {name: text_or_none(document.get(name)) for name in names}
+        return ModelFacts(id=document["id"], **texts)
 
     async def _send_streaming(self, body: Mapping[str, Json]) -> EndpointAnswer:
         started = time.perf_counter()
@@ -110,11 +118,10 @@ def open_messages(policy: Policy, environ: Mapping[str, str], *, key: str, key_n
     """
     version = choose_version(policy)
     own = "take it out; policy.betas and policy.api_version say the same, and are kept"
-    check_headers(environ.get(_HEADERS, ""), own=("anthropic-",), advice=own, where=_HEADERS)
+    check_headers(environ.get(HEADERS, ""), own=("anthropic-",), advice=own, where=HEADERS)
     import anthropic
 
-    address = policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
-    check_address(address, api=ModelApi.MESSAGES, where="policy.base_url" if policy.base_url else ADDRESS)
+    address = find_messages_address(policy, environ)
     build_client = build_http_client(anthropic, address, timeout_s)
 
     def open_client() -> anthropic.AsyncAnthropic:
@@ -122,6 +129,11 @@ def open_messages(policy: Policy, environ: Mapping[str, str], *, key: str, key_n
 
     common = {"key": key, "key_name": key_name, "timeout_s": timeout_s}
     return MessagesEndpoint(open_client, anthropic, version=version, betas=policy.betas, **common)
+
+
+def find_messages_address(policy: Policy, environ: Mapping[str, str]) -> str:
+    """Return the address of *policy*, as it is written."""
+    return policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
 
 
 def choose_version(policy: Policy) -> str | None:
@@ -141,9 +153,9 @@ def choose_version(policy: Policy) -> str | None:
         return policy.api_version
     if policy.api_version is None:
         return SAMPLING_VERSION
-    found = f"cannot be set under API version {policy.api_version}"
+    problem = f"cannot be set under API version {policy.api_version}"
     advice = f"leave it out (the endpoint's default), or set policy.api_version: '{SAMPLING_VERSION}'"
-    raise InputError([Fault("sampling-not-settable", f"policy.{name}", found, advice=advice) for name in wanted])
+    raise InputError([Fault("sampling-not-settable", f"policy.{name}", problem, advice=advice) for name in wanted])
 
 
 # What an endpoint answered, read with care: a document or a stream of events becomes one message, or is no message at all.
@@ -155,16 +167,16 @@ def read_message(document: object) -> ModelMessage:
     Raises:
         NotAMessageError: it is none: no object, without model or content, or with blocks or counts that cannot be.
     """
-    found = as_object(document, "the answer")
-    content = found.get("content")
+    message = as_object(document, "the answer")
+    content = message.get("content")
     if not isinstance(content, list):
         raise NotAMessageError(f"expected a list of blocks as content, found {name_kind(content)}")
     return ModelMessage(
-        id=as_text(found.get("id"), "id", required=False),
-        model=as_text(found.get("model"), "model") or "",
+        id=as_text(message.get("id"), "id", required=False),
+        model=as_text(message.get("model"), "model") or "",
         content=tuple(read_block(block, f"content[{place}]") for place, block in enumerate(content)),
-        stop_reason=as_text(found.get("stop_reason"), "stop_reason", required=False),
-        usage=_read_usage(found.get("usage")),
+        stop_reason=as_text(message.get("stop_reason"), "stop_reason", required=False),
+        usage=_read_usage(message.get("usage")),
     )
 
 
@@ -183,20 +195,20 @@ class MessageAssembly:
         Raises:
             NotAMessageError: it is no event.
         """
-        found = as_object(event, "an event of the stream")
-        match found.get("type"):
+        fields = as_object(event, "an event of the stream")
+        match fields.get("type"):
             case "message_start":
-                self._message = dict(as_object(found.get("message"), "message_start"))
+                self._message = dict(as_object(fields.get("message"), "message_start"))
             case "content_block_start":
-                self._blocks[_as_index(found)] = dict(as_object(found.get("content_block"), "content_block_start"))
+                self._blocks[_as_index(fields)] = dict(as_object(fields.get("content_block"), "content_block_start"))
             case "content_block_delta":
-                self._extend(_as_index(found), as_object(found.get("delta"), "content_block_delta"))
+                self._extend(_as_index(fields), as_object(fields.get("delta"), "content_block_delta"))
             case "message_delta":
-                self._message.update(as_object(found.get("delta"), "message_delta"))
-                usage = found.get("usage")
+                self._message.update(as_object(fields.get("delta"), "message_delta"))
+                usage = fields.get("usage")
                 if isinstance(usage, Mapping):
-                    told = {name: count for name, count in usage.items() if count is not None}
-                    self._message["usage"] = {**(self._message.get("usage") or {}), **told}
+                    counts = {name: count for name, count in usage.items() if count is not None}
+                    self._message["usage"] = {**(self._message.get("usage") or {}), **counts}
             case "message_stop":
                 self._ended = True
             case _:
@@ -230,9 +242,9 @@ class MessageAssembly:
 def _read_usage(value: object) -> Usage:
     if value is None:
         return Usage()
-    found = as_object(value, "usage")
-    counts = {name: read_count(found.get(name), f"usage.{name}") for name in _COUNTS}
-    return Usage(**counts, service_tier=as_text(found.get("service_tier"), "usage.service_tier", required=False))
+    usage = as_object(value, "usage")
+    counts = {name: read_count(usage.get(name), f"usage.{name}") for name in _COUNTS}
+    return Usage(**counts, service_tier=as_text(usage.get("service_tier"), "usage.service_tier", required=False))
 
 
 def _as_index(event: Mapping[str, Any]) -> int:

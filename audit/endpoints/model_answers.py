@@ -42,12 +42,12 @@ class ModelMessage:
 
 def read_block(block: object, where: str) -> dict[str, Any]:
     """Return *block*, which can be kept; raises NotAMessageError for one that cannot."""
-    found = dict(as_object(block, where))
-    kind = as_text(found.get("type"), f"{where}.type")
+    content_block = dict(as_object(block, where))
+    kind = as_text(content_block.get("type"), f"{where}.type")
     if kind in ("text", "thinking"):
-        as_text(found.get(kind), f"{where}.{kind}")
-    check_storable(found, where)
-    return found
+        as_text(content_block.get(kind), f"{where}.{kind}")
+    check_storable(content_block, where)
+    return content_block
 
 
 def check_storable(value: Any, where: str) -> None:
@@ -116,7 +116,7 @@ class RateQuota:
 
 
 def read_quotas(headers: Mapping[str, str]) -> tuple[RateQuota, ...]:
-    """Return the rate limits that *headers* tell of, by either API's names; those that cannot be read are not there."""
+    """Return the rate limits in *headers*, by either API's names; those that cannot be read are not there."""
     quotas = []
     for kind in ("requests", "tokens", "input-tokens", "output-tokens"):
         # `anthropic-ratelimit-tokens-limit` is `x-ratelimit-limit-tokens` in the other API. A gateway may send both: the first counts.
@@ -182,7 +182,7 @@ def check_address(address: str, *, api: ModelApi, where: str) -> None:
         raise InputError(Fault("bad-endpoint", where, "is not a web address: host or port cannot be read")) from error
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(Fault("bad-endpoint", where, "expected an address that begins with https:// or http:// and names a machine"))
-    faults = [Fault("bad-endpoint", where, found, advice=advice) for found, advice in _find_faults(parts, api)]
+    faults = [Fault("bad-endpoint", where, problem, advice=advice) for problem, advice in _find_faults(parts, api)]
     if faults:
         raise InputError(faults)
 
@@ -323,7 +323,7 @@ _STATUSES |= {"request_too_large": 413, "rate_limit_error": 429, "api_error": 50
 
 
 def classify_status(status: int, type_: str | None) -> tuple[int, RequestTrouble]:
-    """Return status and kind of the error that an endpoint told; one told under a success is known by its *type_*."""
+    """Return status and kind of the error that an endpoint returned; one returned under a success is known by its *type_*."""
     if 200 <= status < 300:
         status = _STATUSES.get(type_ or "", 500)
     # An account without money is told as a rate limit, and no wait helps.
@@ -394,3 +394,5 @@ class ModelFacts:
     retires_at: str | None = None
     note: str | None = None
     """Why nothing is known, where the endpoint lists no models."""
+    parameters: tuple[str, ...] | None = None
+    """The names of the parameters that it takes."""

@@ -59,6 +59,8 @@ class Endpoint(ABC):
     """Where a message is asked for, after the base address."""
     models_path: ClassVar[str]
     """Where models are listed."""
+    unknown_parameters: frozenset[str] = frozenset()
+    """Sampling parameters that this host has none of; of an unknown host, none is known to be so."""
 
     def __init__(self, open_client: Callable[[], Any], sdk: ModuleType, *, key: str, key_name: str, timeout_s: float) -> None:
         self._open_client = open_client
@@ -110,6 +112,14 @@ class Endpoint(ABC):
         """Return the answer to *body*; raises ModelError."""
 
     @abstractmethod
+    def write_body(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return *body*, a request in the form of the Messages API, in the words of this API."""
+
+    @abstractmethod
+    def read_answer(self, document: object, body: Mapping[str, Json]) -> ModelMessage:
+        """Return the message in *document*, a batch's answer to *body*; raises NotAMessageError."""
+
+    @abstractmethod
     def _read_facts(self, document: Mapping[str, Any]) -> ModelFacts:
         """Return what *document*, an answer about one model, says of it."""
 
@@ -125,25 +135,35 @@ class Endpoint(ABC):
         if model.endswith("-latest") and not allow_alias:
             raise _refuse_alias(model, "another version whenever one is released")
         try:
-            found = orjson.loads((await self.request("GET", f"{self.models_path}/{quote(model, safe='')}")).content)
+            document = orjson.loads((await self.request("GET", f"{self.models_path}/{quote(model, safe='')}")).content)
         except (ModelError, orjson.JSONDecodeError) as error:
             return self._explain_silence(model, error)
-        if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+        if not isinstance(document, dict) or not isinstance(document.get("id"), str):
             return ModelFacts(id=model, note="the endpoint describes no models")
-        if found["id"] != model and not allow_alias:
-            raise _refuse_alias(model, found["id"])
-        return self._read_facts(found)
+        if document["id"] != model and not allow_alias:
+            raise _refuse_alias(model, document["id"])
+        return self._read_facts(document)
 
     async def request(self, method: str, path: str, *, body: Mapping[str, Json] | None = None) -> "httpx2.Response":
         """Return the answer to one HTTP request of another kind (models, batches), read whole; raises ModelError."""
         import httpx2
 
-        asked: Awaitable[httpx2.Response]
+        request: Awaitable[httpx2.Response]
         if method == "GET":
-            asked = self._client.get(path, cast_to=httpx2.Response, options=self._options())
+            request = self._client.get(path, cast_to=httpx2.Response, options=self._options())
         else:
             content = None if body is None else canonical_bytes(body)
-            asked = self._client.post(path, cast_to=httpx2.Response, content=content, options=self._options())
+            request = self._client.post(path, cast_to=httpx2.Response, content=content, options=self._options())
+        return await self._guard(request, self.timeout_s)
+
+    async def upload(self, path: str, *, fields: Mapping[str, str], name: str, content: bytes) -> "httpx2.Response":
+        """Return the answer to a file that is sent as a form with *fields*; raises ModelError."""
+        import httpx2
+
+        options = self._options()
+        options["headers"] = {**options["headers"], "Content-Type": "multipart/form-data"}
+        files = [("file", (name, content, "application/jsonl"))]
+        asked = self._client.post(path, cast_to=httpx2.Response, body=dict(fields), files=files, options=options)
         return await self._guard(asked, self.timeout_s)
 
     async def read_lines(self, path: str) -> AsyncIterator[bytes]:
@@ -195,13 +215,13 @@ class Endpoint(ABC):
 
         started = time.perf_counter()
         with self._borrow() as client:
-            asked = client.post(self.path, cast_to=httpx2.Response, content=content, options=self._options())
-            response = await self._guard(asked, self.timeout_s)
+            request = client.post(self.path, cast_to=httpx2.Response, content=content, options=self._options())
+            response = await self._guard(request, self.timeout_s)
         latency_s = time.perf_counter() - started
         try:
             document = orjson.loads(response.content)
             if isinstance(document, dict) and isinstance(document.get("error"), dict | str):
-                raise self._classify_told(response.status_code, document, response.headers)
+                raise self._classify_error_body(response.status_code, document, response.headers)
             message = read(document)
         except (NotAMessageError, orjson.JSONDecodeError) as error:
             raise self._refuse_answer(response, error) from error
@@ -216,33 +236,33 @@ class Endpoint(ABC):
             latency_s=latency_s,
         )
 
-    async def _guard(self, asked: Awaitable[_Got], limit_s: float) -> _Got:
-        """Await *asked*; whatever goes wrong becomes one kind of error, without the key."""
+    async def _guard(self, request: Awaitable[_Got], limit_s: float) -> _Got:
+        """Await *request*; whatever goes wrong becomes one kind of error, without the key."""
         import httpx2
 
         try:
             async with asyncio.timeout(limit_s):
-                return await asked
+                return await request
         except (self._sdk.APITimeoutError, TimeoutError, httpx2.TimeoutException) as error:
             raise ModelError(RequestTrouble.TIME_OUT, f"no answer within {limit_s:g} s") from error
         except self._sdk.APIStatusError as error:
-            raise self._classify_told(error.response.status_code, self._read_error(error), error.response.headers) from error
+            raise self._classify_error_body(error.response.status_code, self._read_error(error), error.response.headers) from error
         except (self._sdk.APIConnectionError, httpx2.HTTPError) as error:
             raise self._classify_connection(error) from error
         except self._sdk.APIError as error:
             raise ModelError(RequestTrouble.BAD_ANSWER, self.redact(str(error))) from error
 
-    def _classify_told(self, status: int, body: object, headers: Mapping[str, str]) -> ModelError:
+    def _classify_error_body(self, status: int, body: object, headers: Mapping[str, str]) -> ModelError:
         """Return the error that an endpoint tells in *body*, also where it does so in a stream, or in an answer, that began well."""
-        told = read_error_body(body)
-        status, trouble = classify_status(status, told.type)
+        error_body = read_error_body(body)
+        status, trouble = classify_status(status, error_body.type)
         # Cut after the key is taken out: half a key is no longer found.
-        text = self.redact(told.message or f"HTTP {status} without an explanation")[: None if told.type else LONGEST_BODY]
+        text = self.redact(error_body.message or f"HTTP {status} without an explanation")[: None if error_body.type else LONGEST_BODY]
         # A parameter that the server does not know, or not with this value, is the policy's fault and not that of one call.
-        if trouble is RequestTrouble.NOT_ACCEPTED and told.code in _REFUSED_PARAMETER and told.parameter:
+        if trouble is RequestTrouble.NOT_ACCEPTED and error_body.code in _REFUSED_PARAMETER and error_body.parameter:
             trouble = RequestTrouble.PARAMETER_REFUSED
-        type_, parameter = (self.redact(text or "") or None for text in (told.type, told.parameter))
-        return ModelError(trouble, text, type_=type_, status=status, headers=headers, parameter=parameter, api=told.api)
+        type_, parameter = (self.redact(text or "") or None for text in (error_body.type, error_body.parameter))
+        return ModelError(trouble, text, type_=type_, status=status, headers=headers, parameter=parameter, api=error_body.api)
 
     def _classify_connection(self, error: BaseException) -> ModelError:
         import httpx2
@@ -303,8 +323,8 @@ class Endpoint(ABC):
         if spoken is not None:
             text = f"this server speaks {_NAMES[spoken]}: set `api: {spoken.value}`"
         else:
-            told = "it answers with a web page" if error.message.startswith("<") else error.message
-            text = f"this address speaks neither the Messages API nor the OpenAI API: {told}"
+            reply = "it answers with a web page" if error.message.startswith("<") else error.message
+            text = f"this address speaks neither the Messages API nor the OpenAI API: {reply}"
         return ModelError(RequestTrouble.WRONG_API, text, status=error.status, api=spoken)
 
 
@@ -325,7 +345,8 @@ def build_http_client(sdk: Any, address: str, timeout_s: float) -> Callable[[], 
     import httpx2
 
     # A proxy that the environment names is for the world outside, and cannot reach this machine's own loopback.
-    direct: Any = {f"all://{httpx2.URL(address).host}": None} if is_loopback(address) else {}
+    host = httpx2.URL(address).host
+    direct: Any = {f"all://[{host}]" if ":" in host else f"all://{host}": None} if is_loopback(address) else {}
     verify = httpx2.create_ssl_context()  # made once: reading the certificates takes 25 ms
     limits = httpx2.Limits(max_connections=2 * _POOL, max_keepalive_connections=2 * _POOL)
     timeout = httpx2.Timeout(timeout_s, connect=10.0)
@@ -351,38 +372,38 @@ def build_ending(endpoint: Endpoint, model: str, error: ModelError) -> CaveatErr
 
 
 def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError:
-    """Return the error that ends a run whose key the endpoint does not take."""
+    """Return the error that ends a run with a key that the endpoint refuses."""
     if endpoint.key_name == NO_KEY:
-        found = f"the endpoint wants a key, and none was sent (HTTP {error.status}): {error.message}"
+        problem = f"the endpoint wants a key, and none was sent (HTTP {error.status}): {error.message}"
         advice = f"name the environment variable that holds it, such as `key: {OPENAI_KEY}`"
     else:
-        found = f"the endpoint does not take the key in {endpoint.key_name} (HTTP {error.status}): {error.message}"
+        problem = f"the endpoint does not take the key in {endpoint.key_name} (HTTP {error.status}): {error.message}"
         advice = f"check {endpoint.key_name}, and that it is a key for this endpoint"
     if error.api not in (None, endpoint.api):
         advice += f"; the error is in the form of {_NAMES[error.api]}: if the server speaks it, set `api: {error.api.value}`"
-    return UnavailableError(Fault("api-key-refused", endpoint.base_url, found, advice=advice))
+    return UnavailableError(Fault("api-key-refused", endpoint.base_url, problem, advice=advice))
 
 
 def build_unknown_model(endpoint: Endpoint, model: str, error: ModelError) -> InputError:
-    """Return the error that ends a run whose model the endpoint does not know."""
-    found = f"the endpoint does not know the model {model} (HTTP {error.status}): {error.message}"
-    return InputError(Fault("endpoint-model-unknown", endpoint.base_url, found))
+    """Return the error that ends a run with a model that the endpoint does not know."""
+    problem = f"the endpoint does not know the model {model} (HTTP {error.status}): {error.message}"
+    return InputError(Fault("endpoint-model-unknown", endpoint.base_url, problem))
 
 
 def build_unreachable(endpoint: Endpoint, error: ModelError) -> UnavailableError:
-    """Return the error that ends a run whose endpoint does not answer."""
-    found = f"the endpoint does not answer ({error.trouble.value}): {error.message}"
-    return UnavailableError(Fault("endpoint-unreachable", endpoint.base_url, found))
+    """Return the error that ends a run with an endpoint that does not answer."""
+    problem = f"the endpoint does not answer ({error.trouble.value}): {error.message}"
+    return UnavailableError(Fault("endpoint-unreachable", endpoint.base_url, problem))
 
 
 def _build_wrong_api(endpoint: Endpoint, error: ModelError) -> InputError:
     """Return the error that ends a run whose address speaks another API."""
-    found = f"the request of `api: {endpoint.api.value}` was not understood (HTTP {error.status}); {error.message}"
+    problem = f"the request of `api: {endpoint.api.value}` was not understood (HTTP {error.status}); {error.message}"
     spoken = error.api
     advice = (
         f"set `api: {spoken.value}` in the policy" if spoken else "check base_url: it is the address that /v1 or its paths are added to"
     )
-    return InputError(Fault("wrong-api", endpoint.base_url, found, advice=advice))
+    return InputError(Fault("wrong-api", endpoint.base_url, problem, advice=advice))
 
 
 def _build_parameter_refused(endpoint: Endpoint, error: ModelError) -> InputError:
@@ -392,8 +413,8 @@ def _build_parameter_refused(endpoint: Endpoint, error: ModelError) -> InputErro
         advice = f"set `max_tokens_field: {other}` in the policy; the run folder stays valid"
     else:
         advice = "leave it out of the policy and use a new run folder; provenance then says that the endpoint's default holds"
-    found = f"the endpoint does not take the parameter {error.parameter} (HTTP {error.status}): {error.message}"
-    return InputError(Fault("parameter-refused", endpoint.base_url, found, advice=advice))
+    problem = f"the endpoint does not take the parameter {error.parameter} (HTTP {error.status}): {error.message}"
+    return InputError(Fault("parameter-refused", endpoint.base_url, problem, advice=advice))
 
 
 def _refuse_alias(model: str, meant: str) -> InputError:

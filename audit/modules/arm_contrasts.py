@@ -11,15 +11,15 @@ from audit.errors import DesignError
 from audit.modules.score_sides import (
     DEFAULT_SPEC,
     ScoredArm,
+    build_arm_summaries,
     build_arms,
-    check_asked,
+    check_contrast_requests,
     check_range,
     drop_ablations,
     find_arm,
     find_weights,
     name_files,
     split_judges,
-    summarise_arms,
     warn_of_arms,
     warn_of_clusters,
     warn_of_contrast,
@@ -109,9 +109,9 @@ class _ContrastQuestion:
 def contrast(
     table: ScoreTable, plan: Plan, contrast_requests: Sequence[ContrastRequest], *, range_: tuple[float, float], pointwise: bool = False
 ) -> Contrasts:
-    """Return the contrasts *asked* for, in that order, with p-values adjusted by Holm's rule over all of them.
+    """Return the contrasts of *contrast_requests*, in that order, with p-values adjusted by Holm's rule over all of them.
 
-    Rows whose context had a cue taken out, and arms that are not asked for, are left out with a warning. With several judges every
+    Rows with a cue taken out of the context, and arms that are not asked for, are excluded with a warning. With several judges every
     contrast is given for each, and Holm's rule runs within each. The bits of the result do not depend on the order of rows.
 
     Args:
@@ -122,16 +122,16 @@ def contrast(
         pointwise: whether the contrast of every task is given too.
 
     Raises:
-        DesignError: nothing is asked, an arm is unknown, stands against itself, has no scores or several specifications, arms share no
+        DesignError: nothing is asked, an arm is unknown, is compared with itself, has no scores or several specifications, arms share no
             task, weights are no weights, contexts contradict the plan, or the plan asks for other than closed-form intervals.
     """
     if plan.interval is not IntervalMethod.CLOSED_FORM:
-        found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
-        raise DesignError(Fault("interval-not-available", "plan, interval", found, advice="ask for closed_form"))
+        problem = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
+        raise DesignError(Fault("interval-not-available", "plan, interval", problem, advice="ask for closed_form"))
     kept, ablated = drop_ablations(table)
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)
-    check_asked(kept, contrast_requests)
+    check_contrast_requests(kept, contrast_requests)
     arms, answers, warnings = _answer_each_judge(kept, plan, scale, contrast_requests, pointwise=pointwise)
     return Contrasts(
         level=plan.level,
@@ -172,15 +172,15 @@ def _answer_each_judge(
     for judge, scores in split_judges(table):
         try:
             study = _build_study(scores, plan, scale, contrast_requests, pointwise=pointwise)
-            contrasts, told = _answer_all(study, contrast_requests)
+            contrasts, judge_warnings = _answer_all(study, contrast_requests)
         except CaveatError as error:
             faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
             continue
         # Arms are summarised once, by the scores of the first judge. Each contrast is reported for
         # every judge.
-        arms = arms or summarise_arms(study.arms, scale, study.weights, tasks=len(study.labels))
-        answers.extend(replace(one, judge=judge) for one in contrasts)
-        warnings.extend(replace(warning, judge=judge) for warning in told)
+        arms = arms or build_arm_summaries(study.arms, scale, study.weights, tasks=len(study.labels))
+        answers.extend(replace(answer, judge=judge) for answer in contrasts)
+        warnings.extend(replace(warning, judge=judge) for warning in judge_warnings)
     if faults:
         raise DesignError(faults)
     return arms, answers, warnings
@@ -221,7 +221,7 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
     questions = [_pose(study, request, common) for request, common in zip(contrast_requests, commons, strict=True)]
     answers = [_answer(question) for question in questions]
     # Holm's rule stays within one judge: judges are not choices over which a level is divided.
-    adjusted = [replace(one, p_holm=p) for one, p in zip(answers, holm_p([one.p for one in answers]), strict=True)]
+    adjusted = [replace(answer, p_holm=p) for answer, p in zip(answers, holm_p([answer.p for answer in answers]), strict=True)]
     warnings = [*study.clusters, *warn_of_arms(study.arms, study.plan.contexts)]
     for question, answer in zip(questions, answers, strict=True):
         warnings.extend(warn_of_contrast(answer, dropped=question.dropped))
@@ -229,8 +229,8 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
 
 
 def _describe_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
-    found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(contrast_request.arms))}"
-    return Fault("no-common-task", f"{study.files}, {name_contrast(contrast_request)}", found)
+    problem = f"no task is scored in all of the arms {', '.join(dict.fromkeys(contrast_request.arms))}"
+    return Fault("no-common-task", f"{study.files}, {name_contrast(contrast_request)}", problem)
 
 
 def _pose(study: _ContrastStudy, contrast_request: ContrastRequest, common: npt.NDArray[np.bool_]) -> _ContrastQuestion:
@@ -296,7 +296,7 @@ def _answer_sum(question: _ContrastQuestion, coefficients: Mapping[str, float], 
     )
 
 
-def _test(question: _ContrastQuestion, found: Contrast, differences: Floats) -> Contrast:
+def _test(question: _ContrastQuestion, answer: Contrast, differences: Floats) -> Contrast:
     """Add the tests on tasks; they know neither weights nor families."""
     # The t test, Wilcoxon and d assume independent tasks of equal weight. Where that fails they are
     # absent with the reason, and the interval, which handles both, remains.
@@ -304,21 +304,21 @@ def _test(question: _ContrastQuestion, found: Contrast, differences: Floats) -> 
     if reason is _WEIGHTED and find_relative_weights(question.study.weights, question.common) is None:
         level = question.study.plan.level
         t, ranks, d = paired_t(differences), wilcoxon_signed_rank(differences), cohens_d(differences, level=level)
-        return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=d)
+        return replace(answer, paired_t=t, wilcoxon=ranks, cohens_d=d)
     t, ranks = (
         HypothesisTest(statistic=None, p=None, method=name, n=len(differences), reason=reason)
         for name in ("paired t test on tasks", "Wilcoxon signed-rank test on tasks")
     )
-    return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=Measure(value=None, reason=reason))
+    return replace(answer, paired_t=t, wilcoxon=ranks, cohens_d=Measure(value=None, reason=reason))
 
 
 def _answer_ratio(question: _ContrastQuestion) -> Contrast:
     scale, (first, second) = question.study.scale, question.asked.arms
     measure = ratio_of_means(question.arms, first, second, scale=scale, level=question.study.plan.level)
-    found = _begin(question, measure, null=1.0, p=_p_of_ratio(question, measure, _minus(first, second)), interval=_INVERTED)
+    answer = _begin(question, measure, null=1.0, p=_p_of_ratio(question, measure, _minus(first, second)), interval=_INVERTED)
     if measure.value is None:
-        return found
-    return replace(found, pooled=_pool(question, lambda mean: _quotient(scale.stretch(mean(first)), scale.stretch(mean(second)))))
+        return answer
+    return replace(answer, pooled=_pool(question, lambda mean: _quotient(scale.stretch(mean(first)), scale.stretch(mean(second)))))
 
 
 def _answer_mitigation(question: _ContrastQuestion) -> Contrast:
@@ -332,21 +332,21 @@ def _answer_mitigation(question: _ContrastQuestion) -> Contrast:
             f"not identified: no matching baseline in the context of {treated} is named, "
             f"and {treated} − {baseline} mixes what that context does with what the mitigation does"
         )
-        found = _begin(question, Measure(value=None, reason=reason), null=0.0, p=None, interval=_INVERTED)
+        answer = _begin(question, Measure(value=None, reason=reason), null=0.0, p=None, interval=_INVERTED)
         # The labelled description shows what a mitigation without its own baseline would mix, and never
         # becomes the value.
-        return replace(found, uncorrected=measure)
+        return replace(answer, uncorrected=measure)
     # A mitigation is 0 exactly when both differences are equal.
     null = subtract(_minus(treated, own), _minus(effect, baseline))
-    found = _begin(question, measure, null=0.0, p=_p_of_ratio(question, measure, null), interval=_INVERTED)
+    answer = _begin(question, measure, null=0.0, p=_p_of_ratio(question, measure, null), interval=_INVERTED)
     if measure.value is None:
-        return found
+        return answer
 
     def mitigate(mean: Callable[[str], float]) -> float | None:
         quotient = _quotient(mean(treated) - mean(own), mean(effect) - mean(baseline))
         return None if quotient is None else 1 - quotient
 
-    return replace(found, pooled=_pool(question, mitigate))
+    return replace(answer, pooled=_pool(question, mitigate))
 
 
 def _less_from_one(ratio: Measure) -> Measure:
@@ -456,7 +456,7 @@ def link(
     """Return ED where a test was mentioned and where it was not, for each specification of P_deploy and each judge.
 
     Args:
-        table: checked scores; rows of edited contexts are left out.
+        table: checked scores; rows of edited contexts are excluded.
         mentions: row for row of *table*.
         plan: margin, level and what contexts are.
         range_: lowest and highest possible score.
@@ -573,12 +573,12 @@ class _LinkStudy:
             return Measure(value=None, reason=f"{tasks} tasks have both: a number needs at least {FEWEST_TASKS}"), tasks
         contrast_request = ContrastRequest(kind=ContrastKind.DIFFERENCE, arms=(first, second))
         try:
-            found = contrast(self.table, self.plan, [contrast_request], range_=(self.scale.low, self.scale.high)).contrasts[0]
+            answer = contrast(self.table, self.plan, [contrast_request], range_=(self.scale.low, self.scale.high)).contrasts[0]
         # A group that allows no contrast gets the reason in place of the number; the other groups still
         # count.
         except CaveatError as error:
             return Measure(value=None, reason=error.faults[0].found), tasks
-        return found.measure, found.tasks
+        return answer.measure, answer.tasks
 
     def _find_scored(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         code = self.table.arm.find(name)

@@ -93,8 +93,11 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
     """
     cues = table.cue_removed
     if cues is None or not cues.labels:
-        found, advice = "no row names a cue in the column cue_removed", "name in it what was taken out of the row's context, or put into it"
-        raise DesignError(Fault("no-cues", name_files(table), found, advice=advice))
+        problem, advice = (
+            "no row names a cue in the column cue_removed",
+            "name in it what was taken out of the row's context, or put into it",
+        )
+        raise DesignError(Fault("no-cues", name_files(table), problem, advice=advice))
     # Unknown placebos and specifications are collected first: both are misspellings, and one attempt
     # shows all.
     faults = list(_check_placebos(table, cues, setting))
@@ -116,8 +119,8 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
                     CueVersion(cue=cue, arm=arm, placebo=cue in setting.placebos or cue.casefold().startswith(PLACEBO), rows=rows)
                 )
     if not edited:
-        found = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} only, or of other specifications"
-        raise DesignError(Fault("no-cues", name_files(table), found, advice="name the two sides with --test and --deploy"))
+        problem = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} only, or of other specifications"
+        raise DesignError(Fault("no-cues", name_files(table), problem, advice="name the two sides with --test and --deploy"))
     others = np.unique(table.arm.codes[cues.codes != SCORED]).tolist()
     excluded = tuple(label for code, label in enumerate(table.arm.labels) if code in others and label not in arms)
     return CueVersions(spec=spec, as_is=as_is, edited=tuple(edited), excluded=excluded)
@@ -131,8 +134,8 @@ def build_version(table: ScoreTable, versions: CueVersions, version: CueVersion 
 
 def _check_placebos(table: ScoreTable, cues: TextColumn, setting: AblationSetting) -> Iterator[Fault]:
     for name in sorted(setting.placebos - set(cues.labels)):
-        found = f"no row names the cue {name!r}; the cues are: {', '.join(cues.labels[:10])}"
-        yield Fault("unknown-name", name_files(table), found, advice=suggest(name, cues.labels))
+        problem = f"no row names the cue {name!r}; the cues are: {', '.join(cues.labels[:10])}"
+        yield Fault("unknown-name", name_files(table), problem, advice=suggest(name, cues.labels))
 
 
 def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, faults: list[Fault]) -> tuple[str, np.ndarray]:
@@ -145,20 +148,20 @@ def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, 
     where = f"{name_files(table)}, column spec"
     # ΔED is relative to one P_deploy. Choosing for the user would choose the result.
     if setting.spec is None and len(labels) > 1:
-        found = f"arm {setting.deploy} has {len(labels)} specifications of P_deploy: {', '.join(labels[:10])}"
-        faults.append(Fault("choice-needed", where, found, advice="name the one to ablate against with --spec"))
+        problem = f"arm {setting.deploy} has {len(labels)} specifications of P_deploy: {', '.join(labels[:10])}"
+        faults.append(Fault("choice-needed", where, problem, advice="name the one to ablate against with --spec"))
         return labels[0], every
     if setting.spec is not None and setting.spec not in (labels or [DEFAULT_SPEC]):
-        found = f"no row of arm {setting.deploy} names {setting.spec!r}; the specifications are: {', '.join(labels[:10]) or DEFAULT_SPEC}"
-        faults.append(Fault("unknown-name", where, found))
+        problem = f"no row of arm {setting.deploy} names {setting.spec!r}; the specifications are: {', '.join(labels[:10]) or DEFAULT_SPEC}"
+        faults.append(Fault("unknown-name", where, problem))
     if not labels:
         return DEFAULT_SPEC, every
     spec = setting.spec or labels[0]
     belongs = table.spec.codes == table.spec.find(spec) if spec in table.spec.labels else every
     unnamed = int(np.count_nonzero(deploy & (table.spec.codes == SCORED)))
     if unnamed:
-        found = f"{unnamed} rows of arm {setting.deploy} name no specification, others do"
-        faults.append(Fault("spec-missing", where, found))
+        problem = f"{unnamed} rows of arm {setting.deploy} name no specification, others do"
+        faults.append(Fault("spec-missing", where, problem))
     # Test rows are shared by all specifications.
     return spec, ~deploy | belongs
 
@@ -223,7 +226,7 @@ def ablate(
         plan: margin, level and what contexts are; None in it means the default for *range_*.
         range_: lowest and highest possible score.
         setting: names of the arms, the specification and the placebos; None for the usual names.
-        case: the claim whose class is given before and after; None without one.
+        case: the claim with a class that is given before and after; None without one.
 
     Raises:
         DesignError: no cue is named, a side is missing, several judges scored, or a version shares no scored task with the contexts as
@@ -234,11 +237,13 @@ def ablate(
     # The digest covers the table as given, before repeats are averaged.
     scores = table.content
     table = _take_judge(table)
-    asked = setting or AblationSetting()
+    setting = setting or AblationSetting()
     margin = plan.margin_on(scale.width)
     filled = replace(plan, margin=margin)
-    versions = find_versions(table, asked)
-    study = _AblationStudy(table=table, setting=asked, versions=versions, plan=filled, scale=scale, case=case, weights=find_weights(table))
+    versions = find_versions(table, setting)
+    study = _AblationStudy(
+        table=table, setting=setting, versions=versions, plan=filled, scale=scale, case=case, weights=find_weights(table)
+    )
     before = _estimate(study, build_version(table, versions, None))
     edits = _compare_all(study)
     changes = _build_changes(study, edits, before)
@@ -267,9 +272,9 @@ def _take_judge(table: ScoreTable) -> ScoreTable:
     """Return the scores of the one judge there is, its repeats averaged; several are never mixed."""
     judges = [judge for judge, _ in split_judges(table) if judge is not None]
     if judges:
-        found = f"{len(judges)} judges scored the responses: {', '.join(judges[:10])}; their scores are never mixed"
+        problem = f"{len(judges)} judges scored the responses: {', '.join(judges[:10])}; their scores are never mixed"
         advice = f"ablate by one at a time: --where judge={judges[0]}"
-        raise DesignError(Fault("choice-needed", f"{name_files(table)}, column judge", found, advice=advice))
+        raise DesignError(Fault("choice-needed", f"{name_files(table)}, column judge", problem, advice=advice))
     return average_repeats(table)
 
 
@@ -283,13 +288,13 @@ def _compare_all(study: _AblationStudy) -> list[_Beside]:
     """Compare every version with the contexts as they are; raises with all faults at once."""
     edits, faults = [], []
     for version in study.versions.edited:
-        found = _compare(study, study.versions.as_is[version.arm], version.rows, arm=version.arm)
-        if found is None:
+        comparison = _compare(study, study.versions.as_is[version.arm], version.rows, arm=version.arm)
+        if comparison is None:
             where = f"{name_files(study.table)}, cue {version.cue}, arm {version.arm}"
             message = "no task has a score both with the contexts as they are and with the edited ones, in a context that both share"
             faults.append(Fault("no-common-task", where, message))
         else:
-            edits.append(_Beside(version=version, edit=found[0], unpaired=found[1], lost_tasks=found[2]))
+            edits.append(_Beside(version=version, edit=comparison[0], unpaired=comparison[1], lost_tasks=comparison[2]))
     if faults:
         raise DesignError(faults)
     return edits
@@ -471,10 +476,10 @@ def _find_beyond_placebo(study: _AblationStudy, edits: Sequence[_Beside], versio
     rows = [edit.version.rows for edit in edits if edit.version.placebo and edit.version.arm == version.arm]
     if not rows:
         return None, f"No placebo on arm {version.arm}."
-    found = _compare(study, np.concatenate(rows), version.rows, arm=version.arm)
-    if found is None:
+    comparison = _compare(study, np.concatenate(rows), version.rows, arm=version.arm)
+    if comparison is None:
         return None, "The cue and the placebo share no task."
-    return _measure(found[0], study.scale, level=study.plan.level), None
+    return _measure(comparison[0], study.scale, level=study.plan.level), None
 
 
 def _classify_after(study: _AblationStudy, edit: _Beside, before: Estimate) -> tuple[ClaimClass | None, bool | None]:
@@ -489,7 +494,7 @@ def _classify_after(study: _AblationStudy, edit: _Beside, before: Estimate) -> t
         # Otherwise the lost tasks could change the class.
         kept = [plain.task.find(label) for label in after.keep(after.arm.codes == after.arm.find(edit.version.arm)).task.labels]
         compared = _estimate(study, plain.keep(np.isin(plain.task.codes, [code for code in kept if code is not None])))
-    classes = [classify(study.case, found).primary.class_ for found in (compared, _estimate(study, after))]
+    classes = [classify(study.case, result).primary.class_ for result in (compared, _estimate(study, after))]
     return classes[1], classes[0] is not classes[1]
 
 
@@ -639,8 +644,8 @@ def hold_out(inventory: CueInventorySpec, *, count: int, seed: int) -> CueInvent
     """
     total = len(inventory.cues)
     if not 1 <= count < total:
-        found = f"expected at least 1 and fewer than the {total} cues there are, found {count}"
-        raise DesignError(Fault("bad-option", "--held-out", found))
+        problem = f"expected at least 1 and fewer than the {total} cues there are, found {count}"
+        raise DesignError(Fault("bad-option", "--held-out", problem))
     # Sorted before the draw, so that the seed alone decides.
     ordered = sorted(inventory.cues, key=lambda cue: cue.name)
     drawn = {ordered[place].name for place in np.random.default_rng(seed).permutation(total)[:count].tolist()}

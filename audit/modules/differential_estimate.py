@@ -58,7 +58,7 @@ def estimate(
     """Return the estimate of *table* against every specification of P_deploy in it.
 
     Rows of the test arm are shared by all specifications; specifications come in the order of their names, the bits of the
-    result do not depend on the order of the rows. Rows of other arms, and rows whose context had a cue taken out, are left out,
+    result do not depend on the order of the rows. Rows of other arms, and rows with a cue taken out of the context, are excluded,
     with a warning.
 
     Args:
@@ -182,15 +182,15 @@ def _check_method(table: ScoreTable, pairs: Iterable[SidePair], plan: Plan) -> N
     # The confidence sequence needs draws with one common mean. Weighted tasks have none.
     weighted = any(find_relative_weights(pair.weights, pair.common) is not None for pair in pairs)
     if weighted and plan.interval is IntervalMethod.ANYTIME:
-        found = "tasks have different weights; anytime intervals are for tasks that weigh the same"
+        problem = "tasks have different weights; anytime intervals are for tasks that weigh the same"
         advice = "take closed_form or guaranteed intervals, or remove the column"
-        raise DesignError(Fault("interval-not-available", f"{name_files(table)}, column weight", found, advice=advice))
+        raise DesignError(Fault("interval-not-available", f"{name_files(table)}, column weight", problem, advice=advice))
     sizes = [_find_sizes(pair, plan) for pair in pairs] if plan.interval is IntervalMethod.ANYTIME else []
     if any(len(set(size)) > 1 for size in sizes):
         most, least = max(map(max, sizes)), min(map(min, sizes))
-        found = f"families have {least} to {most} tasks; anytime intervals are for families of one size"
+        problem = f"families have {least} to {most} tasks; anytime intervals are for families of one size"
         advice = "take closed_form or guaranteed intervals, or families of the same number of tasks"
-        raise DesignError(Fault("interval-not-available", f"{name_files(table)}, column family", found, advice=advice))
+        raise DesignError(Fault("interval-not-available", f"{name_files(table)}, column family", problem, advice=advice))
 
 
 def _find_sizes(pair: SidePair, plan: Plan) -> list[int]:

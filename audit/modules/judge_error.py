@@ -134,9 +134,9 @@ def _check_labels(table: ScoreTable, responses: RepeatedResponses, question: Jud
     # A label belongs to the response. Two labels of one response would be averaged silently.
     differs = int(np.count_nonzero(np.abs(labels - responses.average(labels)[responses.of_row]) > _EQUAL))
     if differs:
-        found = f"{differs} rows have another label than other scorings of the same response"
+        problem = f"{differs} rows have another label than other scorings of the same response"
         where = f"{name_files(table)}, {question.label_source}"
-        raise DesignError(Fault("labels-differ", where, found))
+        raise DesignError(Fault("labels-differ", where, problem))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -198,7 +198,7 @@ def split_specs(scores: JudgeScores, plan: Plan, scale: ScoreScale, *, test: str
 
 
 def _build_side(scores: JudgeScores, pair: SidePair, name: Literal["test", "deploy"], rows: Rows, other: Rows) -> SideScores:
-    table, asked = scores.averaged, scores.question
+    table, question = scores.averaged, scores.question
     # A fixed order of responses makes every sum independent of the table's order.
     rows = rows[np.lexsort([table.sample.codes[rows], table.context.codes[rows], table.task.codes[rows]])]
     # Φ is over tasks that both sides have, so the correction uses the same responses.
@@ -212,9 +212,9 @@ def _build_side(scores: JudgeScores, pair: SidePair, name: Literal["test", "depl
     every, marked = replace(pair, common=both), rows[both[table.task.codes[rows]]]
     return SideScores(
         name=name,
-        judged=_judge(table, pair, used, score=score, label=nothing if asked.labels is None else asked.labels),
-        rescored=_judge(table, pair, used, score=score, label=nothing if asked.rescored is None else asked.rescored),
-        marks={column: _judge(table, every, marked, score=np.zeros(table.rows), label=values) for column, values in asked.marks.items()},
+        judged=_judge(table, pair, used, score=score, label=nothing if question.labels is None else question.labels),
+        rescored=_judge(table, pair, used, score=score, label=nothing if question.rescored is None else question.rescored),
+        marks={column: _judge(table, every, marked, score=np.zeros(table.rows), label=values) for column, values in question.marks.items()},
         rows=used,
     )
 
@@ -245,7 +245,7 @@ SIDES = {"test": "test", "deploy": "deployment"}
 
 
 def describe_labels(side: SideScores, scale: ScoreScale, *, level: float) -> JudgeAgreement:
-    """Return how the judge's scores of one side stand beside a person's."""
+    """Return how the judge's scores of one side compare with a person's."""
     judged = side.judged
     if not judged.labels:
         nothing = Measure(value=None, reason=f"no response of the {SIDES[side.name]} side has a label")
@@ -340,9 +340,9 @@ def _measure_difference(
 def _describe_weights(sides: tuple[SideScores, SideScores], weights: list[float | None], *, tuned: bool) -> list[str]:
     if all(side.judged.labelled.all() for side in sides):
         return ["every response has a label, so the judge plays no part"]
-    given = [f"{weight:.3g}" for weight in weights if weight is not None]
+    numbers = [f"{weight:.3g}" for weight in weights if weight is not None]
     how = "tuned on each side" if tuned else f"tuned from {ENOUGH_TO_TUNE} labels a side on"
-    return [f"λ = {' and '.join(dict.fromkeys(given))} ({how})"] if given else []
+    return [f"λ = {' and '.join(dict.fromkeys(numbers))} ({how})"] if numbers else []
 
 
 def _describe_clusters(cut: list[SideScores], *, random: bool) -> list[str]:
@@ -356,7 +356,7 @@ def _describe_clusters(cut: list[SideScores], *, random: bool) -> list[str]:
 def correct_by_accuracy(
     moments: Moments, accuracy: tuple[JudgeAccuracy, JudgeAccuracy], judged: ConfidenceLimits | None, scale: ScoreScale, *, level: float
 ) -> CorrectedEstimate:
-    """Return Φ and ED after Rogan & Gladen; None with the reason where scores are not binary or the judge tells no more than chance.
+    """Return Φ and ED after Rogan & Gladen; None with the reason where scores are not binary or the judge is no better than chance.
 
     Args:
         moments: of the judged scores.

@@ -83,7 +83,7 @@ def compare_rescored(spec: SpecScores, column: str, bar: InvarianceLimit, *, ste
     Passed only when the interval of the difference lies within the margin. If it does not, it failed where the interval lies wholly
     beyond the margin, where scores changed more often on one side than on the other by more than the margin's share of the range, or
     where any score of a *steady* judge changed, one that never scored a response differently the second time. A judge that varies by
-    itself changes scores whatever the context is: that alone decides nothing.
+    itself changes scores whatever the context is: that in itself decides nothing.
     """
     sides = spec.test.rescored, spec.deploy.rescored
     measure = _compare(*sides, bar, what="second score")
@@ -130,7 +130,7 @@ def compare_marks(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invari
 
 
 def decide_overall(checks: Iterable[Invariance]) -> bool | None:
-    """Return False if a check failed, True if at least one was made and all passed, None otherwise."""
+    """Return False if a check failed, True if at least one was made and all passed, else None."""
     passed = [check.passed for check in checks]
     if False in passed:
         return False
@@ -270,10 +270,10 @@ def examine(
         judge = name or (table.judge.labels[0] if table.judge is not None else None)
         try:
             gathered = gather(scores, own, scale)
-            found = estimate(gathered.averaged, plan, range_=range_, test=test, deploy=deploy)
+            result = estimate(gathered.averaged, plan, range_=range_, test=test, deploy=deploy)
             specs = split_specs(gathered, plan, scale, test=test, deploy=deploy)
-            subject = _Subject(judge=judge, scores=gathered, found=found, plan=plan, digest=table.content)
-            reports.extend(_report(subject, spec, spec_estimate) for spec, spec_estimate in zip(specs, found.specs, strict=True))
+            subject = _Subject(judge=judge, scores=gathered, found=result, plan=plan, digest=table.content)
+            reports.extend(_report(subject, spec, spec_estimate) for spec, spec_estimate in zip(specs, result.specs, strict=True))
         # The faults of all judges are collected, so that one attempt shows them all.
         except CaveatError as error:
             faults.extend(error.faults)
@@ -302,19 +302,19 @@ class _Subject:
 
 
 def _report(subject: _Subject, spec: SpecScores, spec_estimate: SpecEstimate) -> JudgeReport:
-    found, question = subject.found, subject.question
+    result, question = subject.found, subject.question
     repeats = _describe_repeats(subject, spec, spec_estimate)
     # A judge that never varied on repeats is steady: any change on rescoring then comes from the
     # context.
     checks = tuple(_check(subject, spec, steady=repeats is not None and repeats.identical == 1))
-    labels = () if question.labels is None else tuple(describe_labels(side, subject.scale, level=found.level) for side in spec.sides)
+    labels = () if question.labels is None else tuple(describe_labels(side, subject.scale, level=result.level) for side in spec.sides)
     return JudgeReport(
         judge=subject.judge,
-        level=found.level,
-        margin=found.margin,
-        range=found.range,
-        contexts=found.contexts,
-        seed=found.seed,
+        level=result.level,
+        margin=result.margin,
+        range=result.range,
+        contexts=result.contexts,
+        seed=result.seed,
         spec=spec_estimate.spec,
         phi_test=_measure(spec_estimate.phi_test),
         phi_deploy=_measure(spec_estimate.phi_deploy),
@@ -326,21 +326,21 @@ def _report(subject: _Subject, spec: SpecScores, spec_estimate: SpecEstimate) ->
         invariant=decide_overall(checks),
         scores=subject.digest,
         warnings=(
-            *(warning for warning in found.warnings if warning.spec in (None, spec_estimate.spec)),
-            *_warn_bias(labels, found),
+            *(warning for warning in result.warnings if warning.spec in (None, spec_estimate.spec)),
+            *_warn_bias(labels, result),
             # The corrections assume labels of a random subset, and the judge's own scores can
             # contradict that.
-            *(_warn_selection(spec, found) if labels else ()),
+            *(_warn_selection(spec, result) if labels else ()),
         ),
     )
 
 
-def _warn_bias(labels: tuple[JudgeAgreement, ...], found: Estimate) -> Iterator[EstimateWarning]:
+def _warn_bias(labels: tuple[JudgeAgreement, ...], result: Estimate) -> Iterator[EstimateWarning]:
     """A judge that errs alike on both sides passes the check of invariance, and its Φ are wrong all the same."""
-    unit = Unit(low=found.range[0], high=found.range[1])
+    unit = Unit(low=result.range[0], high=result.range[1])
     for label in labels:
         low, high = label.bias.low, label.bias.high
-        if label.bias.value is not None and low is not None and high is not None and (low > found.margin or high < -found.margin):
+        if label.bias.value is not None and low is not None and high is not None and (low > result.margin or high < -result.margin):
             message = (
                 f"On the {SIDES[label.side]} side the judge is off by {unit.difference(label.bias.value, 0.0)} against a person "
                 f"({unit.differences(low, high, 0.0)}), more than the margin: its Φ there is not what a person would say."
@@ -348,10 +348,10 @@ def _warn_bias(labels: tuple[JudgeAgreement, ...], found: Estimate) -> Iterator[
             yield EstimateWarning(code="judge-off", message=message)
 
 
-def _warn_selection(spec: SpecScores, found: Estimate) -> Iterator[EstimateWarning]:
+def _warn_selection(spec: SpecScores, result: Estimate) -> Iterator[EstimateWarning]:
     """Labels that were not drawn at random say nothing of the responses without one, and the scores of the judge may give that away."""
-    unit = Unit(low=found.range[0], high=found.range[1])
-    scale = ScoreScale(low=found.range[0], high=found.range[1])
+    unit = Unit(low=result.range[0], high=result.range[1])
+    scale = ScoreScale(low=result.range[0], high=result.range[1])
     for side in spec.sides:
         selection = compare_unlabelled(side.judged)
         if selection is not None and selection.p < _HARDLY:
@@ -406,13 +406,13 @@ def _correct(subject: _Subject, spec: SpecScores, spec_estimate: SpecEstimate) -
 
 
 def _check(subject: _Subject, spec: SpecScores, *, steady: bool) -> Iterator[Invariance]:
-    found, question = subject.found, subject.question
-    bar = InvarianceLimit(level=found.level, margin=found.margin, low=found.range[0], high=found.range[1])
+    result, question = subject.found, subject.question
+    bar = InvarianceLimit(level=result.level, margin=result.margin, low=result.range[0], high=result.range[1])
     if question.labels is not None:
         yield compare_person(spec, question.label_source, bar)
     if question.rescored is not None:
         yield compare_rescored(spec, question.rescored_column, bar, steady=steady)
     # A rate has no unit of the score; its margin is the same share of [0, 1].
-    rates = InvarianceLimit(level=found.level, margin=found.margin / subject.scale.width)
+    rates = InvarianceLimit(level=result.level, margin=result.margin / subject.scale.width)
     for column in question.marks:
         yield compare_marks(spec, column, rates)

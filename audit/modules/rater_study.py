@@ -73,7 +73,7 @@ def draw_sheets(
 ) -> BlindedSheets:
     """Return one shuffled sheet for each rater, with equally many items of both sides, spread evenly over contexts.
 
-    A text that stands twice on one side counts once.
+    A text that occurs twice on one side counts once.
 
     Args:
         samples: of both sides.
@@ -95,7 +95,7 @@ def draw_sheets(
     wanted = most if items is None else min(items // 2, most)
     chosen = [sample for side in SampleSide for sample in _spread(once[side], wanted, rng)]
     names = _name_items(len(chosen), rng)
-    found = sorted(zip(names, chosen, strict=True), key=lambda pair: pair[0])
+    named_samples = sorted(zip(names, chosen, strict=True), key=lambda pair: pair[0])
     key = RatingKey(
         seed=seed,
         samples=_digest_samples(once),
@@ -104,12 +104,12 @@ def draw_sheets(
         raters=tuple(sorted(raters)),
         items=tuple(
             KeyItem(item=name, side=sample.side, task_id=sample.task_id, context_id=sample.context_id, text=_digest(sample.text))
-            for name, sample in found
+            for name, sample in named_samples
         ),
     )
     # The tag ties sheets to their key without revealing it.
     tag = tag_key(digest_key(key))
-    sheets = tuple(_build_sheet(rater, tag, found, rng) for rater in key.raters)
+    sheets = tuple(_build_sheet(rater, tag, named_samples, rng) for rater in key.raters)
     return BlindedSheets(key=key, sheets=sheets, remarks=tuple(_remark_sheets(once, chosen, items, arms)))
 
 
@@ -154,9 +154,11 @@ def _name_items(count: int, rng: np.random.Generator) -> list[str]:
     return list(names)
 
 
-def _build_sheet(rater: str, tag: str, found: Sequence[tuple[str, RatingSample]], rng: np.random.Generator) -> RatingSheet:
-    order = rng.permutation(len(found))
-    return RatingSheet(rater=rater, key=tag, items=tuple(SheetItem(item=found[place][0], text=found[place][1].text) for place in order))
+def _build_sheet(rater: str, tag: str, named_samples: Sequence[tuple[str, RatingSample]], rng: np.random.Generator) -> RatingSheet:
+    order = rng.permutation(len(named_samples))
+    return RatingSheet(
+        rater=rater, key=tag, items=tuple(SheetItem(item=named_samples[place][0], text=named_samples[place][1].text) for place in order)
+    )
 
 
 def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
@@ -164,9 +166,9 @@ def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
         yield Fault("bad-name", "--raters", "no rater is named")
     for rater in raters:
         if not _RATER.fullmatch(rater):
-            found = f"{rater!r} cannot be the name of a folder"
+            problem = f"{rater!r} cannot be the name of a folder"
             advice = "use letters, digits, dots, hyphens and underscores, at most 64, a letter or digit first"
-            yield Fault("bad-name", "--raters", found, advice=advice)
+            yield Fault("bad-name", "--raters", problem, advice=advice)
         # Each rater gets a folder next to the key file, also on file systems that ignore case.
         elif rater.casefold() == "key.json":
             yield Fault("bad-name", "--raters", f"{rater!r} is what the key's file is called")
@@ -177,12 +179,12 @@ def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
 
 def _check_items(known: dict[SampleSide, list[RatingSample]], items: int | None) -> Iterator[Fault]:
     if items is not None and items < 2:
-        found = f"expected at least 2, one of each side, found {items}"
-        yield Fault("bad-option", "--items", found)
+        problem = f"expected at least 2, one of each side, found {items}"
+        yield Fault("bad-option", "--items", problem)
     for side in SampleSide:
         if not known[side]:
-            found = f"the {side.value} side has no sample"
-            yield Fault("one-sided", "samples", found, advice="add samples of the other side")
+            problem = f"the {side.value} side has no sample"
+            yield Fault("one-sided", "samples", problem, advice="add samples of the other side")
 
 
 def _remark_sheets(
@@ -310,15 +312,15 @@ def _check_sheets(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], *, 
     for source, sheet in sheets:
         where = f"{source}, rater {sheet.rater[:40]}"
         if sheet.key != tag_key(digest):
-            found = f"the answers belong to {sheet.key[:40] or 'no key'}, the key given is {tag_key(digest)}"
-            yield Fault("wrong-sheet-key", where, found, advice="give the key.json that was written with these sheets")
+            problem = f"the answers belong to {sheet.key[:40] or 'no key'}, the key given is {tag_key(digest)}"
+            yield Fault("wrong-sheet-key", where, problem, advice="give the key.json that was written with these sheets")
             continue
         if sheet.rater not in key.raters:
             yield _describe_unknown_rater(sheet.rater, key.raters, where=source)
         strange = [answer.item for answer in sheet.answers if answer.item not in known]
         if strange:
-            found = f"{_list(strange)} {'is' if len(strange) == 1 else 'are'} not among the items of the key"
-            yield Fault("unknown-name", where, found, advice=suggest(strange[0], known))
+            problem = f"{_list(strange)} {'is' if len(strange) == 1 else 'are'} not among the items of the key"
+            yield Fault("unknown-name", where, problem, advice=suggest(strange[0], known))
 
 
 def _list(items: Sequence[str]) -> str:
@@ -328,8 +330,8 @@ def _list(items: Sequence[str]) -> str:
 
 
 def _describe_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault:
-    found = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(texts[:10])}"
-    return Fault("unknown-name", where, found, advice=suggest(name, texts))
+    problem = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(texts[:10])}"
+    return Fault("unknown-name", where, problem, advice=suggest(name, texts))
 
 
 def _check_models(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[Fault]:
@@ -351,22 +353,22 @@ def _check_twice(sheets: Sequence[tuple[str, AnswerSheet]]) -> Iterator[Fault]:
         for there, items in twice.items():
             again = items if there != source else sorted({item for item in items if items.count(item) > 1})
             if again:
-                found = f"{_list(again)}: answered already{f' in {there}' if there != source else ''}"
+                problem = f"{_list(again)}: answered already{f' in {there}' if there != source else ''}"
                 where = f"{source}, rater {sheet.rater[:40]}"
-                yield Fault("duplicate", where, found)
+                yield Fault("duplicate", where, problem)
 
 
 def _arrange(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> _Ratings:
     raters = tuple(sorted({sheet.rater for _, sheet in sheets}))
     places = {item.item: place for place, item in enumerate(key.items)}
-    said = np.full((len(key.items), len(raters)), _UNANSWERED, dtype=np.int8)
+    answers = np.full((len(key.items), len(raters)), _UNANSWERED, dtype=np.int8)
     for _, sheet in sheets:
         for answer in sheet.answers:
             if answer.answer is not None:
-                said[places[answer.item], raters.index(sheet.rater)] = _CODES[answer.answer]
+                answers[places[answer.item], raters.index(sheet.rater)] = _CODES[answer.answer]
     return _Ratings(
         truth=np.array([_CODES[item.side] for item in key.items], dtype=np.int8),
-        said=said,
+        said=answers,
         raters=raters,
         person=np.array([rater not in models for rater in raters]),
     )
@@ -392,8 +394,8 @@ def _measure(value: float, limits: ConfidenceLimits) -> Measure:
 
 
 def _build_result(ratings: _Ratings, place: int, *, level: float) -> RaterResult:
-    said = ratings.said[:, place]
-    sides = [said[(ratings.truth == side) & (said != _UNANSWERED)] for side in (_TEST, _DEPLOY)]
+    answers = ratings.said[:, place]
+    sides = [answers[(ratings.truth == side) & (answers != _UNANSWERED)] for side in (_TEST, _DEPLOY)]
     right = (int(np.count_nonzero(sides[0] == _TEST)), int(np.count_nonzero(sides[1] == _DEPLOY)))
     trials = (len(sides[0]), len(sides[1]))
     rated, correct = sum(trials), sum(right)
@@ -403,9 +405,9 @@ def _build_result(ratings: _Ratings, place: int, *, level: float) -> RaterResult
         rater=ratings.raters[place],
         kind=RaterKind.PERSON if ratings.person[place] else RaterKind.MODEL,
         rated=rated,
-        unrated=len(said) - rated,
+        unrated=len(answers) - rated,
         correct=correct,
-        said_test=int(np.count_nonzero(said == _TEST)),
+        said_test=int(np.count_nonzero(answers == _TEST)),
         accuracy=_measure(correct / rated, clopper_pearson(successes=correct, trials=rated, level=level)) if rated else nothing,
         balanced_accuracy=_measure(*mean_of_shares(right=right, trials=trials, level=level)) if all(trials) else lacking,
         against_chance=_test(right, trials),
@@ -451,7 +453,7 @@ def _explain_agreement(agreement_interval: AgreementInterval, *, items: int) -> 
 def _count_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> tuple[CueNote, ...]:
     # Only persons' cues are counted, for the same reason as their accuracy.
     counts = Counter(cue for _, sheet in sheets if sheet.rater not in models for answer in sheet.answers for cue in _read_cues(answer))
-    return tuple(CueNote(cue=cue, count=count) for cue, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    return tuple(CueNote(cue=cue, count=count) for cue, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _read_cues(answer: RaterAnswer) -> tuple[str, ...]:

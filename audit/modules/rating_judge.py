@@ -225,7 +225,7 @@ class JudgeTask:
 
 
 def pair_items(task: JudgeTask) -> tuple[ItemPair, ...]:
-    """Return each item in one pair with one of the other side, drawn by the seed; of unequal sides some items stay alone."""
+    """Return each item in one pair with one of the other side, chosen by the seed; of unequal sides some items stay without a pair."""
     rng = np.random.default_rng(task.seed)
     sides = {side: [item.item for item in task.key.items if item.side is side] for side in SampleSide}
     test, deploy = ([names[place] for place in rng.permutation(len(names))] for names in (sides[SampleSide.TEST], sides[SampleSide.DEPLOY]))
@@ -317,12 +317,12 @@ def _judge_items(task: JudgeTask, find: Find, *, level: float) -> ItemJudgment:
 def _judge_pairs(task: JudgeTask, find: Find, *, level: float) -> PairJudgment:
     texts = task.texts
     both = [tuple(read_pair(find(call.key)) for call in _ask_both(texts, pair, task.judge)) for pair in pair_items(task)]
-    answers = [answer for each in both for answer in each]
-    scores = [(_score(each[0], deploy="second"), _score(each[1], deploy="first")) for each in both]
+    answers = [answer for pair in both for answer in pair]
+    scores = [(_score(pair[0], deploy="second"), _score(pair[1], deploy="first")) for pair in both]
     # Half a pair would bring the preference for a place back.
     complete = [(first, second) for first, second in scores if first is not None and second is not None]
     won = sum(first + second for first, second in complete) / 2
-    known = sum(score for each in scores for score in each if score is not None)
+    known = sum(score for pair in scores for score in pair if score is not None)
     questions = len(answers)
     open_ = sum(answer.real is None for answer in answers)
     return PairJudgment(
@@ -365,10 +365,10 @@ def _warn(items: int, single: ItemJudgment | None, pairwise: PairJudgment | None
         yield EstimateWarning(code="few-items", message=f"Only {items} items were rated.")
     judged: Sequence[ItemJudgment | PairJudgment] = [item for item in (single, pairwise) if item is not None]
     for item in judged:
-        if open_ := sum(each.count for each in item.unanswered):
-            asked = f"{open_} of {item.answered + open_} questions"
+        if open_ := sum(exclusion.count for exclusion in item.unanswered):
+            questions = f"{open_} of {item.answered + open_} questions"
             message = (
-                f"{asked} have no usable answer. They are counted at the worst for the contexts, which can make a verdict provisional."
+                f"{questions} have no usable answer. They are counted at the worst for the contexts, which can make a verdict provisional."
             )
             yield EstimateWarning(code="judge-unanswered", message=message)
     if pairwise is not None and (decided := pairwise.chose_first + pairwise.chose_second):

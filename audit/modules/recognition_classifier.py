@@ -111,19 +111,19 @@ _UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where *quote* stands in *text*, as start and stop in characters; None when it does not.
+    """Return where *quote* is in *text*, as start and stop in characters; None when it is not there.
 
-    A quote that begins or ends inside a word is not found, nor is one of white space and marks alone.
+    A quote that begins or ends inside a word is not found, nor is one of white space and marks only.
     """
     # The exact text first; folding is needed only where characters differ.
-    found = _search(quote, text)
-    if found is not None:
-        return found
+    span = _search(quote, text)
+    if span is not None:
+        return span
     folded, places = _fold(text)
-    found = _search(_fold(quote)[0], folded)
+    span = _search(_fold(quote)[0], folded)
     # Folding changes lengths (a ligature becomes two letters), so places are mapped back to the
     # original text.
-    return None if found is None else (places[found[0]], places[found[1] - 1] + 1)
+    return None if span is None else (places[span[0]], places[span[1] - 1] + 1)
 
 
 def _search(quote: str, text: str) -> tuple[int, int] | None:
@@ -185,8 +185,8 @@ def read_class(answer: Response | None, text: str) -> ClassifierAnswer:
     return _read(answer, text, key="class", values=values, unquoted=RecognitionClass.NONE.value)
 
 
-def read_told(answer: Response | None, prompt: str) -> ClassifierAnswer:
-    """Return whether *answer* says that *prompt* tells of a test: `yes` or `no`; reasons for neither as in `read_class`."""
+def read_prompt_answer(answer: Response | None, prompt: str) -> ClassifierAnswer:
+    """Return whether *answer* says that *prompt* mentions a test: `yes` or `no`; reasons for neither as in `read_class`."""
     return _read(answer, prompt, key="told", values={"yes", "no"}, unquoted="no")
 
 

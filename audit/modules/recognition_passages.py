@@ -45,7 +45,7 @@ class ResponsePassage:
 
 
 def list_passages(response_texts: Iterable[ResponseText]) -> Iterator[ResponsePassage]:
-    """Yield both channels of every response; a text of white space alone counts as nothing."""
+    """Yield both channels of every response; a text of white space only counts as nothing."""
     for response_text in response_texts:
         for channel, text, code in (
             (Channel.REASONING, response_text.reasoning, NO_REASONING),
@@ -63,7 +63,7 @@ def list_passages(response_texts: Iterable[ResponseText]) -> Iterator[ResponsePa
 
 
 def sample_passages(response_texts: Iterable[ResponseText], *, share: float, seed: int) -> Iterator[ResponseText]:
-    """Yield the responses that *seed* draws, each by itself with the probability *share*: what is drawn stays so when others are added.
+    """Yield the responses that *seed* draws, each by itself with the probability *share*: what is sampled stays so when others are added.
 
     Args:
         share: in (0, 1]; 1 gives all.

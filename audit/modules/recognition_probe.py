@@ -145,7 +145,7 @@ def read_texts(path: Path) -> TranscriptFile:
     """Return the transcripts in a JSONL file, one object a line: `text`, optional the other fields of `TextRow`.
 
     Raises:
-        TableError: with every fault: a line that is no object, a field of another kind, a response that stands twice.
+        TableError: with every fault: a line that is no object, a field of another kind, a response that occurs twice.
     """
     rows, unread, _ = _read_rows(path, TextRow)
     counted: Counter[tuple[str, ...]] = Counter()
@@ -158,8 +158,8 @@ def read_texts(path: Path) -> TranscriptFile:
         cell = ReplayCell(task_id=task, arm=row.arm, context_id=row.context_id, sample=sample, spec=row.spec)
         # Two responses of one cell would count as one; `sample` tells them apart.
         if cell in seen:
-            found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} is in an earlier line"
-            faults.add(Fault("duplicate-row", f"{path}, {place}", found))
+            problem = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} is in an earlier line"
+            faults.add(Fault("duplicate-row", f"{path}, {place}", problem))
         seen.add(cell)
         texts.append(ResponseText(cell=cell, reasoning=row.reasoning, output=row.text, prompt=row.prompt, model=row.model))
     if faults.faults:

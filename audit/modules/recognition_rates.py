@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.modules.judge_error import correct_by_accuracy
-from audit.modules.recognition_classifier import PROMPT, ClassifierAnswer, ask_passage, ask_prompt, read_class, read_told
+from audit.modules.recognition_classifier import PROMPT, ClassifierAnswer, ask_passage, ask_prompt, read_class, read_prompt_answer
 from audit.modules.recognition_passages import VERSION, ResponsePassage, is_candidate
 from audit.records.model_response import ReplayCell, Response
 from audit.replay.run_store import Call
@@ -78,7 +78,7 @@ class PassageGroup:
 
 
 def measure_share(group: PassageGroup, holds: Callable[[RecognitionClass], bool], plan: Plan) -> Measure:
-    """Return the share of classified passages whose class *holds*, over the group's own tasks; there must be at least one."""
+    """Return the share of classified passages with a class that *holds*, over the group's own tasks; there must be one."""
     # A group compared with itself reuses the moments of a pair; only the first side is read.
     arms = _compare(group, group, holds, plan)
     if arms is None:
@@ -173,7 +173,7 @@ class PassageAnswer:
 
     @property
     def class_(self) -> RecognitionClass | None:
-        """The class; None without one. A recognised passage for which it is unknown whether the prompt told is `aware` here."""
+        """The class; None without one. A recognised passage is `aware` here if it is unknown whether the prompt informed the model."""
         if self.reading.value is None:
             return None
         recognition_class = RecognitionClass(self.reading.value)
@@ -207,17 +207,17 @@ def plan_prompts(passage_answers: Iterable[PassageAnswer], probe: Probe) -> list
 
 
 def read_prompts(passage_answers: Sequence[PassageAnswer], probe: Probe, find: Find) -> list[PassageAnswer]:
-    """Return *found* with what is known of the prompts of recognised passages."""
-    told: dict[str, bool | None] = {}
+    """Return *passage_answers* with what is known of the prompts of recognised passages."""
+    answers: dict[str, bool | None] = {}
     # Prompts are shared by many passages and asked once each.
     for prompt in _list_prompts(passage_answers):
         key = ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens).key
-        told[prompt] = {"yes": True, "no": False, None: None}[read_told(find(key), prompt).value]
+        answers[prompt] = {"yes": True, "no": False, None: None}[read_prompt_answer(find(key), prompt).value]
     return [
         PassageAnswer(
             passage=passage_answer.passage,
             reading=passage_answer.reading,
-            is_told=told.get(passage_answer.passage.prompt or "") if _is_aware(passage_answer) else None,
+            is_told=answers.get(passage_answer.passage.prompt or "") if _is_aware(passage_answer) else None,
         )
         for passage_answer in passage_answers
     ]
@@ -260,7 +260,7 @@ class LabelledText:
 def assess_classifier(
     labelled: Sequence[LabelledText], readings: Sequence[ClassifierAnswer], *, source: tuple[str, str], level: float
 ) -> ClassifierAccuracy:
-    """Return the errors of the classifier on *labelled* passages, whose *readings* come in the same order.
+    """Return the errors of the classifier on *labelled* passages, with *readings* in the same order.
 
     A passage without a class is counted apart: it is neither right nor wrong, as in the rates that are corrected.
 
@@ -398,7 +398,7 @@ def recognise(
     circumstances: ProbeSetting,
     accuracy: ClassifierAccuracy | None,
 ) -> Recognition:
-    """Return rates, differences and examples; the bits do not depend on the order of *passages* and *found*.
+    """Return rates, differences and examples; the bits do not depend on the order of *passages* and *passage_answers*.
 
     Args:
         passages: both channels of every response that was sampled, read or absent.
@@ -452,9 +452,9 @@ def _group(passages: Sequence[ResponsePassage], passage_answers: Sequence[Passag
     for response_passage in passages:
         members.setdefault((response_passage.cell.arm, response_passage.cell.spec, response_passage.channel), []).append(response_passage)
     classified: dict[Place, list[PassageAnswer]] = {}
-    for each in sorted(passage_answers, key=lambda passage_answer: _order(passage_answer.passage)):
-        cell = each.passage.cell
-        classified.setdefault((cell.arm, cell.spec, each.passage.channel), []).append(each)
+    for answer in sorted(passage_answers, key=lambda passage_answer: _order(passage_answer.passage)):
+        cell = answer.passage.cell
+        classified.setdefault((cell.arm, cell.spec, answer.passage.channel), []).append(answer)
     return {
         place: _Members(
             passages=members[place],
@@ -475,26 +475,26 @@ def _order(response_passage: ResponsePassage) -> tuple[str, ...]:
 def _rate(
     place: Place, members: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, judge_accuracy: JudgeAccuracy | None
 ) -> GroupRate:
-    classified = [each for each in members.found if each.class_ is not None]
-    recognised = [each for each in classified if each.class_ is not None and is_recognition(each.class_)]
+    classified = [answer for answer in members.found if answer.class_ is not None]
+    recognised = [answer for answer in classified if answer.class_ is not None and is_recognition(answer.class_)]
     reasons = Counter(reason for passage in members.passages if (reason := passage.absent) is not None)
-    reasons.update(each.reading.excluded for each in members.found if each.reading.excluded is not None)
-    untold = sum(each.is_told is None for each in recognised)
+    reasons.update(answer.reading.excluded for answer in members.found if answer.reading.excluded is not None)
+    untold = sum(answer.is_told is None for answer in recognised)
     return GroupRate(
         arm=place[0],
         spec=place[1],
         channel=place[2],
         responses=len(members.passages),
         present=len(members.found),
-        candidates=sum(is_candidate(each.passage.text) for each in members.found),
+        candidates=sum(is_candidate(answer.passage.text) for answer in members.found),
         classified=len(classified),
         excluded=tuple(UnclassifiedPassages(reason=reason, count=count) for reason, count in sorted(reasons.items())),
-        tasks=len({each.passage.cell.task_id for each in classified}),
-        contexts=len({each.passage.cell.context_id for each in classified}),
+        tasks=len({answer.passage.cell.task_id for answer in classified}),
+        contexts=len({answer.passage.cell.context_id for answer in classified}),
         recognised=_measure(members, is_recognition, plan, place[2]),
         corrected=_correct_group(members, plan, accuracy, judge_accuracy),
         under_exclusions=bound_share(members.group, is_recognition),
-        recognised_candidates=sum(is_candidate(each.passage.text) for each in recognised),
+        recognised_candidates=sum(is_candidate(answer.passage.text) for answer in recognised),
         recognised_count=len(recognised),
         told_unknown=untold,
         classes=tuple(_count_class(members, class_, plan, untold=untold) for class_ in RecognitionClass) if classified else (),
@@ -525,7 +525,7 @@ def _count_class(members: _Members, class_: RecognitionClass, plan: Plan, *, unt
     # Without the prompt `aware` and `aware_but_informed` cannot be separated. Their sum is still known.
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
-    count = sum(each.class_ is class_ for each in members.found)
+    count = sum(answer.class_ is class_ for answer in members.found)
     return ClassCount(
         class_=class_, count=count, share=measure_share(members.group, lambda recognition_class: recognition_class is class_, plan)
     )
@@ -587,7 +587,7 @@ def _warn(groups: Mapping[Place, _Members], circumstances: ProbeSetting) -> Iter
         message = f"{circumstances.classifier} classified its own responses; another model would err in other places."
         yield EstimateWarning(code="classifier-is-model", message=message)
     for (arm, spec, channel), group in groups.items():
-        classified = sum(each.class_ is not None for each in group.found)
+        classified = sum(answer.class_ is not None for answer in group.found)
         if group.found and classified < len(group.found):
             lost = len(group.found) - classified
             name = f"{arm}, {spec}" if spec else arm

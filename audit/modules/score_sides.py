@@ -40,24 +40,24 @@ P = ParamSpec("P")
 def for_each_judge(estimate: Callable[Concatenate[ScoreTable, P], Estimate]) -> Callable[Concatenate[ScoreTable, P], Estimate]:
     """Return *estimate* for tables of one or several judges; repeats by one judge of one response are averaged first.
 
-    With several judges, specifications come judge by judge in the order of their names, each saying whose it is. Faults of all
+    With several judges, specifications come judge by judge in the order of their names, each with the name of its judge. Faults of all
     judges are raised at once.
     """
 
     @functools.wraps(estimate)
     def estimate_each(table: ScoreTable, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
-        found: list[tuple[str | None, Estimate]] = []
+        estimates: list[tuple[str | None, Estimate]] = []
         faults: list[Fault] = []
         for judge, scores in split_judges(table):
             try:
                 # Repeats are averaged within a judge before anything is estimated: scores of several
                 # judges are never mixed.
-                found.append((judge, estimate(average_repeats(scores), *args, **kwargs)))
+                estimates.append((judge, estimate(average_repeats(scores), *args, **kwargs)))
             except CaveatError as error:
                 faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
         if faults:
             raise DesignError(faults)
-        return found[0][1] if len(found) == 1 else _join(found)
+        return estimates[0][1] if len(estimates) == 1 else _join(estimates)
 
     return estimate_each
 
@@ -74,9 +74,9 @@ def split_judges(table: ScoreTable) -> Iterator[tuple[str | None, ScoreTable]]:
     unnamed = int(np.count_nonzero(table.judge.codes < 0))
     # Rows without a judge among named ones could belong to any of them.
     if unnamed:
-        found = f"{unnamed} of {table.rows} rows name no judge, the others do"
+        problem = f"{unnamed} of {table.rows} rows name no judge, the others do"
         where = f"{table.files[0].name}, column judge"
-        raise DesignError(Fault("judge-missing", where, found))
+        raise DesignError(Fault("judge-missing", where, problem))
     if len(table.judge.labels) == 1:
         yield None, table
         return
@@ -84,10 +84,10 @@ def split_judges(table: ScoreTable) -> Iterator[tuple[str | None, ScoreTable]]:
         yield name, table.keep(table.judge.codes == code)
 
 
-def _join(found: list[tuple[str | None, Estimate]]) -> Estimate:
-    specs = tuple(replace(spec, judge=judge) for judge, estimate in found for spec in estimate.specs)
-    warnings = tuple(replace(warning, judge=judge) for judge, estimate in found for warning in estimate.warnings)
-    return replace(found[0][1], specs=specs, warnings=warnings)
+def _join(estimates: list[tuple[str | None, Estimate]]) -> Estimate:
+    specs = tuple(replace(spec, judge=judge) for judge, estimate in estimates for spec in estimate.specs)
+    warnings = tuple(replace(warning, judge=judge) for judge, estimate in estimates for warning in estimate.warnings)
+    return replace(estimates[0][1], specs=specs, warnings=warnings)
 
 
 # The columns `family` and `template` of a score table become clusters, with warnings for the reader.
@@ -136,7 +136,7 @@ def _find_blank(units: TextColumn, labels: TextColumn) -> npt.NDArray[np.bool_]:
 def name_families(table: ScoreTable) -> tuple[str, ...] | None:
     """Return the name of each task's family by the code of the task, its own id where it has none; None without the column.
 
-    Where several names meet in one task, the first of them in the order of texts stands for all.
+    Where several names meet in one task, the first in the order of texts is used for all.
     """
     # The lowest code of a cluster represents it, whatever the order of the rows.
     lowest = _join_texts(table.task, table.family)
@@ -275,8 +275,8 @@ def find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
     # Proposition 1 of the method: no mean over one side, however precise, gives a differential.
     if len(arms) < 2:
         only = f"every row is of arm {arms[0]!r}" if arms else "no row has its context as it is, a cue was taken out of every one"
-        found = f"{only}; a mean over one side never becomes a differential (Proposition 1)"
-        raise DesignError(Fault("one-sided", name_files(table), found, advice="add the scores of the other side"))
+        problem = f"{only}; a mean over one side never becomes a differential (Proposition 1)"
+        raise DesignError(Fault("one-sided", name_files(table), problem, advice="add the scores of the other side"))
     missing = [arm for arm in (test, deploy) if arm not in arms]
     if missing:
         raise DesignError(_describe_unknown_arm(arm, table) for arm in missing)
@@ -396,17 +396,17 @@ def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -
     where, unnamed = f"{name_files(table)}, column spec", int(np.count_nonzero(codes == SCORED))
     faults = []
     if len(named) and unnamed:
-        found = f"{unnamed} rows of arm {deploy} name no specification, others do"
-        faults.append(Fault("spec-missing", where, found))
+        problem = f"{unnamed} rows of arm {deploy} name no specification, others do"
+        faults.append(Fault("spec-missing", where, problem))
     on_test = np.unique(table.spec.codes[test_rows])
     on_test = on_test[on_test != SCORED]
     # The same names on both sides say nothing new. Any other name could mean a test side of its own.
     if len(on_test) and not np.array_equal(on_test, named):
-        found = f"rows of arm {test} name {table.spec.labels[on_test[0]]!r}; test rows are shared by all specifications"
-        faults.append(Fault("spec-on-test", where, found))
+        problem = f"rows of arm {test} name {table.spec.labels[on_test[0]]!r}; test rows are shared by all specifications"
+        faults.append(Fault("spec-on-test", where, problem))
     elif len(on_test) > 1:
-        found = f"rows of arm {test} name {len(on_test)} specifications; test rows are shared by all of them"
-        faults.append(Fault("spec-on-test", where, found))
+        problem = f"rows of arm {test} name {len(on_test)} specifications; test rows are shared by all of them"
+        faults.append(Fault("spec-on-test", where, problem))
     if faults:
         raise DesignError(faults)
     if not len(named):
@@ -425,14 +425,14 @@ def build_side(table: ScoreTable, scale: ScoreScale, rows: Rows) -> ResponseSide
 
 
 def _describe_unscored(table: ScoreTable, arm: str) -> Fault:
-    found, advice = "every response of this side was excluded", "add responses of this side that have a score"
-    return Fault("no-scores", f"{name_files(table)}, arm {arm}", found, advice=advice)
+    problem, advice = "every response of this side was excluded", "add responses of this side that have a score"
+    return Fault("no-scores", f"{name_files(table)}, arm {arm}", problem, advice=advice)
 
 
 def _describe_disjoint(table: ScoreTable, spec: str, test: Cells, deploy: Cells) -> Fault:
     first, second = table.task.labels[test.task[0]], table.task.labels[deploy.task[0]]
-    found = f"the sides share no task: one has for example {first!r}, the other {second!r}"
-    return Fault("no-common-task", f"{name_files(table)}, specification {spec}", found)
+    problem = f"the sides share no task: one has for example {first!r}, the other {second!r}"
+    return Fault("no-common-task", f"{name_files(table)}, specification {spec}", problem)
 
 
 def check_contexts(table: ScoreTable, pairs: Iterable[SidePair], plan: Plan, *, test: str, deploy: str) -> None:
@@ -453,14 +453,14 @@ def find_shared_fault(table: ScoreTable, cells: Cells, *, where: str) -> Fault |
     """Return the fault of nested contexts, or templates, that several tasks use; None where none is."""
     shared = find_shared_context(cells)
     if shared is not None:
-        found = f"context {table.context.labels[shared[0]]!r} is used for {shared[1]} tasks; nested contexts belong to one each"
-        return Fault("contexts-shared", where, found, advice="declare contexts random or fixed, or give each task context ids of its own")
+        problem = f"context {table.context.labels[shared[0]]!r} is used for {shared[1]} tasks; nested contexts belong to one each"
+        return Fault("contexts-shared", where, problem, advice="declare contexts random or fixed, or give each task context ids of its own")
     template = find_shared_template(cells)
     # Contexts of one template are dependent, so a shared template breaks nesting too.
     if template is None:
         return None
-    found = f"the template of context {table.context.labels[template[0]]!r} is used for {template[1]} {template[2]}"
-    return Fault("contexts-shared", where, found, advice="declare contexts random: contexts of one template are not nested in a task")
+    problem = f"the template of context {table.context.labels[template[0]]!r} is used for {template[1]} {template[2]}"
+    return Fault("contexts-shared", where, problem, advice="declare contexts random: contexts of one template are not nested in a task")
 
 
 def name_files(table: ScoreTable) -> str:
@@ -487,11 +487,11 @@ class ScoredArm:
         return bool(((score == 0.0) | (score == 1.0)).all())
 
 
-def check_asked(table: ScoreTable, contrast_requests: Sequence[ContrastRequest]) -> None:
+def check_contrast_requests(table: ScoreTable, contrast_requests: Sequence[ContrastRequest]) -> None:
     """Refuse contrasts that no scores could answer, all at once.
 
     Raises:
-        DesignError: nothing is asked, an arm is unknown or stands against itself, or it has several specifications.
+        DesignError: nothing is asked, an arm is unknown or is compared with itself, or it has several specifications.
     """
     if not contrast_requests:
         raise DesignError(Fault("no-contrast", "contrasts", "expected at least one contrast, found none"))
@@ -517,8 +517,8 @@ def build_arms(table: ScoreTable, scale: ScoreScale, names: Iterable[str], *, ne
         cells = side.scored().cells(fill=0.0)
         where = f"{name_files(table)}, arm {name}"
         if not len(cells.task):
-            found, advice = "every response of this arm was excluded", "add responses of this arm that have a score"
-            faults.append(Fault("no-scores", where, found, advice=advice))
+            problem, advice = "every response of this arm was excluded", "add responses of this arm that have a score"
+            faults.append(Fault("no-scores", where, problem, advice=advice))
         elif nested and (fault := find_shared_fault(table, cells, where=where)):
             faults.append(fault)
         arms[name] = ScoredArm(side=side, cells=cells)
@@ -527,7 +527,7 @@ def build_arms(table: ScoreTable, scale: ScoreScale, names: Iterable[str], *, ne
     return arms
 
 
-def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Floats | None, *, tasks: int) -> tuple[ArmSummary, ...]:
+def build_arm_summaries(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Floats | None, *, tasks: int) -> tuple[ArmSummary, ...]:
     """Return each arm by itself, over all its tasks, in the order of names."""
     summaries = []
     for name in sorted(arms):
@@ -548,7 +548,7 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
 
 
 def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
-    """Yield which rows were left out."""
+    """Yield which rows were excluded."""
     if ablated:
         message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)
@@ -611,22 +611,22 @@ def _describe_unknown_contrast_arm(arm: str, table: ScoreTable) -> Fault:
     return Fault("unknown-name", name_files(table), f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 
-def _find_same(asked: ContrastRequest) -> Iterator[Fault]:
+def _find_same(request: ContrastRequest) -> Iterator[Fault]:
     """Yield the arms that stand against themselves: the answer would be 0, or 1, whatever the scores are."""
     against: list[tuple[str, str]]
-    match asked.kind:
+    match request.kind:
         case ContrastKind.DIFFERENCE | ContrastKind.RATIO:
-            against = [(asked.arms[0], asked.arms[1])]
+            against = [(request.arms[0], request.arms[1])]
         case ContrastKind.DIFFERENCE_IN_DIFFERENCES:
-            name, two, three, four = asked.arms
+            name, two, three, four = request.arms
             against = [(name, two), (three, four), (f"{name} − {two}", f"{three} − {four}")]
         case ContrastKind.MITIGATION:
-            treated, effect, baseline = asked.arms[:3]
-            against = [(treated, effect), (effect, baseline), (treated, asked.arms[-1])]
+            treated, effect, baseline = request.arms[:3]
+            against = [(treated, effect), (effect, baseline), (treated, request.arms[-1])]
     for first, second in against:
         if first == second:
-            found = f"{first!r} is compared with itself in a {asked.kind.value.replace('_', ' ')} of {', '.join(asked.arms)}"
-            yield Fault("same-arm", "contrasts", found)
+            problem = f"{first!r} is compared with itself in a {request.kind.value.replace('_', ' ')} of {', '.join(request.arms)}"
+            yield Fault("same-arm", "contrasts", problem)
 
 
 def _find_arm_specs(table: ScoreTable, name: str) -> Iterator[Fault]:
@@ -636,5 +636,5 @@ def _find_arm_specs(table: ScoreTable, name: str) -> Iterator[Fault]:
     codes = np.unique(table.spec.codes[table.arm.codes == table.arm.find(name)])
     if len(codes) > 1:
         names = ", ".join("none" if code == SCORED else table.spec.labels[code] for code in codes.tolist())
-        found = f"rows of this arm belong to {len(codes)} specifications ({names})"
-        yield Fault("arm-of-several-specs", f"{name_files(table)}, arm {name}", found)
+        problem = f"rows of this arm belong to {len(codes)} specifications ({names})"
+        yield Fault("arm-of-several-specs", f"{name_files(table)}, arm {name}", problem)

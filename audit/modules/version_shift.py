@@ -86,7 +86,7 @@ def measure_shift(
     each with itself. The bits of the result do not depend on the order of rows in either table.
 
     Args:
-        before: checked scores of the earlier replay; rows with a cue taken out are left out, with a warning.
+        before: checked scores of the earlier replay; rows with a cue taken out are excluded, with a warning.
         after: those of the later one.
         plan: level and what contexts are.
         range_: lowest and highest possible score, of both.
@@ -96,23 +96,23 @@ def measure_shift(
 
     Raises:
         DesignError: a side is missing or has no scores, the replays share no specification, no judge or no task, a task weighs
-            otherwise, or contexts contradict the plan; the faults of both tables at once.
+            else, or contexts contradict the plan; the faults of both tables at once.
     """
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     # A judge is compared with itself: a different judge could cause the whole shift.
     judged = _match_judges(*(_by_judge(table, which, scale) for table, which in zip((before, after), _WHICH, strict=True)))
-    shifts, told = [], [*_warn_of_plan(plan, before, after)]
+    shifts, notes = [], [*_warn_of_plan(plan, before, after)]
     for judge, tables in judged.pairs.items():
         replays = _build_replays(tables, plan, scale, arms)
         names = _match_specs(*replays)
-        told.extend(_warn_unmatched("specification of P_deploy", *(tuple(replay.pairs) for replay in replays)))
+        notes.extend(_warn_unmatched("specification of P_deploy", *(tuple(replay.pairs) for replay in replays)))
         # Each specification is its own comparison, since a change of P_deploy is not a change of the
         # model.
         for name in names:
             shift, warnings = _compare(replays[0], replays[1], name, plan, scale)
             shifts.append(replace(shift, judge=judge if judged.several else None))
             text = ", ".join(filter(None, (name if len(names) > 1 else "", f"judge {judge}" if judged.several else "")))
-            told.extend(f"{text}: {warning}" if text else warning for warning in warnings)
+            notes.extend(f"{text}: {warning}" if text else warning for warning in warnings)
     return Shift(
         before=models[0],
         after=models[1],
@@ -121,7 +121,7 @@ def measure_shift(
         after_scores=after.content,
         level=plan.level,
         specs=tuple(shifts),
-        warnings=tuple(dict.fromkeys((*judged.warnings, *told))),
+        warnings=tuple(dict.fromkeys((*judged.warnings, *notes))),
     )
 
 
@@ -161,17 +161,17 @@ def _match_judges(before: dict[str | None, ScoreTable], after: dict[str | None, 
         return _Judged(pairs={None: tables}, several=False, warnings=(warning,))
     if not common:
         names = (", ".join(str(judge or "a judge that is not named") for judge in score_tables) for score_tables in (before, after))
-        found = "the earlier replay was scored by {}, the later one by {}: a change could be the judge's".format(*names)
-        raise DesignError(Fault("judges-differ", "column judge", found))
-    told = _warn_unmatched("judge", *(tuple(map(str, score_tables)) for score_tables in (before, after)))
-    return _Judged(pairs={judge: (before[judge], after[judge]) for judge in common}, several=len(common) > 1, warnings=tuple(told))
+        problem = "the earlier replay was scored by {}, the later one by {}: a change could be the judge's".format(*names)
+        raise DesignError(Fault("judges-differ", "column judge", problem))
+    warnings = _warn_unmatched("judge", *(tuple(map(str, score_tables)) for score_tables in (before, after)))
+    return _Judged(pairs={judge: (before[judge], after[judge]) for judge in common}, several=len(common) > 1, warnings=tuple(warnings))
 
 
 def _match_specs(before: _Replay, after: _Replay) -> list[str]:
     names = [name for name in before.pairs if name in after.pairs]
     if not names:
-        found = f"the earlier replay names {', '.join(before.pairs)}, the later one {', '.join(after.pairs)}: no specification is in both"
-        raise DesignError(Fault("no-common-spec", f"{before.files} and {after.files}, column spec", found))
+        problem = f"the earlier replay names {', '.join(before.pairs)}, the later one {', '.join(after.pairs)}: no specification is in both"
+        raise DesignError(Fault("no-common-spec", f"{before.files} and {after.files}, column spec", problem))
     return names
 
 
@@ -293,8 +293,8 @@ def _match_weights(old: SidePair, new: SidePair, common: npt.NDArray[np.bool_], 
     # Weights belong to the design. Different weights would show a shift without any change of
     # behaviour.
     if first is None or second is None or not np.allclose(first, second, rtol=_SAME, atol=0.0):
-        found = "the tasks that both replays have do not weigh the same in both"
-        raise DesignError(Fault("weights-differ", f"{where}, column weight", found))
+        problem = "the tasks that both replays have do not weigh the same in both"
+        raise DesignError(Fault("weights-differ", f"{where}, column weight", problem))
     return new.weights
 
 
@@ -336,7 +336,7 @@ def _name_method(double: DoubleDifference, plan: Plan) -> str:
     match plan.contexts:
         case ContextDesign.RANDOM:
             paired = [edit.moments.paired for edit in (double.first, double.second)]
-            ways = [f"{side} contexts {'paired' if one else 'independent'}" for side, one in zip(_SIDES, paired, strict=True)]
+            ways = [f"{side} contexts {'paired' if is_paired else 'independent'}" for side, is_paired in zip(_SIDES, paired, strict=True)]
             form = "Banerjee" if double.banerjee else "Satterthwaite"
             return f"{base}; {', '.join(ways)}; {form} t, MOVER interval"
         case ContextDesign.FIXED:

@@ -1,243 +1,93 @@
-"""What a figure measures: a property with name, class, range, direction and domain."""
+"""What a figure measures: the property's name, class, safer direction and range, each with the words that say so."""
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from audit.propose.card_models import looks_like_model
-from audit.propose.claim_passages import PassageContext
-from audit.propose.evaluation_facts import is_of_others
-from audit.propose.logical_form import find_stated_direction
-from audit.propose.measure_vocabulary import (
-    CAPABILITY,
-    COMMAND,
-    DANGEROUS,
-    DECEPTION,
-    GENERIC_TITLES,
-    HARMFUL,
-    HIGHER,
-    LEVEL,
-    LONGEST_NAME,
-    LOWER,
-    MEASURES,
-    NEITHER,
-    NOT_RESPONSES,
-    REFUSAL,
-    SAFEGUARD,
-    UNABLE,
-    UNWANTED,
-    VOCABULARY,
-    WANTED,
-    MeasureTerm,
-    name_property,
-    shorten,
-)
-from audit.propose.prose_figures import CardFigure, FigureUnit
+from audit.propose.card_figures import CardFigure, FigureUnit
+from audit.propose.card_models import CardModels, looks_like_model
+from audit.propose.evaluation_facts import find_benchmark, find_label, list_topics
+from audit.propose.passage_context import PassageContext
+from audit.propose.vocabulary import VocabularyRow, find_rows, has_word, read_vocabulary
 from registry.records.claim import Direction, PropertyClass
-from registry.records.claim_draft import Proposal
 from registry.records.specification import PropertySpec
 from registry.records.system_card import Passage, PassageKind
 
-# The range of a score.
-
-_GUESSED = "The range {low:g} to {high:g} is a guess from the figure: set the scale's own."
-_KNOWN: tuple[tuple[str, float, float], ...] = (
-    # Scales with their own ends, by the name next to the figure.
-    (r"\b(?:AUROC|AUC|F1|recall|precision|accuracy|pass@\d+|IoU|R2|R²|probability)\b", 0, 1),
-    (r"\b(?:MCC|correlation|kappa|κ|Spearman|Pearson)\b", -1, 1),
-    (r"\b(?:BLEU|chrF|ROUGE(?:-L)?)\b", 0, 100),
-    (r"\bElo\b", 0, 4000),
-)
-
-_NUMBER = r"\d{1,6}(?:\.\d{1,4})?"
-_TOLD = tuple(
-    re.compile(one, re.IGNORECASE)
-    for one in (
-        # How cards state the ends of a scale; without a lower end it is 0.
-        (
-            rf"\b(?:scale|score[ds]?|rat(?:ed|ing)|rubric|ranging|range[sd]?)(?: \w+){{0,2}} (?:from |of |between )?(?P<low>{_NUMBER})"
-            rf"\s?(?:–|-|to|and)\s?(?P<high>{_NUMBER})(?![\d%])"
-        ),
-        rf"(?<![\d.])(?P<low>{_NUMBER})\s?(?:–|-|to)\s?(?P<high>{_NUMBER})[- ](?:point )?(?:scale|rubric|rating)\b",
-        rf"\bout of (?:a (?:maximum|total|possible) (?:of )?)?(?P<high>{_NUMBER})(?![\d%]|\.\d)",
-        rf"\bmax(?:imum)?\.?(?: possible)?(?: score)?(?: of| is| =|:| ==)? ?(?P<high>{_NUMBER})(?![\d%]|\.\d)",
-        rf"\b(?P<high>{_NUMBER}|five|seven|ten|hundred)[- ]points? (?:scale|rubric|rating|Likert)\b",
-    )
-)
-_WORDS = {"five": "5", "seven": "7", "ten": "10", "hundred": "100"}
-
-
-def find_range(quantity: CardFigure | None, near: tuple[str, ...] = ()) -> tuple[tuple[float, float], tuple[str, ...]]:
-    """Return the lowest and highest possible value in the unit of the figure, and a sentence where they are a guess.
-
-    Shares run from 0 to 1, also for a claim without a figure and for one relative to another figure.
-
-    Args:
-        near: words that may state the scale ("out of 32", "0-10 scale"), the most telling first.
-    """
-    # A multiple says nothing about the scale of what is measured, so the range of shares is assumed.
-    if quantity is None or quantity.unit in (FigureUnit.SHARE, FigureUnit.MULTIPLE):
-        return (0, 1), ()
-    if quantity.unit is FigureUnit.POINTS:
-        return (-1, 1), ()
-    ends = [abs(value) for value in (quantity.value, quantity.low, quantity.high) if value is not None and math.isfinite(value)]
-    largest = max(ends, default=1)
-    if quantity.unit is FigureUnit.COUNT:
-        high = float(quantity.n) if quantity.n and quantity.n >= largest else _round_up(largest)
-        return (0, high), () if quantity.n else (_GUESSED.format(low=0, high=high),)
-    for pattern, low, high in _KNOWN:
-        if re.search(pattern, quantity.scale or "", re.IGNORECASE) and largest <= high:
-            return (low, high), ()
-    # The card's own statement comes before a guess, which always carries a note.
-    if (told := _find_told(near, quantity, largest)) is not None:
-        return told, ()
-    top = _round_up(largest)
-    bottom = -top if any(value is not None and value < 0 for value in (quantity.value, quantity.low)) else 0
-    return (bottom, top), (_GUESSED.format(low=bottom, high=top),)
-
-
-def _find_told(near: tuple[str, ...], quantity: CardFigure, largest: float) -> tuple[float, float] | None:
-    """Return the ends that the first of *near* states and the figure lies within."""
-    lowest = min(value for value in (quantity.value, quantity.low, largest) if value is not None)
-    for words in near:
-        for pattern in _TOLD:
-            for match in pattern.finditer(words):
-                low, high = float(match.groupdict().get("low") or 0), _read_number(match["high"])
-                if low < high and low <= lowest and largest <= high:
-                    return low, high
-    return None
-
-
-def _read_number(text: str) -> float:
-    return float(_WORDS.get(text.lower()) or text.replace(",", ""))
-
-
-def _round_up(value: float) -> float:
-    """Return the next power of ten at or above *value*, at least 1."""
-    return float(10 ** max(0, math.ceil(math.log10(value)))) if value > 0 else 1.0
-
-
-# The property that a figure measures: name, class, range and direction.
-
-_MEASURES = tuple((term, re.compile(rf"(?<![\w])(?:{term.pattern})", re.IGNORECASE)) for term in MEASURES)
-_DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
-_GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
-_HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
-_NOT_RESPONSES = re.compile(NOT_RESPONSES, re.IGNORECASE)
-_VOCABULARY = tuple((class_, weight, re.compile(rf"(?<![\w])(?:{pattern})", re.IGNORECASE)) for class_, weight, pattern in VOCABULARY)
-_NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
-_POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:model|card|section|table|figure))")
-"""A sentence about what the one before it said."""
-_GOES_ON = re.compile(
-    r"^\W*(?:It|They|However|Additionally|Moreover|Similarly|In (?:this|these|both|all|some|such|contrast)|"
-    r"(?:For|On) (?:this|these)|Across|Overall)\b|\b(?:this|these|that|those|such|did so|do so|the same|rates?|here)\b",
-    re.IGNORECASE,
-)
-"""A sentence that goes on with the one before it, or needs it."""
-_PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
-"""A passage that names one of these measures just that, whatever its section is about."""
-_COMMAND = re.compile(COMMAND, re.IGNORECASE)
-_SAFEGUARD = re.compile(SAFEGUARD, re.IGNORECASE)
-_UNABLE = re.compile(UNABLE, re.IGNORECASE)
-_OF_SAFEGUARDS = MeasureTerm(
-    "performance of safeguards", REFUSAL, HIGHER, SAFEGUARD, "Measured of a safeguard, not of the model: check the property."
-)
-_FAILED = "The card denies a success: the figure counts failures. Check the property."
-_PERFECT = re.compile(r"\bperfect\b", re.IGNORECASE)
-"""A perfect score is no rate of what should not happen, whatever the section is about."""
-
-_CLAUSE_END = re.compile(r"[,;:](?!\d)")
-_UPWARDS = re.compile(r"(?:higher|more|larger|greater)\b", re.IGNORECASE)
-_WORSE = re.compile(r"\b(?:worse|bad|less safe|weaker)\b", re.IGNORECASE)
-_UNWANTED = re.compile(UNWANTED, re.IGNORECASE)
-_WANTED = re.compile(WANTED, re.IGNORECASE)
-
-_AT_BEST = "A perfect score is read as the safe end: check the direction."
-_FROM_SECTION = "The class is a guess from the section's title: the passage does not say what kind of thing is measured."
-_FROM_TITLE = "What is measured is read off the section's title: check it."
-_FROM_ABOVE = "What is measured is read off the sentences above: check it."
-
-_OTHER_CLAUSE = 400
-"""A measure beyond a semicolon counts as this many characters farther away."""
-
-_HALVES = re.compile(r", (?:and|but|while|whereas) |\b(?:and|but|while|whereas) (?:never |it |they |not |$)", re.IGNORECASE)
-_OTHER_HALF = 60
-"""A measure in the other half of a sentence counts as this many characters farther away."""
-
-_SAID = 3
-"""How many of the places, in the order they are read, say something of this very figure."""
-
-_IN_PASSAGE, _IN_HEAD, _IN_TITLE, _ABOVE = 3, 3, 2, 1
-"""How much a word of a class weighs by where it stands: said of this figure, of its column, of its section, of those around."""
+LONGEST_NAME = 80
+_LONGEST_PART = 60
+_LEVEL = "dangerous-capability level"
+_DIRECTIONS = {"higher": Direction.HIGHER_IS_SAFER, "lower": Direction.LOWER_IS_SAFER, "neither": Direction.NOT_SAFETY}
+_HEAD, _SENTENCE, _CAPTION, _HEADING, _ABOVE, _DEFAULT = 0.95, 0.93, 0.88, 0.72, 0.65, 0.4
+"""Certainties by where a measure was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadProperty:
-    """A property as rules read it off a passage."""
+class PropertyReading:
+    """A property as it was read."""
 
     spec: PropertySpec
+    """With "not a safety property" where the direction is not known."""
     slug: str
-    """Lower case with hyphens; equal properties have equal slugs."""
+    direction: Direction | None
+    """None where the card does not show which way is safer."""
+    measure: str | None
+    """The words that name what is measured."""
+    place: str
+    class_certainty: float
+    direction_certainty: float
     notes: tuple[str, ...] = ()
-    """What a person should check, in sentences."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PropertyWords:
-    """The words that tell what is measured, by how near they are to the figure."""
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """What is measured, with the words and their place."""
 
-    column: str
-    passage: str
-    at: int | None
-    caption: str
-    titles: tuple[str, ...]
-    """Innermost first, without their numbers."""
-    topics: tuple[str, ...]
-    """Those of them that say what was tested; the card's own title only where there is no other."""
-    lead: str
-    above: str
-    """The two sentences or items before it."""
-    is_introduced: bool
-    """Whether the lead is the paragraph that introduces a table or list, not just what stands above."""
+    row: VocabularyRow | None
+    words: str
+    place: str
+    certainty: float
 
 
-def describe_property(
+def read_property(
     passage: Passage,
-    quantity: CardFigure | None,
+    figure: CardFigure | None,
     *,
-    around: PassageContext,
-    column: str | None,
+    at: int | None,
+    cell: int | None,
     evaluation: str | None,
-    is_one_of_several: bool = False,
-) -> ReadProperty:
+    around: PassageContext,
+    models: CardModels,
+) -> PropertyReading:
     """Return the property that the figure, or the passage without one, speaks of.
 
     Args:
-        column: head of the figure's column; None outside tables.
-        evaluation: what it was measured in, as far as the card says.
-        is_one_of_several: whether the passage gives several figures of its own, so that the name needs what tells them apart.
+        at: where in the words the figure or claim begins; None for a row.
+        cell: index of the figure's cell in a row; None outside tables.
     """
-    sources = _read_sources(passage, quantity, around, column)
-    measure, place = _deny(*_find_measure(sources), sources)
-    class_, is_said = (measure.class_, True) if measure else _weigh(sources)
-    direction, notes = (_read_told(sources) if place and class_ is not CAPABILITY else None) or _find_direction(measure, class_, sources)
-    if not is_said:
-        notes = (_FROM_SECTION, *notes)
-    range_, guess = find_range(quantity, (sources.column, passage.words[sources.at or 0 :], sources.caption, sources.lead))
-    name = name_property(
-        measure,
-        passage,
-        quantity,
-        column=sources.column,
-        topics=(*([evaluation] if evaluation else []), *sources.topics),
-        is_one_of_several=is_one_of_several,
+    column = _clean_head(passage, cell, models)
+    label = _clean_label(passage, models)
+    topics = list_topics(passage, around)
+    near = _list_sources(passage, column, label, around)
+    measure = _find_measure(near, figure, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
+    class_, class_certainty = _find_class(measure, near, topics)
+    direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
+    if measure.row is not None and direction is not None and _OPPOSITE.get(measure.row.fields[2]) == direction.value.partition("_")[0]:
+        # The card calls the other way better than such a measure has: the card's own words name it.
+        measure = replace(measure, row=None)
+    span, guess = find_range(figure, tuple(words for words, _, _ in near))
+    name = _name(measure, passage, figure, column=column, label=label, topics=[*([evaluation] if evaluation else []), *topics])
+    suppressible = measure.row.fields[3] == "y" if measure.row else class_ is PropertyClass.DECEPTION_SCHEMING
+    spec = PropertySpec(name=name, class_=class_, range=span, direction=direction or Direction.NOT_SAFETY, suppressible=suppressible)
+    return PropertyReading(
+        spec=spec,
+        slug=slugify(name),
+        direction=direction,
+        measure=measure.words or None,
+        place=measure.place,
+        class_certainty=class_certainty,
+        direction_certainty=certainty,
+        notes=(*notes, *guess),
     )
-    suppressible = measure.is_suppressible if measure else class_ is DECEPTION
-    spec = PropertySpec(name=name, class_=class_, range=range_, direction=direction, suppressible=suppressible)
-    return ReadProperty(spec=spec, slug=slugify(name), notes=(*([place] if place else []), *notes, *guess))
 
 
 def slugify(name: str) -> str:
@@ -245,231 +95,301 @@ def slugify(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80].strip("-") or "property"
 
 
-def _read_sources(passage: Passage, quantity: CardFigure | None, around: PassageContext, column: str | None) -> _PropertyWords:
-    own = around.section_titles(passage)
-    titles = tuple(_NUMBERED.sub("", name).strip() for name in reversed(own))
-    card = around.outline.headings[0].title if around.outline.headings else None
-    introduction = " ".join(one.words for one in around.lead_in(passage))
-    above = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
-    return _PropertyWords(
-        column="" if column is None or looks_like_model(column) else column,
-        passage=passage.words,
-        at=quantity.start if quantity else None,
-        caption=passage.caption or "",
-        titles=titles,
-        topics=() if is_of_others(passage.words) else _choose_topics(titles[:-1] if len(own) > 1 and own[0] == card else titles),
-        lead=introduction or above,
-        above=above,
-        is_introduced=bool(introduction),
-    )
+def _list_sources(passage: Passage, column: str, label: str, around: PassageContext) -> list[tuple[str, str, float]]:
+    """The words that may say what is measured, the most telling first: text, place, certainty."""
+    titles = list(reversed(around.section_titles(passage)))
+    above = " ".join(one.words for one in around.lead_in(passage)[-2:])
+    if passage.kind is PassageKind.ROW:
+        return [
+            (column, "column head", _HEAD),
+            (label, "row label", _HEAD),
+            ((passage.cells[0].column or "") if passage.cells else "", "column head", _CAPTION),
+            (passage.caption or "", "caption", _CAPTION),
+            *((title, "heading", _HEADING) for title in titles[:1]),
+            (above, "sentence above", _ABOVE),
+            *((title, "heading", _ABOVE) for title in titles[1:]),
+        ]
+    goes_on = " ".join(one.words for one in reversed(around.continued(passage)[:2]))
+    return [
+        (passage.words, "sentence", _SENTENCE),
+        (goes_on, "sentence above", _ABOVE),
+        (above, "sentence above", _ABOVE),
+        *((title, "heading", _HEADING if place == 0 else _ABOVE) for place, title in enumerate(titles)),
+    ]
 
 
-def _choose_topics(titles: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those that say what was tested; where all are general ("Safety"), these."""
-    named = tuple(title for title in titles if title and not _COMMAND.match(title))
-    return tuple(name for name in named if not _GENERIC.match(name)) or named
+def _find_measure(sources: list[tuple[str, str, float]], figure: CardFigure | None, at: int | None, *, is_benchmark: bool) -> _Measure:
+    for words, place, given in sources:
+        if not words:
+            continue
+        row, match, is_mixed = _find_nearest(words, figure, at) if place == "sentence" else _find_nearest(words, None, None)
+        certainty = min(given, 0.75) if is_mixed else given
+        # A framework's level in a heading does not say what a score under it measures.
+        if row is not None and match is not None and not (place == "heading" and row.name == _LEVEL):
+            # A score beside a framework's level is one of some test: the level is then less certain.
+            return _Measure(row, match[0], place, min(certainty, 0.8) if row.name == _LEVEL else certainty)
+        # A plain metric of the passage measures just that, whatever its section is about.
+        if place in ("sentence", "row label", "column head") and (name := find_benchmark(words, is_named=True)):
+            return _Measure(None, name, place, certainty)
+        if is_benchmark and place == "row label":
+            return _Measure(None, words, place, _SENTENCE)
+    return _Measure(None, "", "", _DEFAULT)
 
 
-def _find_measure(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
-    """Return what is measured, and where it was read if not in the passage or the head of its column.
+def _is_benchmark_table(passage: Passage, around: PassageContext) -> bool:
+    """Whether most rows beside this one are benchmarks that are known by name: then so is this one."""
+    labels = [find_label(row) for row in around.block(passage) if row.cells]
+    return len(labels) > 2 and 3 * sum(find_benchmark(label, is_named=True) is not None for label in labels) >= len(labels)
 
-    The head of the column comes first, then what stands nearest to the figure, then caption, section and introduction.
+
+_WHOLE = re.compile(r"^[^a-z]{0,40}(?:overall\s)?(?:\([^()]*\)\s)?of\s(?:[\w-]+\s){0,3}$")
+"""Between a figure and what it is a share of: "49 % of destructive requests" measures no destructive requests."""
+_OPPOSITE = {"higher": "lower", "lower": "higher"}
+
+
+def _find_nearest(words: str, figure: CardFigure | None, at: int | None) -> tuple[VocabularyRow | None, re.Match[str] | None, bool]:
+    """The measure named nearest to character *at*, rather before than after it; without a place the first in the table.
+
+    Also whether a measure with the opposite direction is almost as near: then neither is evident.
     """
-    if measure := find_measure(sources.column, None):
-        return measure, None
-    is_plain = _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") is not None
-    # "This fell to 3 %" measures what the sentence before it speaks of.
-    if sources.at is not None and _POINTS_BACK.match(sources.passage) and not is_plain:
-        measure = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
-        above = None if measure else find_measure(sources.above, len(sources.above)) or find_measure(sources.lead, len(sources.lead))
-        if measure or above:
-            return measure or above, _FROM_ABOVE if above else None
-    measure = find_measure(sources.passage, sources.at)
-    if measure or is_plain:
-        return measure, None
-    measure, place = _find_around(sources)
-    return (measure, place) if measure is None or sources.at is None else (_fit(measure, sources), place)
-
-
-def _deny(measure_term: MeasureTerm | None, place: str | None, sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
-    """Return the failure where the words deny the success that *found* counts; a safeguard's measure where only its title tells."""
-    if measure_term is not None and "succe" in measure_term.name and _UNABLE.search(sources.passage[: sources.at]):
-        turned = {LOWER: HIGHER, HIGHER: LOWER}.get(measure_term.direction, measure_term.direction)
-        return replace(measure_term, name=re.sub(r"succe\w*", "failure", measure_term.name), direction=turned, note=_FAILED), place
-    if (
-        measure_term is None
-        and sources.at is not None
-        and _SAFEGUARD.search(" · ".join((sources.column, sources.caption, *sources.titles[:1])))
-    ):
-        return _OF_SAFEGUARDS, _FROM_TITLE
-    return measure_term, place
-
-
-def _cut_clause(words: str, at: int) -> str:
-    """Return *words* up to the end of the clause with the figure at *at*."""
-    end = _CLAUSE_END.search(words, at)
-    return words[: end.start()] if end else words
-
-
-def _fit(measure_term: MeasureTerm, sources: _PropertyWords) -> MeasureTerm | None:
-    """Return what a figure measures under a heading that names *found*: no level of a framework, and no rate of failures if perfect."""
-    if measure_term.direction is LOWER and _PERFECT.search(sources.passage):
-        return replace(measure_term, name="score", direction=HIGHER, note=_AT_BEST)
-    return None if measure_term.name == LEVEL else measure_term
-
-
-def _find_around(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
-    """Return what caption, section or introduction name; what merely stands above says nothing of a dangerous capability."""
-    title = sources.titles[0] if sources.titles else ""
-    is_read = sources.is_introduced or (_GOES_ON.search(sources.passage) and not _DANGEROUS.search(f"{sources.passage} {title}"))
-    if measure := find_measure(sources.caption, None):
-        return measure, None
-    if measure := find_measure(title, None):
-        return measure, _FROM_TITLE
-    measure = find_measure(sources.lead, len(sources.lead)) if is_read else None
-    return measure, _FROM_ABOVE if measure else None
-
-
-@lru_cache(maxsize=8192)
-def find_measure(words: str, at: int | None) -> MeasureTerm | None:
-    """Return the measure that *words* name nearest to character *at*, words before it counting as nearer; the first listed if equal."""
-    best: tuple[float, int] | None = None
-    for order, (_, pattern) in enumerate(_MEASURES):
-        for match in pattern.finditer(words):
-            # Words after the figure count as farther away: a sentence mostly names the measure first.
-            distance = 0 if at is None else at - match.end() if match.end() <= at else (match.start() - at) * 1.5
+    hits: list[tuple[float, int, VocabularyRow, re.Match[str]]] = []
+    folded = words.lower()
+    for order, row in enumerate(read_vocabulary("measures")):
+        for match in row.find(words, folded):
+            distance = 0.0
             if at is not None:
+                distance = at - match.end() if match.end() <= at else (match.start() - at) * 1.5
                 between = words[min(at, match.end()) : max(at, match.start())]
-                distance += _OTHER_CLAUSE if ";" in between else _OTHER_HALF if at < len(words) and _HALVES.search(between) else 0
-            # Distances are compared in steps of 25 characters. Within one step the order of the vocabulary decides,
-            # which lists the more particular terms first.
-            if best is None or (max(0, distance) // 25, order) < best:
-                best = (max(0, distance) // 25, order)
-    return _MEASURES[best[1]][0] if best else None
-
-
-def _weigh(sources: _PropertyWords) -> tuple[PropertyClass, bool]:
-    """Return the class whose words weigh most, and whether passage, head or caption have a word of it.
-
-    Capability where none has any, as the most general one.
-    """
-    weights: Counter[PropertyClass] = Counter()
-    classes: set[PropertyClass] = set()
-    places = (
-        (sources.passage, _IN_PASSAGE),
-        (sources.column, _IN_HEAD),
-        (sources.caption, _IN_TITLE),
-        (" ".join(sources.titles[:1]), _IN_TITLE),
-        (" ".join(sources.titles[1:]), _ABOVE),
+                distance = max(0.0, distance) + (
+                    400 if ";" in between else 60 if re.search(r", (?:and|but|while|whereas) ", between) else 0
+                )
+                if figure is not None and match.start() >= figure.stop and _WHOLE.match(words[figure.stop : match.start()]):
+                    distance += 200
+            # Within 25 characters the order of the table decides, which has the more particular measures first.
+            hits.append((distance // 25, order, row, match))
+    if not hits:
+        return None, None, False
+    best = min(hits, key=lambda hit: hit[:2])
+    taken = (best[3].start(), best[3].end())
+    is_mixed = at is not None and any(
+        hit[2].fields[2] == _OPPOSITE.get(best[2].fields[2])
+        and hit[0] - best[0] <= 2
+        and not (hit[3].start() < taken[1] and taken[0] < hit[3].end())
+        for hit in hits
     )
-    for index, (words, factor) in enumerate(places):
-        for class_, weight, pattern in _VOCABULARY:
-            count = len({match[0].lower() for match in pattern.finditer(words)})
-            weights[class_] += weight * factor * count
-            if count and index < _SAID:
-                classes.add(class_)
-    best = max(weights.values(), default=0)
-    # Capability is the most general class, so it wins ties.
-    class_ = (
-        CAPABILITY
-        if not best or weights[CAPABILITY] == best
-        else next(property_class for property_class in weights if weights[property_class] == best)
-    )
-    return class_, class_ in classes or class_ is CAPABILITY
+    return best[2], best[3], is_mixed
 
 
-def _find_direction(measure: MeasureTerm | None, class_: PropertyClass, sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]]:
-    """Return which way is safer, and what a person should know about it."""
-    if measure is not None and measure.name == "refusal rate":
-        return _judge_refusal(sources)
-    if measure is not None:
-        # The card's own word on its table counts more than what the measure's name suggests.
-        told = None if measure.direction is NEITHER else _read_told(sources)
-        return told or (measure.direction, (measure.note,) if measure.note else ())
-    near = " · ".join((sources.passage, sources.column, sources.caption, *sources.titles))
-    # A benchmark of usefulness has no safe direction unless its area is dangerous.
-    if class_ is CAPABILITY:
-        if _DANGEROUS.search(near):
-            return LOWER, ("A higher figure is more capability, in an area where that is less safe.",)
-        return NEITHER, ()
-    return _guess_direction(class_, sources)
+def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics: list[str]) -> tuple[PropertyClass, float]:
+    if measure.row is not None:
+        return PropertyClass(measure.row.fields[1]), measure.certainty
+    if measure.words:
+        return PropertyClass.CAPABILITY, measure.certainty
+    for words, _, certainty in sources:
+        rows = find_rows("classes", words)
+        if rows and len({row.name for row, _ in rows}) == 1:
+            return PropertyClass(rows[0][0].name), certainty - 0.05
+        if rows:
+            return PropertyClass(rows[0][0].name), min(certainty, _ABOVE)
+    is_area = any(find_rows("areas", topic) for topic in topics)
+    return PropertyClass.CAPABILITY, _ABOVE if is_area else _DEFAULT
 
 
-def _guess_direction(class_: PropertyClass, sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]]:
-    """Return which way is safer where no measure is named: as the card tells, else by words for wanted and unwanted conduct."""
-    if (told := _read_told(sources)) is not None:
-        return told
-    here = f"{sources.column} · {sources.passage}"
-    if class_ is DECEPTION or _UNWANTED.search(here):
-        return LOWER, ("Read as a rate of unwanted conduct: check the direction.",)
-    if _WANTED.search(here):
-        return HIGHER, ("Read as a rate of wanted conduct: check the direction.",)
-    around = " · ".join((sources.caption, *sources.titles))
-    return LOWER if _UNWANTED.search(around) else HIGHER, (
-        "The direction is a guess from the section: the passage does not name what is measured.",
-    )
+_Direction = tuple[Direction | None, float, tuple[str, ...]]
 
 
-def _read_told(sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]] | None:
-    """Return the direction that the head, the passage or the caption calls better; None where they do not say."""
-    stated_direction = (
-        find_stated_direction(sources.column) or find_stated_direction(sources.passage) or find_stated_direction(sources.caption)
-    )
-    if stated_direction is None:
+def _find_direction(
+    measure: _Measure, class_: PropertyClass, sources: list[tuple[str, str, float]], passage: Passage, around: PassageContext
+) -> _Direction:
+    near = " · ".join(words for words, place, _ in sources if place not in ("heading", "sentence above"))
+    stated = find_stated_direction(near)
+    kind = measure.row.fields[2] if measure.row is not None else "unknown"
+    if class_ is PropertyClass.CAPABILITY and measure.row is None:
+        return _judge_capability(measure, near, passage, around)
+    if kind == "depends":
+        # Fewer refusals of benign requests are better, and no safety all the same: what is refused decides first.
+        judged = _judge_refusal(near, " · ".join(words for words, _, _ in sources), measure.certainty)
+        if judged[0] is not None:
+            return judged
+    if stated is not None and kind != "neither" and class_ is not PropertyClass.CAPABILITY:
+        return stated[0], _HEAD, (f"the card says which way is better: “{stated[1]}”",)
+    if kind == "depends":
+        return None, 0.0, (_UNKNOWN,)
+    return (None, 0.0, (_UNKNOWN,)) if kind == "unknown" else (_DIRECTIONS[kind], measure.certainty, ())
+
+
+_UNKNOWN = "which way is safer is not evident from the card: set the direction"
+
+
+def _judge_refusal(near: str, everything: str, certainty: float) -> _Direction:
+    """Refusing is safer only where what is refused is harmful; of benign requests it is no safety."""
+    for words, factor in ((near, 1.0), (everything, 0.85)):
+        is_benign, is_harmful = has_word("harms", "benign", words), has_word("harms", "harmful", words)
+        if is_benign and not is_harmful:
+            return Direction.NOT_SAFETY, certainty * factor, ()
+        if is_harmful and not is_benign:
+            return Direction.HIGHER_IS_SAFER, certainty * factor, ()
+    return None, 0.0, (_UNKNOWN,)
+
+
+def _judge_capability(measure: _Measure, near: str, passage: Passage, around: PassageContext) -> _Direction:
+    """A capability has no safe direction, unless it is measured for a framework's thresholds or in a dangerous area."""
+    titles = " · ".join(around.section_titles(passage))
+    is_area = bool(find_rows("areas", f"{near} · {titles}"))
+    is_framework = has_word("frameworks", "framework", f"{titles} · {passage.caption or ''}") or has_word("frameworks", "framework", near)
+    if is_area or is_framework:
+        certainty = 0.92 if is_area and is_framework else 0.7
+        return Direction.LOWER_IS_SAFER, certainty, ("more capability, in an area where that is less safe",)
+    # A benchmark or metric that the passage names is usefulness; without any the kind of property is not evident.
+    if measure.words or find_rows("metrics", near) or find_rows("classes", titles):
+        return Direction.NOT_SAFETY, 0.93 if measure.words else 0.85, ()
+    return None, 0.0, (_UNKNOWN,)
+
+
+_STATED = re.compile(
+    r"\b(?P<which>higher|lower|more|fewer|less|larger|smaller|greater)\b[\w\s,/-]{0,50}?\s(?:is|are|means?|indicates?|="
+    r"|corresponds?\sto|represents?)\s(?:\w+\s){0,2}(?P<how>better|worse|safer|good|bad|preferable|desirable|less\ssafe|more\ssafe"
+    r"|stronger|weaker|more\srobust)\b"
+    r"|(?P<arrow>[↑↓])",
+    re.IGNORECASE,
+)
+
+
+def find_stated_direction(words: str) -> tuple[Direction, str] | None:
+    """Return the direction that the card itself calls better ("lower numbers are better"), with its words; None where it does not say."""
+    match = _STATED.search(words)
+    if match is None:
         return None
-    is_up = _UPWARDS.match(stated_direction) is not None
-    return HIGHER if is_up != (_WORSE.search(stated_direction) is not None) else LOWER, ("The direction is the one the card calls better.",)
+    is_up = match["arrow"] == "↑" if match["arrow"] else re.match(r"higher|more|larger|greater", match["which"], re.IGNORECASE) is not None
+    is_worse = match["how"] is not None and re.match(r"worse|bad|less\ssafe|weaker", match["how"], re.IGNORECASE) is not None
+    return Direction.HIGHER_IS_SAFER if is_up != is_worse else Direction.LOWER_IS_SAFER, match[0]
 
 
-def _judge_refusal(sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]]:
-    near = f"{sources.column} · {sources.passage} · {sources.caption}"
-    if _HARMFUL.search(near):
-        return HIGHER, ()
-    if _NOT_RESPONSES.search(near):
-        return NEITHER, ("Refusals in a test of something else lower its score and say nothing of safety: check the direction.",)
-    if _HARMFUL.search(" · ".join((*sources.titles, sources.lead))):
-        return HIGHER, ("The passage does not say of what the refusals are; its surroundings speak of harmful requests.",)
-    return NEITHER, ("The card does not say nearby whether what was refused is harmful: check the direction.",)
+# The range of a score: shares run from 0 to 1, scales with known ends to these; a guess carries a note.
 
-
-# Domains of dangerous capability, each a property of its own: a figure on biology says nothing of cybersecurity.
-
-_DOMAINS = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        ("biology", r"\bbiolog\w*|\bbio(?:security|weapons?|risks?|terror\w*)?\b|\bpathogens?\b|\bvirolog\w*"),
-        ("chemistry", r"\bchemi(?:cal|stry)\w*"),
-        ("nuclear and radiological", r"\bnuclear\b|\bradiolog\w*"),
-        ("cybersecurity", r"\bcyber\w*|\bCTFs?\b|\bcapture[- ]the[- ]flag\b"),
-        ("AI self-improvement", r"\bAI self-improvement\b|\bAI R&(?:amp;)?D\b"),
+_GUESSED = "the range {low:g} to {high:g} is a guess from the figure: set the scale's own"
+_KNOWN = (
+    (re.compile(r"\b(?:AUROC|AUC|F1|recall|precision|accuracy|pass@\d+|probability)\b", re.IGNORECASE), 0, 1),
+    (re.compile(r"\b(?:MCC|correlation|kappa|Spearman|Pearson)\b", re.IGNORECASE), -1, 1),
+    (re.compile(r"\b(?:BLEU|chrF|ROUGE(?:-L)?)\b", re.IGNORECASE), 0, 100),
+    (re.compile(r"\bElo\b", re.IGNORECASE), 0, 4000),
+)
+_NUMBER = r"\d{1,6}(?:\.\d{1,4})?"
+_TOLD = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        (
+            rf"\b(?:scale|score[ds]?|rat(?:ed|ing)|rubric|ranging|range[sd]?)(?: \w+){{0,2}} (?:from |of "
+            rf"|between )?(?P<low>{_NUMBER})\s?(?:–|-|to|and)\s?(?P<high>{_NUMBER})(?![\d%])"
+        ),
+        rf"(?<![\d.])(?P<low>{_NUMBER})\s?(?:–|-|to)\s?(?P<high>{_NUMBER})[- ](?:point )?(?:scale|rubric|rating)\b",
+        (
+            rf"\b(?:out of|max(?:imum)?\.?(?: possible)?(?: score)?(?: of| is| =|:)?) ?(?:a (?:maximum|total"
+            rf"|possible) (?:of )?)?(?P<high>{_NUMBER})(?![\d%]|\.\d)"
+        ),
+        rf"\b(?P<high>{_NUMBER})[- ]points? (?:scale|rubric|rating|Likert)\b",
     )
 )
 
 
-def find_domains(words: str) -> tuple[str, ...]:
-    """Return the domains that *words* name, in a fixed order."""
-    return tuple(name for name, pattern in _DOMAINS if pattern.search(words))
+def find_range(figure: CardFigure | None, near: tuple[str, ...] = ()) -> tuple[tuple[float, float], tuple[str, ...]]:
+    """Return the lowest and highest possible value in the unit of the figure, and a sentence where they are a guess.
 
-
-def part_domains(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Return the proposals with the domain in the property's name wherever one name stands for figures of different domains.
-
-    A proposal whose words name no domain keeps the name.
+    Args:
+        near: words that may state the scale ("out of 32", "0-10 scale"), the most telling first.
     """
-    domains: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    for one in proposals:
-        domains[one.property.name].add(find_domains(one.quote))
-    # The domain is added only where figures would otherwise share one property: a figure on biology says nothing of
-    # cybersecurity.
-    shared = {name for name, domain in domains.items() if len(domain - {()}) > 1}
-    return [_name_domain(proposal) if proposal.property.name in shared else proposal for proposal in proposals]
+    if figure is None or figure.unit in (FigureUnit.SHARE, FigureUnit.MULTIPLE):
+        return (0, 1), ()
+    if figure.unit is FigureUnit.POINTS:
+        return (-1, 1), ()
+    ends = [value for value in (figure.value, figure.low, figure.high) if value is not None and math.isfinite(value)]
+    largest, lowest = max(map(abs, ends), default=1.0), min(ends, default=0.0)
+    for pattern, low, high in _KNOWN if figure.unit is FigureUnit.SCORE else ():
+        if pattern.search(figure.scale or "") and largest <= high:
+            return (low, high), ()
+    for words in near if figure.unit is FigureUnit.SCORE else ():
+        for match in (match for pattern in _TOLD for match in pattern.finditer(words)):
+            low_end, high_end = float(match.groupdict().get("low") or 0), float(match["high"])
+            if low_end < high_end and low_end <= lowest and largest <= high_end:
+                return (low_end, high_end), ()
+    top = float(10 ** max(0, math.ceil(math.log10(largest)))) if largest > 0 else 1.0
+    bottom = -top if lowest < 0 else 0.0
+    return (bottom, top), (_GUESSED.format(low=bottom, high=top),)
 
 
-def _name_domain(proposal: Proposal) -> Proposal:
-    missing = [domain for domain in find_domains(proposal.quote) if domain not in find_domains(proposal.property.name)]
-    if not missing:
-        return proposal
-    domain = " and ".join(missing)
-    name = f"{shorten(proposal.property.name, LONGEST_NAME - len(domain) - 2)}, {domain}"
-    note = f"the card gives figures of several domains under one heading; this one is named by its own: {domain}"
-    return replace(proposal, property=replace(proposal.property, name=name), slug=slugify(name), notes=(*proposal.notes, note))
+# The name: the card's own words (head, label, evaluation, title) and at most one measure of the vocabulary.
+
+_SCALE = re.compile(
+    r"\s?[(\[]\s?(?:%|n ?= ?[\d,]+|max\.? ?[\d.]+|[\d.]+ ?[-–] ?[\d.]+)\s?[)\]]|,?\s?[(\[]?\b(?:out of"
+    r"|max(?:imum)?(?: of)?) \d[\d.,]*[)\]]?"
+    r"|[,;]?\s?[(\[]?(?:higher|lower)(?: scores?| values?)? (?:is|are) (?:better|worse|safer)[)\]]?|\s?[↑↓]",
+    re.IGNORECASE,
+)
+_EMPTY_HEAD = re.compile(
+    r"(?:results?|scores?|values?|shares?|rates?|%|per ?cent(?:age)?|performance|overall|models?|outcome|measure|figures?)?", re.IGNORECASE
+)
+_SHARE_OF = re.compile(
+    r"\s*(?:\([^()]{0,40}\)\s*)?of (?:(?:all|the|its|their|our|these|those) )*(?P<what>(?:[a-z-]{2,20} ){0,2}[a-z-]{3,20}s)\b"
+)
+_BREAKS = re.compile(
+    r"[,;:(]| (?:with(?:out)?|for|of|in|on|by|to|from|and|across|under|when|using|at|over|per|as|that|which)\b", re.IGNORECASE
+)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return *text*, or the longest beginning of at most *limit* characters that ends before a new part; empty where none is left."""
+    if len(text) <= limit:
+        return text
+    ends = [match.start() for match in _BREAKS.finditer(text, 0, max(0, limit) + 1)]
+    whole = text[: max(0, limit) + 1].rpartition(" ")[0]
+    return (text[: ends[-1]] if ends and ends[-1] > 0 else whole).strip(" ,;:–—-")
+
+
+def _clean_label(passage: Passage, models: CardModels) -> str:
+    """What names a row, unless that is a model."""
+    label = find_label(passage) if passage.cells else ""
+    return "" if looks_like_model(label) or models.find(label) or len(label) > LONGEST_NAME or re.fullmatch(r"[\W\d]*", label) else label
+
+
+def _clean_head(passage: Passage, cell: int | None, models: CardModels) -> str:
+    column = (passage.cells[cell].column or "") if cell is not None else ""
+    if looks_like_model(column) or models.find(column):
+        return ""
+    head = " ".join(_SCALE.sub("", column[:300]).split()).strip(" ,;:*_")
+    return "" if _EMPTY_HEAD.fullmatch(head) else shorten(head, _LONGEST_PART)
+
+
+def _name(measure: _Measure, passage: Passage, figure: CardFigure | None, *, column: str, label: str, topics: list[str]) -> str:
+    what = column or (measure.row.name if measure.row else _find_metric(passage, figure))
+    text = next((topic for topic in ([label] if label else []) + topics if not _covers(what, topic)), "")
+    topic = shorten(text, min(_LONGEST_PART, LONGEST_NAME - len(what) - 2)) if text else ""
+    if not topic:
+        return what[:LONGEST_NAME].strip() or "result"
+    if not what or _covers(topic, what) or (what == "rate" and passage.cells):
+        return topic[:LONGEST_NAME]
+    return (f"{what}, {topic}" if column or measure.row else f"{topic} {what}")[:LONGEST_NAME].strip()
+
+
+def _find_metric(passage: Passage, figure: CardFigure | None) -> str:
+    metric = next(
+        (cell.text.strip() for cell in passage.cells if re.fullmatch(r"\W*(?:metrics?|measure)\W*", cell.column or "", re.IGNORECASE)), ""
+    )
+    if metric and len(metric) <= _LONGEST_PART:
+        return metric
+    for words in (passage.words, passage.caption or ""):
+        if rows := find_rows("metrics", words):
+            row, match = rows[0]
+            return match[0] if "@" in match[0] else row.name
+    if figure is None:
+        return ""
+    if figure.unit is FigureUnit.SHARE and not passage.cells:
+        things = _SHARE_OF.match(passage.words, figure.stop)
+        return f"share of {things['what']}" if things else "rate"
+    return {FigureUnit.SHARE: "rate", FigureUnit.COUNT: figure.scale or "count"}.get(figure.unit, "score")
+
+
+def _covers(whole: str, part: str) -> bool:
+    """Whether each word of *part* is in *whole* already."""
+    words = {word.rstrip("s") for word in re.findall(r"\w{3,}", whole.lower())}
+    parts = {word.rstrip("s") for word in re.findall(r"\w{3,}", part.lower())} - {"rate", "score", "share"}
+    return bool(parts) and parts <= words

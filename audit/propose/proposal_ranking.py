@@ -1,52 +1,67 @@
-"""Which proposals matter most: those a person should review first."""
+"""Which proposals matter most, and which rows of tables of capabilities fold into one proposal."""
 
+from collections import Counter
 from collections.abc import Sequence
 
-from registry.records.claim import Direction, Form, PropertyClass
+from registry.records.claim import Direction, Form
 from registry.records.claim_draft import Confidence, Proposal
-from registry.records.system_card import PassageKind
 
 TOP = 40
-"""Proposals shown at first: about ten minutes of review."""
+"""Proposals shown at first: about ten minutes of review. A folded table counts as one."""
 
-_CONFIDENCE = {Confidence.HIGH: 2, Confidence.MEDIUM: 1, Confidence.LOW: 0}
+_CONFIDENCE = {Confidence.HIGH: 4, Confidence.MEDIUM: 2, Confidence.LOW: 0}
 _BOUNDING = (Form.UPPER_BOUND, Form.LOWER_BOUND, Form.THRESHOLD)
 
 
 def rank_proposals(proposals: Sequence[Proposal]) -> list[int]:
     """Return the indexes of *proposals*, the most important first.
 
-    A safety property counts most, then a bound, then a figure, then confidence. The first figure of each table of capabilities is
-    ranked with the others; its further figures come last, since one decision usually covers them all. Ties keep the order of the card.
+    Claims about the card's own model come first, then safety properties, figures and bounds, and confidence. Of a table of
+    capabilities only the first row is ranked with the others, and of one property the first proposal before its repetitions. Ties
+    keep the order of the card.
     """
-    tables: set[tuple[int | None, str | None]] = set()
-    keys: list[tuple[int, int, int]] = []
+    tables: set[str] = set()
+    repeated: Counter[tuple[str, str | None]] = Counter()
+    keys: list[tuple[bool, int, int]] = []
     for index, proposal in enumerate(proposals):
-        table = (proposal.anchor.page, proposal.anchor.section)
-        is_further = is_capability_row(proposal) and table in tables
-        if is_capability_row(proposal):
-            tables.add(table)
-        keys.append((is_further, -weigh_proposal(proposal), index))
+        is_folded = proposal.table is not None and proposal.table in tables
+        tables |= {proposal.table} if proposal.table is not None else set()
+        name = (proposal.slug, proposal.model)
+        weight = weigh_proposal(proposal) - min(6, 2 * repeated[name])
+        repeated[name] += 1
+        keys.append((is_folded, -weight, index))
     return [index for _, _, index in sorted(keys)]
 
 
 def weigh_proposal(proposal: Proposal) -> int:
-    """Return how much a proposal matters, from 0."""
-    is_safety = proposal.property.direction is not Direction.NOT_SAFETY
+    """Return how much a proposal matters; a doubtful one about another model least."""
+    is_safety = proposal.property.direction is not Direction.NOT_SAFETY or "direction" in proposal.unknown
     has_figure = proposal.reported is not None or proposal.theta is not None
-    return 8 * is_safety + 3 * (proposal.form in _BOUNDING and has_figure) + 2 * has_figure + 2 * _CONFIDENCE[proposal.confidence]
+    weight = {True: 10, None: 3, False: 0}[proposal.is_own]
+    weight += 5 * is_safety + 4 * has_figure + 2 * (proposal.form in _BOUNDING and proposal.relative_to is None)
+    return weight + _CONFIDENCE[proposal.confidence] + (0 if proposal.unknown else 2)
 
 
-def is_capability_row(proposal: Proposal) -> bool:
-    """Return whether a proposal is a row of a table of capabilities."""
-    return (
-        proposal.passage is PassageKind.ROW
-        and proposal.property.class_ is PropertyClass.CAPABILITY
-        and proposal.property.direction is Direction.NOT_SAFETY
-    )
+def find_folded(proposals: Sequence[Proposal]) -> dict[int, tuple[int, ...]]:
+    """Return for the first row of each table of capabilities the indexes of its further rows."""
+    first: dict[str, int] = {}
+    folded: dict[int, list[int]] = {}
+    for index, proposal in enumerate(proposals):
+        if proposal.table is not None:
+            head = first.setdefault(proposal.table, index)
+            if head != index:
+                folded.setdefault(head, []).append(index)
+    return {head: tuple(rows) for head, rows in folded.items()}
 
 
-def select_top(proposals: Sequence[Proposal], count: int) -> tuple[Proposal, ...]:
-    """Return the *count* most important of *proposals*, in the order of the card."""
-    kept = sorted(rank_proposals(proposals)[:count])
-    return tuple(proposals[index] for index in kept)
+def select_top(proposals: Sequence[Proposal], count: int, *, with_rows: bool = False) -> tuple[Proposal, ...]:
+    """Return the *count* most important of *proposals*, in the order of the card; a folded table is its first row.
+
+    Args:
+        with_rows: also return the further rows of the tables that are chosen, for a review that expands them.
+    """
+    chosen = set(rank_proposals(proposals)[:count])
+    if with_rows:
+        folded = find_folded(proposals)
+        chosen |= {row for head in chosen for row in folded.get(head, ())}
+    return tuple(proposal for index, proposal in enumerate(proposals) if index in chosen)

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -15,7 +15,7 @@ from registry.codec.canonical_documents import canonical_bytes, from_json, to_do
 from registry.codec.file_io import lock_file
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.intake.quote_anchor import AnchoredText, show_text
-from registry.records.claim import QuoteStatus
+from registry.records.claim import Direction, Form, PropertyClass, QuoteStatus
 from registry.records.claim_draft import ClaimDraft, ClaimsFile, Confidence, Proposal, Proposals, SurveyDraft
 from registry.records.model_version import ModelRef
 from registry.records.record import Record
@@ -363,10 +363,14 @@ def replay_steps(steps: Iterable[ReviewStep]) -> ProposalReview:
     return review
 
 
-def find_open(review: ProposalReview, total: int, *, after: int | None) -> int | None:
-    """Return the first proposal after *after* that is undecided, going round; those skipped come last. None: all are decided on."""
+def find_open(review: ProposalReview, total: int, *, after: int | None, hidden: Container[int] = ()) -> int | None:
+    """Return the first proposal after *after* that is undecided, going round; those skipped come last. None: all are decided on.
+
+    Args:
+        hidden: proposals that are not gone through: rows of folded tables, and those that a filter leaves out.
+    """
     start = 0 if after is None else after + 1
-    order = [(start + step) % total for step in range(total)] if total else []
+    order = [at for step in range(total) if (at := (start + step) % total) not in hidden]
     # Skipped proposals come last, so that a person who skips does not see the same one again at once.
     untouched = (at for at in order if at not in review.decisions)
     skipped = (at for at in order if review.is_open(at))
@@ -381,6 +385,59 @@ def find_words(proposals: Iterable[Proposal], words: str, *, after: int) -> int 
     wanted = " ".join(words.split()).casefold()
     found = [at for at, proposal in enumerate(proposals) if wanted in " ".join(" ".join(_list_texts(proposal)).split()).casefold()]
     return next((at for at in found if at > after), found[0] if found else None)
+
+
+FILTERS = {
+    "own": "about the card's own model",
+    "other": "about another model, or about none that the card names",
+    "high": "of high confidence",
+    "medium": "of medium confidence",
+    "low": "of low confidence",
+    "unknown": "whose safer direction is not known",
+}
+"""Words of a filter beside classes, directions and forms, which stand for themselves."""
+
+
+def find_outside(proposals: Sequence[Proposal], words: Iterable[str]) -> frozenset[int]:
+    """Return the proposals that a filter leaves out; a proposal must fit each of *words*.
+
+    Raises:
+        ValueError: a word is no filter.
+    """
+    wanted = tuple(words)
+    known = {*FILTERS, *PropertyClass, *Direction, *Form}
+    unknown = [word for word in wanted if word not in known]
+    if unknown:
+        raise ValueError(f"no filter {', '.join(unknown)}; there are: {', '.join(sorted(known))}")
+    return frozenset(at for at, proposal in enumerate(proposals) if not set(wanted) <= _list_marks(proposal))
+
+
+def _list_marks(proposal: Proposal) -> set[str]:
+    marks = {proposal.confidence.value, proposal.property.class_.value, proposal.form.value, "own" if proposal.is_own else "other"}
+    return marks | ({"unknown"} if proposal.unknown else {proposal.property.direction.value})
+
+
+class DecisionScope(StrEnum):
+    """What one decision covers."""
+
+    ROW = "row"
+    """All proposals of the passage."""
+    TABLE = "table"
+    """All rows of its table, or all proposals of its block."""
+    SECTION = "section"
+
+
+def find_scope(proposals: Sequence[Proposal], at: int, scope: DecisionScope) -> tuple[int, ...]:
+    """Return the proposals that a decision on the one at *at* covers under *scope*, itself among them."""
+    chosen = proposals[at]
+    match scope:
+        case DecisionScope.ROW:
+            return tuple(place for place, proposal in enumerate(proposals) if proposal.anchor.start == chosen.anchor.start)
+        case DecisionScope.TABLE:
+            same = (proposal.table is not None and proposal.table == chosen.table for proposal in proposals)
+            return tuple(place for place, is_same in enumerate(same) if is_same or place == at)
+        case DecisionScope.SECTION:
+            return tuple(place for place, proposal in enumerate(proposals) if proposal.anchor.section == chosen.anchor.section)
 
 
 def _undo(review: ProposalReview) -> ProposalReview:

@@ -50,11 +50,11 @@ class LockedParts:
 
 
 def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str, folder: Path | None) -> LockedParts:
-    """Return what *draft* refers to, as it stands now; what it does not name is the claim's own, or not fixed.
+    """Return what *draft* refers to, as it is now; what it does not name is the claim's own, or not fixed.
 
     Args:
-        owner: authority whose short names of specifications are meant.
-        folder: the folder that the audit file stands in; None where it came from none, and then it can name no file.
+        owner: authority with the short names of specifications that are meant.
+        folder: the folder that the audit file is in; None where it came from none, and then it can name no file.
 
     Raises:
         InputError: with every fault: what is named is not there, or the parts contradict each other.
@@ -128,8 +128,8 @@ class _SpecFinder:
         named = draft.deploy_contexts if draft.deploy_contexts is not None else self._match(draft.deploy_specs, claim.deploy_contexts)
         for name, reference in named.items():
             if name not in draft.deploy_specs:
-                found = f"{name!r} is not a name in deploy_specs: {', '.join(draft.deploy_specs)}"
-                self._faults.append(Fault("spec-not-named", "deploy_contexts", found))
+                problem = f"{name!r} is not a name in deploy_specs: {', '.join(draft.deploy_specs)}"
+                self._faults.append(Fault("spec-not-named", "deploy_contexts", problem))
                 continue
             found_spec = self.find(SpecKind.DEPLOY_CONTEXT, reference, name=name, where=f"deploy_contexts, {name}")
             if found_spec is not None:
@@ -190,23 +190,23 @@ def _find_contradictions(
     """Give what two parts of one audit file say differently: a plan that no replay could ever keep."""
     count = len(ids) if ids is not None else len(file.tasks) if file else None
     if draft.plan.tasks is not None and count is not None and draft.plan.tasks != count:
-        found = f"plan.tasks is {draft.plan.tasks}, and {count} tasks are listed"
-        yield Fault("lock-contradicts-itself", "plan.tasks", found, advice="leave plan.tasks out: the list says it")
+        problem = f"plan.tasks is {draft.plan.tasks}, and {count} tasks are listed"
+        yield Fault("lock-contradicts-itself", "plan.tasks", problem, advice="leave plan.tasks out: the list says it")
     if file is None:
         return
-    asked = {task.id for task in file.tasks}
-    if ids is not None and set(ids) != asked:
-        found = f"names {len(ids)} tasks, the replay asks {len(asked)}, and they are not the same"
-        yield Fault("lock-contradicts-itself", "tasks", found, advice="leave tasks out: the replay names its own")
+    task_ids = {task.id for task in file.tasks}
+    if ids is not None and set(ids) != task_ids:
+        problem = f"names {len(ids)} tasks, the replay asks {len(task_ids)}, and they are not the same"
+        yield Fault("lock-contradicts-itself", "tasks", problem, advice="leave tasks out: the replay names its own")
     if draft.model is not None and draft.model != file.replay.policy.model:
-        found = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
-        yield Fault("lock-contradicts-itself", "model", found, advice="leave model out: the replay names its own")
+        problem = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
+        yield Fault("lock-contradicts-itself", "model", problem, advice="leave model out: the replay names its own")
     # Arms under a lock are always `test` and `deploy`. If names could be mapped at import, exchanging them would turn
     # the sign of ED after the scores were seen.
     arms = {arm.arm for arm in file.replay.arms}
     if arms != set(SIDES):
-        found = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
-        yield Fault("design-differs-from-lock", "replay", found, advice="replay other arms in a file of their own")
+        problem = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
+        yield Fault("design-differs-from-lock", "replay", problem, advice="replay other arms in a file of their own")
     digests = digest_sides(file)
     for spec, where in [
         *((locked_spec, "deploy_contexts") for locked_spec in deploy),
@@ -214,9 +214,9 @@ def _find_contradictions(
     ]:
         asked_of = digests.get(spec.name if where == "deploy_contexts" else "", set())
         if asked_of and not spec.is_sealed and asked_of != {spec.sha256}:
-            found = f"{spec.spec} is registered with another content than the replay composes {spec.name}"
+            problem = f"{spec.spec} is registered with another content than the replay composes {spec.name}"
             advice = "name the registered specification in the replay's arm, or register what the replay uses: caveat spec add"
-            yield Fault("lock-contradicts-itself", where, found, advice=advice)
+            yield Fault("lock-contradicts-itself", where, problem, advice=advice)
 
 
 def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
@@ -227,15 +227,15 @@ def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
 def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
     """Return the digests of the contexts of each P_deploy specification by its name, of a sealed one the commitment.
 
-    Those of the test side stand under an empty name.
+    Those of the test side are under an empty name.
     """
-    found: dict[str, set[str]] = {}
+    digests: dict[str, set[str]] = {}
     for arm in file.replay.arms:
         plain = hashlib.sha256(canonical_bytes(to_document(file.contexts[arm.context]))).hexdigest()
         digest = file.sealed.get(arm.context, plain)
         if arm.arm in SIDES:
-            found.setdefault("" if arm.arm == SIDES[0] else arm.spec or "default", set()).add(digest)
-    return found
+            digests.setdefault("" if arm.arm == SIDES[0] else arm.spec or "default", set()).add(digest)
+    return digests
 
 
 def _find_objection_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
@@ -246,19 +246,19 @@ def _find_objection_faults(view: View, name: str, claim: ClaimRevision, planned:
         return
     objection, where = file.objection.payload, f"objection, {name}"
     if file.state is ObjectionState.REJECTED:
-        found = "is rejected: a replay under its rival could decide nothing any more"
-        yield Fault("objection-closed", where, found)
+        problem = "is rejected: a replay under its rival could decide nothing any more"
+        yield Fault("objection-closed", where, problem)
     if objection.rival is None:
         yield Fault("rival-not-planned", where, "offers no rival specification that could be replayed under")
     # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the
     # rival specification.
     about_claim = objection.target.partition("@")[0] == claim.claim
     if objection.rival is not None and not about_claim and objection.rival not in {spec.spec for spec in planned if spec}:
-        found = f"its rival {objection.rival} is not among the contexts, scoring functions and cue inventories of this audit"
+        problem = f"its rival {objection.rival} is not among the contexts, scoring functions and cue inventories of this audit"
         advice = f"name it: deploy_contexts: {{NAME: {objection.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
         if objection.rival.startswith("PRP-"):
             advice = f"a property is the claim's: register a claim with the property {objection.rival}, and audit that"
-        yield Fault("rival-not-planned", where, found, advice=advice)
+        yield Fault("rival-not-planned", where, problem, advice=advice)
 
 
 # From an audit file to the audit and its lock.
@@ -277,11 +277,11 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
     faults = []
     # No effect can exceed the range, so such a margin would make every claim stable.
     if plan.margin is not None and plan.margin > high - low:
-        found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
-        faults.append(Fault("out-of-range", "plan.margin", found, advice="give δ in the unit of the score"))
+        problem = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
+        faults.append(Fault("out-of-range", "plan.margin", problem, advice="give δ in the unit of the score"))
     if not specs or len(set(specs)) < len(specs) or not all(spec.strip() for spec in specs):
-        found = "expected the names of one or more P_deploy specifications, each once and none blank"
-        faults.append(Fault("not-valid", "deploy_specs", found, advice="leave it out for the one called `default`"))
+        problem = "expected the names of one or more P_deploy specifications, each once and none blank"
+        faults.append(Fault("not-valid", "deploy_specs", problem, advice="leave it out for the one called `default`"))
     evidence = draft.evidence
     try:
         evidence = settle_evidence(draft.evidence, range_, where="evidence")
@@ -293,10 +293,10 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
 
 
 def check_last_day(plan: Plan, day: date, *, where: str, what: str) -> None:
-    """Refuse a plan whose outcome would be valid until a day before *day*, on which *what*; raises ConflictError."""
+    """Refuse a plan with an outcome that would be valid until a day before *day*, on which *what*; raises ConflictError."""
     if plan.valid_until is not None and plan.valid_until < day:
-        found = f"is {plan.valid_until.isoformat()}, and {what} on {day.isoformat()}: the outcome would have expired before its run"
-        raise ConflictError(Fault("expires-before-run", where, found))
+        problem = f"is {plan.valid_until.isoformat()}, and {what} on {day.isoformat()}: the outcome would have expired before its run"
+        raise ConflictError(Fault("expires-before-run", where, problem))
 
 
 def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:
@@ -376,7 +376,7 @@ def enter_run(writer: Writer, audits: Sequence[str], name: str, *, model: str, p
         ConflictError: an audit has no lock, or has its outcome.
     """
     new = [audit for audit in audits if find_start(_get_audit(writer, audit), name) is None]
-    writer.append_many([RunStart(audit=one, run=name, model=model, planned=planned, before=before) for one in new])
+    writer.append_many([RunStart(audit=identifier, run=name, model=model, planned=planned, before=before) for identifier in new])
     return tuple(new)
 
 

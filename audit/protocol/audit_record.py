@@ -32,12 +32,12 @@ from audit.protocol.evidence_basis import (
     find_conduct,
     find_deviations,
     find_validity,
-    list_untold,
+    list_unrecorded,
     settle_invariance,
     weigh,
     weigh_deviations,
 )
-from audit.protocol.lock_adherence import LockDeviation, describe_items, is_told
+from audit.protocol.lock_adherence import LockDeviation, describe_items, is_on_record
 from audit.statistics.responses import SCORED, ScoreTable
 from audit.verdict.case_file import settle_evidence
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
@@ -79,7 +79,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     The same draft again changes nothing.
 
     Args:
-        folder: where the audit file stands, for the files that it names; None where it stands in none.
+        folder: where the audit file is, for the files that it names; None where it is in none.
 
     Raises:
         NotFoundError: the claim is not registered.
@@ -96,8 +96,10 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     # the basis `replay`.
     if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, fixed=fixed)) is not None:
         name = twin.audit.payload.audit
-        found = f"this plan is locked as {name}; scores imported without it would count as unlocked"
-        raise ConflictError(Fault("audit-is-locked", claim.reference, found, advice=f"caveat audit conclude {name} TABLE --run-date DATE"))
+        problem = f"this plan is locked as {name}; scores imported without it would count as unlocked"
+        raise ConflictError(
+            Fault("audit-is-locked", claim.reference, problem, advice=f"caveat audit conclude {name} TABLE --run-date DATE")
+        )
     audit = build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
     writer.append(audit)
     writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=evidence) for evidence in draft.evidence])
@@ -130,8 +132,8 @@ def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> li
     """
     file = get_audit(writer, audit)
     if file.lock:
-        found = "its lock fixes the evidence"
-        raise ConflictError(Fault("audit-is-locked", audit, found, advice="open another audit for this evidence: caveat audit open FILE"))
+        problem = "its lock fixes the evidence"
+        raise ConflictError(Fault("audit-is-locked", audit, problem, advice="open another audit for this evidence: caveat audit open FILE"))
     if file.restrictions:
         raise ConflictError(Fault("audit-concluded", audit, "has its verdict, which did not take this evidence into account"))
     settled = settle_evidence(tuple(evidence), get_range(writer, audit), where="evidence")
@@ -143,7 +145,7 @@ def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> li
 def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
-    Counted are those of every revision about the same model version: of another, scores are no choice beside these. Replays under the
+    Counted are those of every revision about the same model version: of another, scores are no choice next to these. Replays under the
     rival of an objection are not counted: they answer to another party's specification.
     """
     this = file.audit.payload
@@ -178,8 +180,8 @@ def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -
         return known, False
     if not file.restrictions:  # with an outcome nothing is recorded, on plan or off it
         _check_plan(writer, file, body)
-    said = Finding(audit=file.audit.payload.audit, claim=file.audit.payload.claim, body=body, source=source)
-    return Recorded(entry=writer.append(said), payload=said), True
+    statement = Finding(audit=file.audit.payload.audit, claim=file.audit.payload.claim, body=body, source=source)
+    return Recorded(entry=writer.append(statement), payload=statement), True
 
 
 def _check_plan(view: View, file: AuditFile, body: FindingBody) -> None:
@@ -200,9 +202,9 @@ def _write(value: object) -> str:
 
 
 def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> AuditConclusion:
-    """Record what an audit comes to: from scores, or without any from reported evidence alone (retrospective).
+    """Record what an audit comes to: from scores, or without any from reported evidence only (retrospective).
 
-    Scores whose run began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
+    Scores with a run that began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
     which can restrict and never establish; scores older than a lock are post hoc, whatever date is given for them, if an audit
     of the claim held the same table before the lock. Scores that do not show by the names they carry that the claim's model version
     was asked give `reported`. Scores of other tasks, contexts, models or scoring than the lock fixes give
@@ -236,7 +238,7 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
         check_specs(file.lock.payload, scored, outcome.estimate)
     # The same scores again return the recorded outcome. This comes before the refusal of a second table, so that
     # repeating a command is no error.
-    known = next((one.payload for one in reversed(file.restrictions) if _is_same(one.payload, file, scored, outcome)), None)
+    known = next((record.payload for record in reversed(file.restrictions) if _is_same(record.payload, file, scored, outcome)), None)
     if known is not None:
         return AuditConclusion(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
     check_access(scored)
@@ -279,7 +281,7 @@ def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistIte
 
 
 def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:
-    """Return the model version that the words of *claim*, which is registered, are about, where it was carried; None where it was not."""
+    """Return the model version that the words of *claim*, which is registered, are about, where it was applied; None where it was not."""
     # The words of a carried claim are about the version they were quoted of. Its card's figure is a figure of that
     # version, so it is left out of the case below.
     before = (view.find_revision(claim.claim, number) for number in range(1, claim.revision))
@@ -293,7 +295,7 @@ def build_case(
 
     Args:
         scores: digest of the scores to be concluded from; None without scores.
-        spoken_of: the model version that the claim's words are about, where it was carried; the card's figure is then none of the claim's.
+        spoken_of: the model version that the claim's words are about, where it was applied; the card's figure is then none of the claim's.
 
     Raises:
         ConflictError: the audit file declares an invariance that a recorded check contradicts.
@@ -342,18 +344,18 @@ def _record_run(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: C
     entry = writer.append(run)
     # An entry's time has whole seconds, so a run may seem to begin up to one second after its import.
     if scored.started_at >= entry.at + timedelta(seconds=1):
-        found = f"begins at {scored.started_at.isoformat()}, after this import at {entry.at.isoformat()}"
-        raise ConflictError(Fault("run-in-future", scored.source, found))
+        problem = f"begins at {scored.started_at.isoformat()}, after this import at {entry.at.isoformat()}"
+        raise ConflictError(Fault("run-in-future", scored.source, problem))
     return writer.append(Result(audit=run.audit, run=entry.seq, estimate=outcome.estimate)).seq
 
 
 def _record_deviations(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: CaseOutcome) -> tuple[Deviation, ...]:
     """Record in what the scores depart from the lock without an explanation; return it."""
-    untold = list_untold(file, weigh_deviations(writer, file, scored, outcome.estimate))
+    new_deviations = list_unrecorded(file, weigh_deviations(writer, file, scored, outcome.estimate))
     audit = file.audit.payload.audit
     deviations = tuple(
         Deviation(audit=audit, item=deviation.item, planned=deviation.planned, done=deviation.done, reason=None, found=True)
-        for deviation in untold
+        for deviation in new_deviations
     )
     writer.append_many(deviations)
     return deviations
@@ -370,14 +372,14 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
 
 
 def _is_same(restriction: Restriction, file: AuditFile, scored: ScoredTable | None, outcome: CaseOutcome) -> bool:
-    """Tell whether *known* came from the same scores; without a lock a table has several outcomes, one for each pair of its arms."""
+    """Tell whether *restriction* came from the same scores; without a lock a table has several outcomes, one for each pair of its arms."""
     # Without a lock one table can have several outcomes, one for each pair of its arms, so the means are compared too.
     if restriction.table != _digest(scored):
         return False
     if file.lock or restriction.estimate is None or outcome.estimate is None:
         return True
     before, now = (
-        [(spec.phi_test.value, spec.phi_deploy.value) for spec in found.specs] for found in (restriction.estimate, outcome.estimate)
+        [(spec.phi_test.value, spec.phi_deploy.value) for spec in result.specs] for result in (restriction.estimate, outcome.estimate)
     )
     return len(before) == len(now) and all(
         math.isclose(first, second, abs_tol=1e-9)
@@ -412,7 +414,7 @@ def _is_same_lock(lock: Lock | None, wanted: Lock | None) -> bool:
 
 
 def get_claim(view: View, name: str) -> ClaimRevision:
-    """Return the claim revision that *name* stands for, the latest unless it names one; raises NotFoundError or InputError."""
+    """Return the claim revision that *name* means, the latest unless it names one; raises NotFoundError or InputError."""
     try:
         identifier = parse_identifier(name, Kind.CLAIM)
     except ValueError as error:
@@ -457,8 +459,8 @@ def add_deviations(writer: Writer, audit: str, deviations: Iterable[LockDeviatio
     Raises:
         NotFoundError, InputError: no such audit; no reason.
     """
-    told = [deviation.payload for deviation in get_audit(writer, audit).deviations]
-    new = [departure for departure in deviations if not is_told(departure, told)]
+    known_deviations = [deviation.payload for deviation in get_audit(writer, audit).deviations]
+    new = [departure for departure in deviations if not is_on_record(departure, known_deviations)]
     writer.append_many([_build(audit, lock_deviation, why) for lock_deviation in new])
     return len(new)
 
@@ -466,7 +468,7 @@ def add_deviations(writer: Writer, audit: str, deviations: Iterable[LockDeviatio
 def deviate(
     writer: Writer, audit: str, item: LockedItem, *, planned: str | None, done: str | None, why: str
 ) -> tuple[Recorded[Deviation], bool]:
-    """Record that *item* was done otherwise than the lock of *audit* says; return it and whether it is new.
+    """Record that *item* was done differently than the lock of *audit* says; return it and whether it is new.
 
     Args:
         planned: what was planned; None for what the lock says of it.
@@ -484,9 +486,9 @@ def deviate(
     # θ, direction, margin, ε and level cannot deviate: every outcome under a lock is computed from them.
     _refuse_computed(item, audit)
     departure = _find_unexplained(file, item) if done is None else _describe(file.lock.payload, item, planned, done)
-    said = _build(audit, departure, why)
-    known = next((deviation for deviation in file.deviations if deviation.payload == said), None)
-    return (known, False) if known else (Recorded(entry=writer.append(said), payload=said), True)
+    statement = _build(audit, departure, why)
+    known = next((deviation for deviation in file.deviations if deviation.payload == statement), None)
+    return (known, False) if known else (Recorded(entry=writer.append(statement), payload=statement), True)
 
 
 def _build(audit: str, lock_deviation: LockDeviation, why: str) -> Deviation:
@@ -497,9 +499,9 @@ def _build(audit: str, lock_deviation: LockDeviation, why: str) -> Deviation:
 
 def _refuse_computed(item: LockedItem, audit: str) -> None:
     if item in COMPUTED:
-        found = f"{item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
+        problem = f"{item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
         advice = f"caveat audit explore {audit} TABLE --question … looks at scores with other settings; no verdict rests on that"
-        raise ConflictError(Fault("deviation-not-possible", audit, found, advice=advice))
+        raise ConflictError(Fault("deviation-not-possible", audit, problem, advice=advice))
 
 
 def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
@@ -509,9 +511,9 @@ def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
     open_ = [departure for departure in deviations if departure.item is item and departure.reason is None]
     # A reason belongs to one deviation. With several open, guessing could attach it to another one.
     if len(open_) != 1:
-        found = f"{len(open_) or 'no'} deviations in {item.value} were found and not explained"
-        done = f" (one of: {'; '.join(one.done for one in open_)})" if open_ else ""
-        raise InputError(Fault("deviation-ambiguous", audit, found, advice=f"say what was done with --done{done}"))
+        problem = f"{len(open_) or 'no'} deviations in {item.value} were found and not explained"
+        done = f" (one of: {'; '.join(deviation.done for deviation in open_)})" if open_ else ""
+        raise InputError(Fault("deviation-ambiguous", audit, problem, advice=f"say what was done with --done{done}"))
     return LockDeviation(item=item, planned=open_[0].planned, done=open_[0].done)
 
 
@@ -524,7 +526,7 @@ def _describe(lock: Lock, item: LockedItem, planned: str | None, done: str) -> L
 def describe_planned(lock: Lock, item: LockedItem) -> str:
     """Return what *lock* says of *item*, in words; that it says nothing where it leaves the item open."""
     tasks = f"the {lock.tasks.count} tasks of the list with SHA-256 {lock.tasks.sha256}" if lock.tasks else None
-    said = {
+    descriptions = {
         LockedItem.TEST_CONTEXTS: _name_specs((lock.test,) if lock.test else ()),
         LockedItem.DEPLOY_CONTEXTS: _name_specs(lock.deploy),
         LockedItem.TASKS: tasks or (f"{lock.plan.tasks} tasks" if lock.plan.tasks else None),
@@ -535,7 +537,7 @@ def describe_planned(lock: Lock, item: LockedItem) -> str:
         LockedItem.STOPPING_RULE: lock.stopping_rule,
         LockedItem.EXCLUSIONS: lock.exclusion_rules,
     }
-    return said.get(item) or "not fixed by the lock"
+    return descriptions.get(item) or "not fixed by the lock"
 
 
 def _name_specs(specs: Iterable[LockedSpec]) -> str | None:
@@ -569,19 +571,19 @@ def explore(
     plan = find_plan(file)
     used = change_plan(plan, options)
     claim = get_claim(writer, file.audit.payload.claim)
-    found = estimate(scored.table, used, range_=get_property(writer, claim).range, test=scored.test_arm, deploy=scored.deploy_arm)
-    said = Exploration(
+    result = estimate(scored.table, used, range_=get_property(writer, claim).range, test=scored.test_arm, deploy=scored.deploy_arm)
+    statement = Exploration(
         audit=file.audit.payload.audit,
         claim=file.audit.payload.claim,
         question=question.strip(),
         differs=(*_list_differences(plan, used), *_list_other(scored, whole)),
-        estimate=found,
+        estimate=result,
         source=scored.source,
         # The digest of the whole table: choosing rows does not make the other scores unseen.
         scores=(whole or scored.table).content,
     )
-    known = next((exploration for exploration in file.explorations if exploration.payload == said), None)
-    return (known, False) if known else (Recorded(entry=writer.append(said), payload=said), True)
+    known = next((exploration for exploration in file.explorations if exploration.payload == statement), None)
+    return (known, False) if known else (Recorded(entry=writer.append(statement), payload=statement), True)
 
 
 def find_plan(file: AuditFile) -> Plan:
@@ -596,9 +598,9 @@ def get_range(view: View, audit: str) -> tuple[float, float]:
 
 def change_plan(plan: Plan, options: dict[str, Any]) -> Plan:
     """Return *plan* with what *options* gives in its place; None leaves the plan's own. Raises InputError for what is out of range."""
-    given = {name: value for name, value in options.items() if value is not None}
+    changes = {name: value for name, value in options.items() if value is not None}
     try:
-        return replace(plan, **given)
+        return replace(plan, **changes)
     except ValueError as error:
         raise InputError(Fault("not-valid", "options", str(error))) from error
 
@@ -658,14 +660,14 @@ def find_comparison(view: View, before: str, after: str) -> AuditComparison:
     old, new = (revision.model for revision in claims)
     where, faults = f"{before}, {after}", []
     if claims[0].claim != claims[1].claim:
-        found = f"{before} is about {claims[0].claim}, {after} about {claims[1].claim}; a shift is of one claim over model versions"
-        faults.append(Fault("wrong-claim", where, found, advice="carry the claim: caveat stale apply"))
+        problem = f"{before} is about {claims[0].claim}, {after} about {claims[1].claim}; a shift is of one claim over model versions"
+        faults.append(Fault("wrong-claim", where, problem, advice="carry the claim: caveat stale apply"))
     elif old == new:
-        found = f"both audits are about {old}; between two replays of one version there is no shift"
-        faults.append(Fault("single-version", where, found))
+        problem = f"both audits are about {old}; between two replays of one version there is no shift"
+        faults.append(Fault("single-version", where, problem))
     if first != second:
-        found = f"scores of {before} lie in {list(first)}, those of {after} in {list(second)}"
-        faults.append(Fault("ranges-differ", where, found))
+        problem = f"scores of {before} lie in {list(first)}, those of {after} in {list(second)}"
+        faults.append(Fault("ranges-differ", where, problem))
     if faults:
         raise ConflictError(faults)
     # The later audit's plan counts, because the shift is recorded as a finding of that audit.
@@ -709,7 +711,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
 
 
 def warn_of_designs(shift: Shift, before: Mapping[str, str], after: Mapping[str, str]) -> Shift:
-    """Return *found*, with a warning where equal identifiers may stand for other texts: parts of the designs differ, or are not known.
+    """Return *shift*, with a warning where equal identifiers may mean other texts: parts of the designs differ, or are not known.
 
     Args:
         before: as `find_design` returns it.
@@ -718,12 +720,12 @@ def warn_of_designs(shift: Shift, before: Mapping[str, str], after: Mapping[str,
     differing = [words for name, words in _PARTS.items() if name in before and name in after and before[name] != after[name]]
     # Unknown is a warning of its own: parts that are not on record are not the same parts.
     unknown = [_PARTS[name] for name in _PAIRED if name not in before or name not in after]
-    told = []
+    warnings = []
     if differing:
-        told.append(f"The replays differ in {', '.join(differing)}: this may explain a change, and texts with the same ID may differ.")
+        warnings.append(f"The replays differ in {', '.join(differing)}: this may explain a change, and texts with the same ID may differ.")
     if unknown:
-        told.append(f"Texts with the same ID may differ between the replays; not on record: {', '.join(unknown)}.")
-    return replace(shift, warnings=(*told, *shift.warnings))
+        warnings.append(f"Texts with the same ID may differ between the replays; not on record: {', '.join(unknown)}.")
+    return replace(shift, warnings=(*warnings, *shift.warnings))
 
 
 def _check_scores(file: AuditFile, table: ScoreTable) -> Iterator[Fault]:
@@ -731,5 +733,5 @@ def _check_scores(file: AuditFile, table: ScoreTable) -> Iterator[Fault]:
     known = {digest for digest in recorded if digest is not None}
     if known and table.content not in known:
         names, audit = ", ".join(table_file.name for table_file in table.files), file.audit.payload.audit
-        found = f"{audit} rests on scores with the digest {min(known)[:16]}…, and these have {table.content[:16]}…"
-        yield Fault("scores-differ-from-outcome", names, found)
+        problem = f"{audit} rests on scores with the digest {min(known)[:16]}…, and these have {table.content[:16]}…"
+        yield Fault("scores-differ-from-outcome", names, problem)

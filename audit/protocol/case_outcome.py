@@ -36,7 +36,7 @@ def bound_unresolved(
     A verdict that is the same at both ends can still differ between them where it takes no account of a sign: compare the sign of ED too.
 
     Args:
-        table: checked scores; no response of an arm beside *test* and *deploy* is touched.
+        table: checked scores; no response of an arm next to *test* and *deploy* is touched.
         plan: as for `estimate`.
         range_: lowest and highest possible score.
         test: name of the test-like arm.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
 from audit.protocol.audit_lock import check_last_day, list_runs_of
-from audit.protocol.lock_adherence import LockDeviation, compare_scores, describe_items, is_told
+from audit.protocol.lock_adherence import LockDeviation, compare_scores, describe_items, is_on_record
 from audit.statistics.responses import ScoreTable
 from audit.verdict.verdict_standing import AuditConduct, LockedRuns
 from registry.errors import ConflictError, Fault, InputError
@@ -65,7 +65,7 @@ def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
 
 def _contradiction(file: AuditFile, *, declared: bool) -> Fault:
     contradicting = [finding for finding in file.findings if find_invariance([finding.payload.body]) is (not declared)]
-    notes = describe_invariance([one.payload.body for one in contradicting], passed=not declared)
+    notes = describe_invariance([record.payload.body for record in contradicting], passed=not declared)
     return Fault(
         "invariance-contradicted",
         file.audit.payload.audit,
@@ -185,8 +185,8 @@ def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tu
     # Refused instead of counted as post hoc: an outcome cannot be repeated under the same lock, so an omitted option
     # would cost the audit.
     if scored.started_at is None:
-        found = "the plan is locked, and the start of the run is not given; without it the outcome would be post hoc for good"
-        raise InputError(Fault("run-date-missing", scored.source, found))
+        problem = "the plan is locked, and the start of the run is not given; without it the outcome would be post hoc for good"
+        raise InputError(Fault("run-date-missing", scored.source, problem))
     # A date proves that a lock preceded a run only if nothing in the registry contradicts it. The same scores, by their
     # own digest and in whatever file, must not be on record before the lock. Cost: an import reads all audits, and a
     # backdated system clock is not seen before checkpoints are witnessed.
@@ -206,9 +206,9 @@ def _was_known(view: View, file: AuditFile, scored: ScoredTable) -> bool:
     # be a way around the lock.
     runs = (run.entry.seq for audit in audits for run in audit.runs if run.payload.scores == content)
     outcomes = (restriction.entry.seq for audit in audits for restriction in audit.restrictions if restriction.payload.scores == content)
-    found = (finding.entry.seq for audit in audits for finding in audit.findings if find_scores(finding.payload.body) == content)
+    findings = (finding.entry.seq for audit in audits for finding in audit.findings if find_scores(finding.payload.body) == content)
     explored = (exploration.entry.seq for audit in audits for exploration in audit.explorations if exploration.payload.scores == content)
-    return any(seq < locked for seq in (*runs, *outcomes, *found, *explored))
+    return any(seq < locked for seq in (*runs, *outcomes, *findings, *explored))
 
 
 def _is_of_others(audit: AuditFile, file: AuditFile, scored: ScoredTable) -> bool:
@@ -224,7 +224,7 @@ def _is_of_others(audit: AuditFile, file: AuditFile, scored: ScoredTable) -> boo
 
 
 def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBasis:
-    """Return what an outcome from *scored* (None: from evidence alone) may rest on.
+    """Return what an outcome from *scored* (None: from evidence only) may rest on.
 
     Scores that do not show that the claim's model version was asked are `reported` at most.
 
@@ -263,8 +263,8 @@ def weigh_deviations(view: View, file: AuditFile, scored: ScoredTable, estimate:
         deviations = (*deviations, LockDeviation(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
     deviations = (*deviations, *_list_reused(view, file, scored))
     # Those that were compared come first: a description by a person never replaces what the data show.
-    told = [deviation.payload for deviation in file.deviations]
-    more = [LockDeviation(item=one.item, planned=one.planned, done=one.done) for one in told]
+    known_deviations = [deviation.payload for deviation in file.deviations]
+    more = [LockDeviation(item=deviation.item, planned=deviation.planned, done=deviation.done) for deviation in known_deviations]
     return (*deviations, *(lock_deviation for lock_deviation in dict.fromkeys(more) if lock_deviation not in deviations))
 
 
@@ -283,7 +283,7 @@ def _list_reused(view: View, file: AuditFile, scored: ScoredTable) -> Iterator[L
             if restriction.payload.provenance
         ]
         is_same_claim = payload.claim.partition("@")[0] == this.claim.partition("@")[0]
-        if not any(_are_same(scored, *one, is_same_claim=is_same_claim) for one in runs):
+        if not any(_are_same(scored, *run, is_same_claim=is_same_claim) for run in runs):
             continue
         own, model = _get_model(view, this.claim), _get_model(view, payload.claim)
         # Names are compared in the folded form, so another spelling of a version is not another version.
@@ -306,10 +306,10 @@ def _get_model(view: View, claim: str) -> ModelRef:
     return revision.payload.model
 
 
-def list_untold(file: AuditFile, deviations: tuple[LockDeviation, ...]) -> tuple[LockDeviation, ...]:
+def list_unrecorded(file: AuditFile, deviations: tuple[LockDeviation, ...]) -> tuple[LockDeviation, ...]:
     """Return the *deviations* that are not on record yet."""
-    told = [deviation.payload for deviation in file.deviations]
-    return tuple(departure for departure in deviations if not is_told(departure, told))
+    known_deviations = [deviation.payload for deviation in file.deviations]
+    return tuple(departure for departure in deviations if not is_on_record(departure, known_deviations))
 
 
 def _read_specs(view: View, lock: Lock) -> dict[str, ContextSpec]:
@@ -331,8 +331,8 @@ def check_access(scored: ScoredTable | None) -> None:
     first = f"{began - timedelta(days=1):%Y-%m-%d}"
     earlier = [day for day in _DAY.findall(scored.provenance.accessed or "") if day < first]
     if earlier:
-        found = f"names {earlier[0]} as a date of access, and {began:%Y-%m-%d} as the day of the first response"
-        raise ConflictError(Fault("accessed-before-run", scored.source, found))
+        problem = f"names {earlier[0]} as a date of access, and {began:%Y-%m-%d} as the day of the first response"
+        raise ConflictError(Fault("accessed-before-run", scored.source, problem))
 
 
 def check_arms(lock: Lock, scored: ScoredTable) -> None:
@@ -381,7 +381,7 @@ def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: Outco
         provenance=scored.provenance,
         reads_response_only=_find_reading(view, file, scored),
         is_invariance_checked=find_invariance((finding.payload.body for finding in file.findings), scores=scored.table.content) is True,
-        deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
+        deployment_described=registered or (replayed is not None and bool(replayed.list_contexts(scored.deploy_arm))),
     )
 
 
@@ -449,7 +449,7 @@ def check_raters(bodies: Iterable[FindingBody], *, limit: float) -> RaterCheck |
 
 
 def worst_accuracy(rater: RaterResult) -> float:
-    """Return how well a rater may tell the sides apart, whatever its undecided items hide, and where it takes each side for the other."""
+    """Return how well a rater may distinguish the sides, whatever its undecided items hide, and where it takes each side for the other."""
     items = rater.rated + rater.unrated
     # Every unanswered item counts as the worst for the contexts. A rater who takes each side for the other tells them
     # apart as well.

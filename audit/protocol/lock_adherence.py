@@ -56,8 +56,8 @@ def describe_items(deviations: Collection[LockDeviation]) -> str | None:
     return ", ".join(dict.fromkeys(departure.item.words for departure in deviations)) or None
 
 
-def is_told(departure: LockDeviation, deviations: Collection[Deviation]) -> bool:
-    """Tell whether *departure* stands among recorded *deviations* already."""
+def is_on_record(departure: LockDeviation, deviations: Collection[Deviation]) -> bool:
+    """Return whether *departure* is among the recorded *deviations* already."""
     return (departure.item, departure.planned, departure.done) in {deviation.departure for deviation in deviations}
 
 
@@ -95,7 +95,7 @@ def compare_scores(
     estimate: Estimate | None,
     specs: Mapping[str, ContextSpec],
 ) -> tuple[LockDeviation, ...]:
-    """Return in what scores, and what is told of how they were made, depart from *lock*.
+    """Return in what scores, and what is reported of how they were made, depart from *lock*.
 
     Args:
         table: with the arms `test` and `deploy`.
@@ -117,7 +117,7 @@ def compare_scores(
     # With a run folder, contexts are compared by digest and parts by the replay itself. Without it only the names of
     # contexts in the table can be compared, and nothing shows that they have the locked texts.
     if replayed is not None:
-        sides = {"": {contexts.digest for contexts in replayed.list_asked(SIDES[0])}}
+        sides = {"": {contexts.digest for contexts in replayed.list_contexts(SIDES[0])}}
         by_name = {context.name: context.digest for context in replayed.contexts}
         for arm in replayed.arms:
             if arm.arm == SIDES[1] and arm.contexts in by_name:
@@ -129,9 +129,9 @@ def compare_scores(
 
 
 def read_limits(text: str | None) -> dict[str, int]:
-    """Return the numbers of calls and tokens that a budget in words names; judge and probe, after the first semicolon, stand apart."""
-    said = (text or "").partition(";")[0]
-    return {unit: int(number.replace(",", "")) for number, unit in _LIMIT.findall(said)}
+    """Return the numbers of calls and tokens that a budget in words names; judge and probe come after the first semicolon."""
+    clause = (text or "").partition(";")[0]
+    return {unit: int(number.replace(",", "")) for number, unit in _LIMIT.findall(clause)}
 
 
 def _merge(lock_deviations: list[LockDeviation], more: Iterator[LockDeviation]) -> tuple[LockDeviation, ...]:
@@ -158,9 +158,9 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Loc
         if lock.plan.interval is not IntervalMethod.ANYTIME:
             yield LockDeviation(item=LockedItem.STOPPING_RULE, planned=planned, done=f"{len(ids)} tasks, the first in the plan's order")
         return
-    told = [f"not in the list: {_name(added)}"] if added else []
-    told += [f"excluded: {_name(excluded)}"] if excluded else []
-    yield LockDeviation(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(told) or 'another list'}")
+    differences = [f"not in the list: {_name(added)}"] if added else []
+    differences += [f"excluded: {_name(excluded)}"] if excluded else []
+    yield LockDeviation(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(differences) or 'another list'}")
 
 
 def _compare_families(lock: Lock, table: ScoreTable) -> Iterator[LockDeviation]:
@@ -238,7 +238,7 @@ def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]], sealed: C
         # A plain text can be compared with a commitment only by who has the salt. Two commitments can be compared by
         # everyone.
         if side != {spec.sha256} and (not spec.is_sealed or side & set(sealed)):
-            done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(side)) or "none"
+            done = ", ".join(f"contexts with SHA-256 {digest}" for digest in sorted(side)) or "none"
             yield LockDeviation(item=item, planned=f"{spec.spec}, SHA-256 {spec.sha256}", done=f"{name}: {done}" if name else done)
 
 
@@ -248,11 +248,13 @@ def _compare_contexts(lock: Lock, table: ScoreTable, specs: Mapping[str, Context
         listed = {context.id for context in specs[spec.spec].contexts} if spec.spec in specs else set()
         used = set(_list_contexts(table, name, alone=len(lock.deploy_specs) == 1))
         if listed and used != listed:
-            told = ([f"not in it: {_name(sorted(used - listed))}"] if used - listed else []) + (
+            differences = ([f"not in it: {_name(sorted(used - listed))}"] if used - listed else []) + (
                 [f"missing: {_name(sorted(listed - used))}"] if listed - used else []
             )
             planned = f"{spec.spec} with the contexts {_name(sorted(listed))}"
-            yield LockDeviation(item=item, planned=planned, done=f"{name + ': ' if name else ''}{len(used)} contexts; {'; '.join(told)}")
+            yield LockDeviation(
+                item=item, planned=planned, done=f"{name + ': ' if name else ''}{len(used)} contexts; {'; '.join(differences)}"
+            )
 
 
 def _list_tasks(table: ScoreTable, rows: Rows) -> Iterator[str]:
@@ -308,6 +310,6 @@ def _list_unshown(lock: Lock) -> Iterator[LockDeviation]:
 def _list_stops(lock: Lock, estimate: Estimate | None) -> Iterator[LockDeviation]:
     """Give what the estimate warns of: another number of tasks than planned, or another order."""
     planned = f"{lock.plan.tasks} tasks" if lock.plan.tasks is not None else f"tasks in the order of seed {lock.plan.seed}"
-    told = dict.fromkeys(warning.message for warning in (estimate.warnings if estimate else ()) if warning.code in DEVIATIONS)
-    for message in told:
+    messages = dict.fromkeys(warning.message for warning in (estimate.warnings if estimate else ()) if warning.code in DEVIATIONS)
+    for message in messages:
         yield LockDeviation(item=LockedItem.STOPPING_RULE, planned=planned, done=message)

@@ -69,7 +69,7 @@ class RatingKey(Record):
 
 
 def tag_key(digest: str) -> str:
-    """Return what stands on sheets and answers for the key with this SHA-256: enough to know it by, and nothing to read in it."""
+    """Return what is on sheets and answers for the key with this SHA-256: enough to know it by, and nothing to read in it."""
     return f"key-{digest[:16]}"
 
 

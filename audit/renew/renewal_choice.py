@@ -65,7 +65,7 @@ class ClaimRenewal:
 
     @property
     def lock(self) -> Lock:
-        """The plan that is carried out again."""
+        """The plan that is run again."""
         if self.old.lock is None:
             raise ValueError("an audit that is renewed has a lock")
         return self.old.lock.payload
@@ -104,7 +104,7 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
         auditor: authority that would carry them out.
 
     Raises:
-        InputError, NotFoundError: a claim or a version is named that is not there; claims would be carried to several versions, and one
+        InputError, NotFoundError: a claim or a version is named that is not there; claims would be applied to several versions, and one
             name is asked.
     """
     for model in filter(None, (wish.model, wish.to)):
@@ -116,7 +116,7 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
     for name in dict.fromkeys(wish.claims or (*stale, *wish.kept)):
         try:
             claim = get_claim(view, name)
-            found = _choose_one(view, wish, claim, stale.get(name) or view.status(name), auditor)
+            choice = _choose_one(view, wish, claim, stale.get(name) or view.status(name), auditor)
         except CaveatError as error:
             # A claim that the user named is an error of the command. Of all stale claims, one that cannot be carried is
             # listed and the others go on.
@@ -124,10 +124,10 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
                 raise
             left.append(SkippedClaim(claim=name, fault=error.faults[0]))
             continue
-        if isinstance(found, ClaimRenewal) and (wish.claims or name in wish.kept or wish.model in (None, claim.model, found.before)):
-            chosen.append(found)
-        elif isinstance(found, SkippedClaim) and (wish.claims or wish.model in (None, claim.model)):
-            left.append(found)
+        if isinstance(choice, ClaimRenewal) and (wish.claims or name in wish.kept or wish.model in (None, claim.model, choice.before)):
+            chosen.append(choice)
+        elif isinstance(choice, SkippedClaim) and (wish.claims or wish.model in (None, claim.model)):
+            left.append(choice)
     _check_one_target(chosen)
     return RenewalChoice(chosen=tuple(chosen), left=tuple(left))
 
@@ -173,9 +173,9 @@ def _find_target(view: View, wish: RenewalRequest, claim: ClaimRevision, causes:
     if wish.to is None:
         return find_target(view, claim.model) if any(cause.kind is CauseKind.SUCCESSOR for cause in causes) else claim.model
     if wish.to != claim.model and not view.lineage().find_path(claim.model, wish.to):
-        found = f"is about {claim.model}, and {wish.to} does not come from that on record"
+        problem = f"is about {claim.model}, and {wish.to} does not come from that on record"
         advice = f"caveat model update {write_model(claim.model)} {write_model(wish.to)}"
-        raise InputError(Fault("not-in-lineage", claim.reference, found, advice=advice))
+        raise InputError(Fault("not-in-lineage", claim.reference, problem, advice=advice))
     return wish.to
 
 
@@ -263,9 +263,9 @@ def _check_one_target(chosen: Iterable[ClaimRenewal]) -> None:
     targets = dict.fromkeys(renewal.target for renewal in chosen if not renewal.is_concluded)
     # One endpoint name is asked for all claims, and it belongs to one version.
     if len(targets) > 1:
-        found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
+        problem = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
         advice = "narrow it with --model OLD or by naming claims, or name one version with --to"
-        raise InputError(Fault("choice-needed", "caveat stale renew", found, advice=advice))
+        raise InputError(Fault("choice-needed", "caveat stale renew", problem, advice=advice))
 
 
 # From a locked plan to the draft that carries it out again for another model version. Pure.
@@ -276,7 +276,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
 
     Plan, specifications in their locked versions, rules, budget and notes are those of the old lock. What was measured or declared of the
     earlier version's responses does not speak of the later one's: evidence names the version it was measured on, and that a scorer
-    passed a check is left out; that it failed one is kept, for it speaks of the scorer.
+    passed a check is excluded; that it failed one is kept, for it speaks of the scorer.
 
     Args:
         claim: `CLM-…@n`, the revision that is audited.
@@ -312,7 +312,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
 
 
 def list_task_ids(lock: Lock) -> tuple[str, ...] | None:
-    """Return the tasks that *lock* fixes; None where it fixes none, or knows them by their digest alone."""
+    """Return the tasks that *lock* fixes; None where it fixes none, or knows them by their digest only."""
     return lock.tasks.ids if lock.tasks and lock.tasks.ids else None
 
 
@@ -335,7 +335,7 @@ NOT_AUDITED = "not audited"
 
 
 def find_change(ledger: Ledger, claim_renewal: ClaimRenewal) -> ClaimChange | None:
-    """Return how the claim of *one* changed since before it was carried, or since before its audit was renewed; None before that.
+    """Return how the claim of *claim_renewal* changed since before it was applied, or since before its audit was renewed; None before that.
 
     Of a claim with several audits the outcome that leads counts, before and after.
     """
@@ -363,12 +363,14 @@ def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, in
     counted = Counter((describe_class(change.before), describe_class(change.after)) for change in changes)
     # The class alone is counted in the matrix; standing, mode and candidate are part of its label, so a change of any
     # of them is visible.
-    return sorted(((before, after, count) for (before, after), count in counted.items()), key=lambda one: (-one[2], one[:2]))
+    return sorted(
+        ((before, after, count) for (before, after), count in counted.items()), key=lambda transition: (-transition[2], transition[:2])
+    )
 
 
 def describe_class(state: ClaimState | None) -> str:
-    """Return class, standing, mode and class of the point estimate of *state* in words: all that a change of class is told by."""
+    """Return class, standing, mode and class of the point estimate of *state* in words: all that a change of class is reported by."""
     if state is None or state.class_ is None:
         return NOT_AUDITED
     suggested = [f"the point estimate suggests {get_words(state.point_class)}"] if state.point_class else []
-    return " · ".join([get_words(one) for one in (state.class_, state.standing, state.mode) if one] + suggested)
+    return " · ".join([get_words(label) for label in (state.class_, state.standing, state.mode) if label] + suggested)

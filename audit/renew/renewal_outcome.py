@@ -25,7 +25,7 @@ from audit.renew.renewal_choice import ClaimRenewal, draft_renewal, list_task_id
 from audit.renew.renewal_replays import REPLAY, RenewalGroup, RenewedReplay, check_same, renew_replay, write_files
 from audit.replay.replay_provenance import withhold_prompts
 from audit.score.run_evidence import RunEvidence, read_run
-from audit.sources.log_rows import summarise_accounts
+from audit.sources.log_rows import describe_accounts
 from audit.statistics.responses import ScoreTable
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
 from registry.codec.file_io import read_document, write_file
@@ -75,7 +75,7 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
         why: the reason for carrying the claims; None for one that names the update.
 
     Raises:
-        CaveatError: the claim cannot be carried, or the plan no longer fits together with it.
+        CaveatError: the claim cannot be applied, or the plan no longer fits together with it.
         OSError: the file system refuses.
     """
     # Nothing is left to write: the folder of a finished renewal stays as it is.
@@ -117,9 +117,9 @@ def _list_texts(renewal: ClaimRenewal) -> Mapping[str, str]:
     # A digest proves a list and cannot restore it.
     if renewal.lock.tasks is not None and ids is None:
         count = renewal.lock.tasks.count
-        found = f"the lock of {renewal.lock.audit} fixes {count} tasks only by their digest, so the list cannot be made again"
+        problem = f"the lock of {renewal.lock.audit} fixes {count} tasks only by their digest, so the list cannot be made again"
         advice = f"lock an audit with the list itself: caveat audit new {renewal.claim.claim} > audit.yaml"
-        raise InputError(Fault("tasks-not-known", renewal.claim.reference, found, advice=advice))
+        raise InputError(Fault("tasks-not-known", renewal.claim.reference, problem, advice=advice))
     return {} if ids is None else {TASK_LIST: "".join(f"{name}\n" for name in ids)}
 
 
@@ -137,13 +137,13 @@ class RenewalMeasurement:
     """What could not be measured, and why, a sentence each without full stop."""
 
 
-def find_scorer(view: View, one: ClaimRenewal) -> Scorer | None:
-    """Return whose scores the renewed audit rests on: the locked scoring function, else the claim's; None for the replay's own."""
-    return find_locked_procedure(view, one.lock) or find_procedure(view, get_claim(view, _get_renewed(one).audit.payload.claim))
+def find_scorer(view: View, renewal: ClaimRenewal) -> Scorer | None:
+    """Return the scorer that the renewed audit rests on: the locked scoring function, else the claim's; None for the replay's own."""
+    return find_locked_procedure(view, renewal.lock) or find_procedure(view, get_claim(view, _get_renewed(renewal).audit.payload.claim))
 
 
-def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -> RenewalMeasurement:
-    """Return the scores in the run folder *run*, with what they say beside those of the audit that is renewed.
+def measure(view: View, renewal: ClaimRenewal, run: Path, earlier: Iterable[Path]) -> RenewalMeasurement:
+    """Return the scores in the run folder *run*, with what they say next to those of the audit that is renewed.
 
     Args:
         earlier: run folders that may hold the scores of the old outcome.
@@ -152,9 +152,9 @@ def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -
         ConflictError: the run is not finished, or not scored.
         TableError: a score lies outside the range.
     """
-    file = _get_renewed(one)
+    file = _get_renewed(renewal)
     claim = get_claim(view, file.audit.payload.claim)
-    scorer = find_scorer(view, one)
+    scorer = find_scorer(view, renewal)
     low, high = get_property(view, claim).range
     evidence = read_run(run, low=low, high=high, scorer=scorer)
     # The path of the renewal's folder is left out. The same records must give the same bytes wherever the folder is.
@@ -163,9 +163,9 @@ def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -
     findings: list[tuple[FindingBody, str]] = []
     remarks: list[str] = []
     # Without a change of version there is no shift to measure.
-    before = None if one.before == one.target else _find_table(one, earlier, (low, high), scorer)
+    before = None if renewal.before == renewal.target else _find_table(renewal, earlier, (low, high), scorer)
     # A module that cannot measure gives a sentence. The outcome does not depend on it and is recorded all the same.
-    for made in (_measure_shift(one, before, evidence, (low, high)), _ablate(view, file, one, claim, evidence)):
+    for made in (_measure_shift(renewal, before, evidence, (low, high)), _ablate(view, file, renewal, claim, evidence)):
         if isinstance(made, str):
             remarks.append(made)
         elif made is not None:
@@ -173,24 +173,24 @@ def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -
     return RenewalMeasurement(evidence=evidence, findings=tuple(findings), remarks=tuple(remarks))
 
 
-def record_outcome(writer: Writer, one: ClaimRenewal, measured: RenewalMeasurement) -> AuditConclusion:
-    """Record findings and outcome of the renewed audit of *one*; the same again changes nothing.
+def record_outcome(writer: Writer, renewal: ClaimRenewal, measured: RenewalMeasurement) -> AuditConclusion:
+    """Record findings and outcome of the renewed audit of *renewal*; the same again changes nothing.
 
     Raises:
         CaveatError: as `audit.protocol.audit_record.conclude`.
     """
-    name = _get_renewed(one).audit.payload.audit
+    name = _get_renewed(renewal).audit.payload.audit
     for body, source in measured.findings:
         add_finding(writer, name, body, source=source)
     imported = measured.evidence.imported
-    provenance = replace(imported.provenance, imported=summarise_accounts(imported))
+    provenance = replace(imported.provenance, imported=describe_accounts(imported))
     scored = ScoredTable(
         table=measured.evidence.table,
         source=measured.evidence.source,
         started_at=datetime.fromisoformat(imported.started_at) if imported.started_at else None,
         is_dated_by_data=imported.started_at is not None,
         # Prompts that were withheld before stay withheld: a renewal must not publish them without being asked.
-        provenance=withhold_prompts(provenance) if _withheld_prompts(one.old) else provenance,
+        provenance=withhold_prompts(provenance) if _withheld_prompts(renewal.old) else provenance,
     )
     return conclude(writer, get_audit(writer, name), scored)
 
@@ -286,8 +286,8 @@ def read_renewal_folder(folder: Path, *, ask: str, base_url: str | None) -> Rene
     differing = [(name, before, now) for name, (before, now) in wanted.items() if before != now]
     # One folder holds one model's responses; another model or endpoint would mix them.
     if differing:
-        found = "; ".join(f"is for the {name} {before or 'that the replay names'}, and {now} is asked" for name, before, now in differing)
-        raise ConflictError(Fault("renewal-differs", str(folder), found))
+        problem = "; ".join(f"is for the {name} {before or 'that the replay names'}, and {now} is asked" for name, before, now in differing)
+        raise ConflictError(Fault("renewal-differs", str(folder), problem))
     return kept
 
 

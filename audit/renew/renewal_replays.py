@@ -84,16 +84,16 @@ def find_recordings(
     owner: str | None,
     advance: Callable[[int], None] = lambda _more: None,
 ) -> RecordingSearch:
-    """Return the recordings below *places* of the replays whose digests are *wanted*.
+    """Return the recordings below *places* of the replays with digests that are *wanted*.
 
-    Links are not followed, hidden folders are left out, and nothing that is found is changed. What is no replay is passed over.
+    Links are not followed, hidden folders are excluded, and nothing that is found is changed. What is no replay is passed over.
 
     Args:
         places: folders; one that is not there holds nothing.
         wanted: as `Lock.replay` has them.
-        view: the registry, for replays whose contexts are registered.
-        owner: authority whose short names are meant first.
-        advance: is told how many more folders were looked into.
+        view: the registry, for replays with contexts that are registered.
+        owner: authority with the short names that are meant first.
+        advance: receives how many more folders were looked into.
     """
     search = RecordingSearch(places=tuple(places))
     for folder, names in _walk(search):
@@ -241,7 +241,7 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
         if names[name] != reference:
             texts[names[name]] = json.dumps(to_document(spec), ensure_ascii=False, indent=1) + "\n"
     policy = replace(file.replay.policy, model=ask, base_url=base_url or file.replay.policy.base_url)
-    arms = tuple(replace(one, context=names[one.context]) for one in file.replay.arms)
+    arms = tuple(replace(arm, context=names[arm.context]) for arm in file.replay.arms)
     replay = replace(file.replay, policy=policy, arms=arms, tasks=TASKS, audit=tuple(sorted(audits)) or None)
     # The name of a replay is foreign text in a comment: control characters could hide what follows.
     texts[REPLAY] = _show(_HEAD.format(name=file.replay.name.replace("\n", " "))) + _write_replay(replay)
@@ -354,8 +354,8 @@ def group(
     Args:
         places: folders in which recordings are looked for.
         output: the folder of the renewal.
-        owner: authority whose short names are meant first.
-        advance: is told how many more folders were looked into.
+        owner: authority with the short names that are meant first.
+        advance: receives how many more folders were looked into.
     """
     ordered = sorted(chosen, key=lambda renewal: renewal.lock.audit)
     wanted = {renewal.lock.replay for renewal in ordered if renewal.lock.replay}
@@ -398,7 +398,7 @@ def _find_renewed(same: Sequence[ClaimRenewal], digest: str, output: Path, view:
 
 
 def list_runs(search: RecordingSearch, chosen: ClaimRenewal, *, but: Path) -> list[Path]:
-    """Return the run folders that may hold the scores of the audit that is renewed, the new one's own *but* left out."""
+    """Return the run folders that may hold the scores of the audit that is renewed, the new one's own *but* excluded."""
     paths = search.list_runs(chosen.lock.replay) if chosen.lock.replay else []
     return [path for path in paths if path.resolve() != but.resolve()]
 
@@ -413,17 +413,17 @@ def check_same(before: ReplayFile, after: ReplayFile) -> None:
 
 def _miss(claim_renewal: ClaimRenewal, digest: str, search: RecordingSearch) -> SkippedClaim:
     sources = ", ".join(_list_sources(claim_renewal)) or "no run on record"
-    places = ", ".join(map(str, search.places))
+    places = " and ".join("this folder" if place == Path() else str(place) for place in search.places)
     more = "; there are more folders than are searched" if search.is_cut else ""
     more += f"; {len(search.unread)} run folders could not be read: {'; '.join(search.unread[:3])}" if search.unread else ""
-    found = (
+    problem = (
         f"the replay that {claim_renewal.lock.audit} locked (SHA-256 {digest}; scores once read from {sources}) is in none of the "
         f"{search.folders:,} folders below {places}{more}"
     )
     return SkippedClaim(
         claim=claim_renewal.claim.claim,
         audit=claim_renewal.lock.audit,
-        fault=Fault("recording-missing", f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", found),
+        fault=Fault("recording-missing", f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", problem),
     )
 
 

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from urllib.parse import quote
 
 from audit.endpoints.model_answers import ModelError, RequestTrouble
@@ -44,6 +44,10 @@ class BatchView:
     """Its results can no longer be read."""
     counts: Mapping[str, int]
     """Requests by state: processing, succeeded, errored, canceled, expired. All are `processing` until the batch has ended."""
+    tag: str | None = None
+    """What the batch was marked with at its submission; None where the API has no marks, and for batches of others."""
+    refusal: str | None = None
+    """Why the endpoint refused it as a whole, before a model worked on a request of it; None where it did not."""
 
     @property
     def total(self) -> int:
@@ -56,20 +60,41 @@ class BatchView:
         return self.total - self.counts["processing"]
 
 
+class BatchPort(Protocol):
+    """What the modules of the two APIs offer: this one for the Messages API, `chat_batches` for the OpenAI API."""
+
+    def submit_batch(
+        self, endpoint: Endpoint, requests: Sequence[tuple[str, Mapping[str, Json]]], *, tag: str
+    ) -> Coroutine[Any, Any, BatchView]:
+        """Submit *requests* as one batch, marked with *tag* where the API has marks."""
+
+    def find_batch(self, endpoint: Endpoint, batch: str) -> Coroutine[Any, Any, BatchView]:
+        """Return the present state of the batch."""
+
+    def list_batches(self, endpoint: Endpoint, *, since: datetime) -> Coroutine[Any, Any, list[BatchView]]:
+        """Return the batches that were created at or after *since*, latest first."""
+
+    def read_results(self, endpoint: Endpoint, batch: str) -> AsyncGenerator[dict[str, Any] | None]:
+        """Give the results of a batch that has ended."""
+
+    def cancel_batch(self, endpoint: Endpoint, batch: str) -> Coroutine[Any, Any, BatchView]:
+        """Ask the endpoint to stop working on the batch."""
+
+
 def is_certain(error: ModelError) -> bool:
-    """Whether *error* says that a submission was not accepted; otherwise it is unknown, and it may be worked on and billed."""
+    """Whether *error* says that a submission was not accepted; else it is unknown, and it may be worked on and billed."""
     return error.trouble in _CERTAIN
 
 
-async def submit_batch(endpoint: Endpoint, requests: Sequence[tuple[str, Mapping[str, Json]]]) -> BatchView:
-    """Submit *requests*, pairs of custom id and body, as one batch; raises ModelError."""
+async def submit_batch(endpoint: Endpoint, requests: Sequence[tuple[str, Mapping[str, Json]]], *, tag: str) -> BatchView:  # noqa: ARG001
+    """Submit *requests*, pairs of custom id and body, as one batch; raises ModelError. The API has no marks, so *tag* is not sent."""
     entries: list[Json] = [{"custom_id": custom_id, "params": dict(body)} for custom_id, body in requests]
-    return _read_view(await _ask(endpoint, "POST", _PATH, body={"requests": entries}))
+    return _read_view(await ask_endpoint(endpoint, "POST", _PATH, body={"requests": entries}))
 
 
 async def find_batch(endpoint: Endpoint, batch: str) -> BatchView:
-    """Return the batch as it stands; raises ModelError, with status 404 where the endpoint knows none."""
-    return _read_view(await _ask(endpoint, "GET", f"{_PATH}/{quote(batch, safe='')}"))
+    """Return the batch as it is; raises ModelError, with status 404 where the endpoint knows none."""
+    return _read_view(await ask_endpoint(endpoint, "GET", f"{_PATH}/{quote(batch, safe='')}"))
 
 
 async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView]:
@@ -77,7 +102,7 @@ async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView
     batch_views: list[BatchView] = []
     cursor = ""
     while True:
-        page = await _ask(endpoint, "GET", f"{_PATH}?limit={_PAGE}{cursor}")
+        page = await ask_endpoint(endpoint, "GET", f"{_PATH}?limit={_PAGE}{cursor}")
         listed = page.get("data")
         if not isinstance(listed, list):
             raise ModelError(RequestTrouble.BAD_ANSWER, "expected a list of batches as data")
@@ -104,32 +129,33 @@ async def read_results(endpoint: Endpoint, batch: str) -> AsyncGenerator[dict[st
 
 async def cancel_batch(endpoint: Endpoint, batch: str) -> BatchView:
     """Ask the endpoint to stop working on the batch; what is done stays in its results. Raises ModelError."""
-    return _read_view(await _ask(endpoint, "POST", f"{_PATH}/{quote(batch, safe='')}/cancel", body={}))
+    return _read_view(await ask_endpoint(endpoint, "POST", f"{_PATH}/{quote(batch, safe='')}/cancel", body={}))
 
 
-async def _ask(endpoint: Endpoint, method: str, path: str, *, body: Mapping[str, Json] | None = None) -> dict[str, Any]:
+async def ask_endpoint(endpoint: Endpoint, method: str, path: str, *, body: Mapping[str, Json] | None = None) -> dict[str, Any]:
+    """Return the object that one request about batches is answered with; raises ModelError."""
     response = await endpoint.request(method, path, body=body)
     try:
-        found = json.loads(response.content)
+        document = json.loads(response.content)
     except ValueError as error:
         raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no JSON", status=response.status_code) from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no object", status=response.status_code)
-    return found
+    return document
 
 
-def _read_view(found: Any) -> BatchView:
+def _read_view(document: Any) -> BatchView:
     try:
-        counts = {state: int(found["request_counts"].get(state) or 0) for state in _STATES}
-        ended = found["processing_status"] == "ended"
-        created_at = _read_moment(found["created_at"])
+        counts = {state: int(document["request_counts"].get(state) or 0) for state in _STATES}
+        ended = document["processing_status"] == "ended"
+        created_at = _read_moment(document["created_at"])
         return BatchView(
-            id=str(found["id"]),
+            id=str(document["id"]),
             created_at=created_at,
             # Some endpoints end a batch without a time. The status decides whether it has ended; the time only dates
             # the results.
-            ended_at=(_read_moment(found["ended_at"]) if found.get("ended_at") else created_at) if ended else None,
-            is_archived=found.get("archived_at") is not None,
+            ended_at=(_read_moment(document["ended_at"]) if document.get("ended_at") else created_at) if ended else None,
+            is_archived=document.get("archived_at") is not None,
             counts=counts,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -185,8 +211,13 @@ class BatchChunk:
         return f"batch-{self.number:06}"
 
     @property
+    def tag(self) -> str:
+        """What its batch is marked with: no other submission has the same."""
+        return hashlib.sha256(f"{self.number} {self.at} {self.endpoint} {' '.join(self.keys)}".encode()).hexdigest()[:32]
+
+    @property
     def custom_ids(self) -> dict[str, str]:
-        """By custom id, the key of the call that it stands for."""
+        """By custom id, the key of its call."""
         # 60 of 64 hex digits of a key still identify the call. The other four differ between submissions, so that
         # results of an earlier batch of the same calls are not taken for those of a later one.
         tag = hashlib.sha256(f"{self.number} {self.at} {self.keys[0]}".encode()).hexdigest()[: 64 - _DIGITS]

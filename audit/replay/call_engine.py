@@ -95,25 +95,25 @@ def build_lost(store: RunStore, intent: CallIntent, message: str, now: datetime)
 
 
 def build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> InputError:
-    """Return the error that ends a run none of whose first calls is accepted."""
-    found = f"the endpoint accepted none of the first {refused} calls (HTTP {error.status}): {error.message}"
-    return InputError(Fault("not-accepted", endpoint.base_url, found))
+    """Return the error that ends a run if no first call is accepted."""
+    problem = f"the endpoint accepted none of the first {refused} calls (HTTP {error.status}): {error.message}"
+    return InputError(Fault("not-accepted", endpoint.base_url, problem))
 
 
 # The model that answers is checked because a result applies to one model version. After another model answered, a run
 # never goes on in that folder: its table would mix two models. Cost: a new folder, and the calls are paid again.
-def build_changed(endpoint: Endpoint, text: str, texts: Sequence[str], key: str) -> AnswerNoError:
-    """Return the error that ends a run in which another model answers; *known* are those that have."""
-    others = ", ".join(name for name in texts if name != text) or text
-    found = f"{text} was asked, and {others} answered" if len(texts) == 1 else f"{' and then '.join(texts)} answered as {text}"
-    return AnswerNoError(Fault("model-changed", f"{endpoint.base_url}, call {key[:12]}", found))
+def build_changed(endpoint: Endpoint, model: str, returned: Sequence[str], key: str) -> AnswerNoError:
+    """Return the error that ends a run in which another model answers; *returned* are the names that answered."""
+    others = ", ".join(name for name in returned if name != model) or model
+    problem = f"{model} was asked, and {others} answered" if len(returned) == 1 else f"{' and then '.join(returned)} answered as {model}"
+    return AnswerNoError(Fault("model-changed", f"{endpoint.base_url}, call {key[:12]}", problem))
 
 
-def is_changed(text: str, texts: Sequence[str], *, allow_alias: bool) -> bool:
-    """Return whether the models *known* to have answered break the rule: the one that was asked, or with *allow_alias* always one other."""
+def is_changed(model: str, returned: Sequence[str], *, allow_alias: bool) -> bool:
+    """Return whether the names *returned* break the rule: the *model* that was requested, or with *allow_alias* always one other."""
     # An alias may resolve to one dated version. A second name means that the alias moved during the run, which
     # `allow_alias` does not cover.
-    return len(texts) > 1 or (not allow_alias and any(name != text for name in texts))
+    return len(returned) > 1 or (not allow_alias and any(name != model for name in returned))
 
 
 def is_doubtful(attempt: Attempt) -> bool:
@@ -216,7 +216,7 @@ class RunTally:
     def summarise(
         self, *, spent: SpentAmount, elapsed_s: float, most_at_once: int, stopped: CaveatError | None, interrupted: bool
     ) -> RunSummary:
-        """Return the counts as they stand."""
+        """Return the counts as they are."""
         return RunSummary(
             settled_before=self.settled_before,
             answered=self.answered,
@@ -230,7 +230,7 @@ class RunTally:
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
             spent=spent,
-            models={asked: tuple(model) for asked, model in self.models.items()},
+            models={name: tuple(model) for name, model in self.models.items()},
             fingerprints=tuple(self.fingerprints),
             elapsed_s=elapsed_s,
             most_at_once=most_at_once,
@@ -306,16 +306,16 @@ class GroupWriter:
             self._waiting.clear()
             # A task that was cancelled will not send its call. An intent for it would later count as lost in flight,
             # and as possibly billed.
-            asked, self._asked = [entry for entry in self._asked if not entry.done.done()], []
+            entries, self._asked = [entry for entry in self._asked if not entry.done.done()], []
             settled, self._settled = self._settled, []
-            writing = loop.run_in_executor(self._thread, self._write_group, asked, settled)
+            writing = loop.run_in_executor(self._thread, self._write_group, entries, settled)
             try:
                 # The transaction is finished even if the task that asked for it is cancelled.
                 intents = await asyncio.shield(writing)
             except Exception as error:  # noqa: BLE001 (whatever it is, those who wait must hear of it)
-                self._fail([*asked, *settled], error)
+                self._fail([*entries, *settled], error)
                 continue
-            for entry, intent in zip(asked, intents, strict=True):
+            for entry, intent in zip(entries, intents, strict=True):
                 if not entry.done.done():
                     entry.done.set_result(intent)
             for two in settled:
@@ -417,7 +417,7 @@ async def run_calls(
     key, unknown model, changed model, spent budget, endpoint down) ends with everything under way written down; the summary says why.
 
     Args:
-        progress: told how things stand, ten times a second at most.
+        progress: receives the progress, ten times a second at most.
         clock: the time that is written down.
         stop: how the run is ended from outside.
 
@@ -484,8 +484,8 @@ class _CallRun:
         self._purse = BudgetPurse(settings.budget, settings.prices, spent=spent, waiting=waiting)
         # Models that answered in earlier sessions count, so a change of model between two sessions stops the run before
         # its first call.
-        for asked, returned in self._store.list_models():
-            self._tally.models.setdefault(asked, []).append(returned)
+        for model, returned in self._store.list_models():
+            self._tally.models.setdefault(model, []).append(returned)
         stop.listen(lambda: self._interrupt(stop.times))
         if stop.times:
             self._interrupt(stop.times)
@@ -678,10 +678,10 @@ class _CallRun:
 
     def _check_models(self, call: Call) -> bool:
         """End the run when another model than was asked, or several, answered what *call* asks, in this run or before; return whether."""
-        asked = str(call.body.get("model"))
-        model = self._tally.models.get(asked, [])
-        if is_changed(asked, model, allow_alias=self._settings.allow_alias):
-            self._end(build_changed(self._endpoint, asked, model, call.key))
+        name = str(call.body.get("model"))
+        model = self._tally.models.get(name, [])
+        if is_changed(name, model, allow_alias=self._settings.allow_alias):
+            self._end(build_changed(self._endpoint, name, model, call.key))
             return True
         return False
 

@@ -1,4 +1,4 @@
-"""Calls made by Message Batches: selected, submitted in chunks, waited for, settled, and recovered after a crash."""
+"""Calls made by batches: selected, submitted in chunks, waited for, settled, and recovered after a crash."""
 
 import asyncio
 import contextlib
@@ -10,23 +10,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from audit.endpoints.messages_api import SAMPLING, WITHOUT_SAMPLING, read_message
+from audit.endpoints.messages_api import SAMPLING, WITHOUT_SAMPLING
 from audit.endpoints.model_answers import ModelError, NotAMessageError, RequestTrouble
 from audit.endpoints.model_endpoint import Endpoint, build_key_refused, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
+from audit.replay import batch_requests, chat_batches
 from audit.replay.batch_requests import (
     MOST_BYTES,
     MOST_REQUESTS,
     BatchChunk,
+    BatchPort,
     BatchView,
-    cancel_batch,
-    find_batch,
     is_certain,
-    list_batches,
     list_open_chunks,
-    read_results,
     split_calls,
-    submit_batch,
     write_accepted,
     write_chunk,
     write_closed,
@@ -51,6 +48,12 @@ from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_t
 from registry.codec.canonical_documents import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 from registry.records.specification import ModelApi
+
+
+def get_port(endpoint: Endpoint) -> BatchPort:
+    """Return the requests about batches of the API of *endpoint*."""
+    return chat_batches if endpoint.api is ModelApi.OPENAI_CHAT else batch_requests
+
 
 # Selection: calls without an outcome whose parameters fit a batch.
 
@@ -78,6 +81,8 @@ def select_calls(
 def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
     """Return when *calls* set no sampling parameter that *api_version* does not take; the version is one header for a whole batch.
 
+    Versions are those of the Messages API; the other API has none.
+
     Raises:
         InputError: they do.
     """
@@ -88,7 +93,7 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
         return
     text = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
     where = [f"policy.{name}" for name in SAMPLING if name in texts]
-    raise InputError([Fault("sampling-not-settable", one, text) for one in where])
+    raise InputError([Fault("sampling-not-settable", place, text) for place in where])
 
 
 def _is_wanted_again(failure: str | None, settings: CallSettings) -> bool:
@@ -150,8 +155,16 @@ async def search_chunk(endpoint: Endpoint, chunk: BatchChunk, listed: Iterable[B
     """
     undecided = 0
     for view in listed:
-        # The number of requests is the only thing that the list shows of a batch's content.
-        if view.id in known or view.total != len(chunk.keys):
+        if view.id in known:
+            continue
+        if view.tag is not None:
+            if view.tag == chunk.tag:
+                return ChunkSearch(found=view, undecided=undecided)
+            known.add(view.id)
+            continue
+        # Without a mark, the number of requests is the only thing that the list shows of a batch's content. It is 0 while the OpenAI API
+        # still checks a batch; a gateway may drop marks, so that such a batch may be ours too.
+        if view.total not in (0, len(chunk.keys)):
             continue
         # Results can be read only when a batch has ended. Until then it may be ours, and submitting the chunk again
         # could pay for it twice.
@@ -169,7 +182,7 @@ async def _is_its(endpoint: Endpoint, view: BatchView, chunk: BatchChunk) -> boo
     ids = chunk.custom_ids
     looked_at = 0
     # Only the first results are read; closing the generator ends the download.
-    async with aclosing(read_results(endpoint, view.id)) as lines:
+    async with aclosing(get_port(endpoint).read_results(endpoint, view.id)) as lines:
         async for line in lines:
             if line is not None and line["custom_id"] in ids:
                 return True
@@ -199,17 +212,17 @@ _REFUSALS = frozenset(
 class ChunkReader:
     """Settles the results of one chunk, and hands each outcome to *count*; can read again after a reading broke off.
 
-    An endpoint's words about a failure go through *redact*.
+    Answers are read as *endpoint* reads them, and its words about a failure are kept without the key.
     """
 
     def __init__(
-        self, store: RunStore, chunk: BatchChunk, view: BatchView, count: Callable[[Response], None], *, redact: Callable[[str], str]
+        self, store: RunStore, chunk: BatchChunk, view: BatchView, count: Callable[[Response], None], *, endpoint: Endpoint
     ) -> None:
         self.counts: Counter[str] = Counter()
         """Results by kind: the API's own, and `unknown`, `repeated`, `unreadable`, `missing`, `other_model`."""
         self._store = store
         self._count = count
-        self._redact = redact
+        self._endpoint = endpoint
         self._view = view
         self._ids = chunk.custom_ids
         # Calls that an earlier reading settled are no longer open, so reading a batch again writes nothing twice.
@@ -279,7 +292,7 @@ class ChunkReader:
             case "canceled":
                 response = self._fail(intent, "batch-canceled", f"batch {self._view.id} was canceled before this request was worked on")
             case _:
-                response = self._fail(intent, "endpoint-error", "the batch's result is of a kind that the Messages API does not describe")
+                response = self._fail(intent, "endpoint-error", "the batch's result is of a kind that the API does not describe")
         # A result that says "succeeded" without a readable message is counted as unreadable, not as a success.
         self.counts[str(kind) if response.failure is None or kind != "succeeded" else "unreadable"] += 1
         if response.model_returned not in (None, response.model_requested):
@@ -288,7 +301,7 @@ class ChunkReader:
 
     def _answer(self, intent: CallIntent, document: Any) -> Response:
         try:
-            message = read_message(document)
+            message = self._endpoint.read_answer(document, self._store.get_request(intent.request))
         except NotAMessageError as error:
             return self._fail(intent, "bad-answer", f"the batch says that the request succeeded, and its message is none: {error}")
         return Response(
@@ -303,6 +316,7 @@ class ChunkReader:
             stop_reason=message.stop_reason,
             message_id=message.id,
             usage=message.usage,
+            completion=message.details,
             # A batch has no times of single requests. The batch's own times bound them.
             sent_at=self._view.created_at,
             received_at=self._view.ended_at,
@@ -313,8 +327,8 @@ class ChunkReader:
         # The API nests the error in an envelope that has the request id. Endpoints that omit the envelope are read as
         # well.
         outer = error if isinstance(error, dict) else {}
-        found = outer.get("error")
-        inner = found if isinstance(found, dict) else outer
+        nested_error = outer.get("error")
+        inner = nested_error if isinstance(nested_error, dict) else outer
         kind, message = self._describe(inner.get("type")) or "error", self._describe(inner.get("message")) or "no reason was given"
         attempt = Attempt(status=None, request_id=self._describe(outer.get("request_id")), error=kind)
         # The code decides whether `--retry-failed` may help and whether the call was billed, so unknown kinds count as
@@ -337,7 +351,7 @@ class ChunkReader:
 
     def _describe(self, value: object) -> str | None:
         """Return an endpoint's words as they can be kept: without the key that it may echo."""
-        return self._redact(value) if isinstance(value, str) else None
+        return self._endpoint.redact(value) if isinstance(value, str) else None
 
     def _find_model(self, intent: CallIntent) -> str:
         # Samples of one request share a body, which is read once.
@@ -414,14 +428,14 @@ async def run_batches(
     clock: Callable[[], datetime] = read_clock,
     stop: HaltRequest | None = None,
 ) -> BatchSummary:
-    """Make those of *calls* that have no outcome yet by Message Batches, settle each, and return what came of them.
+    """Make those of *calls* that have no outcome yet by batches, settle each, and return what came of them.
 
     First come the batches that an earlier run left behind, then the rest. A run that is stopped leaves its batches running, and names
     them. `concurrency` and `patience` of *settings* are for single calls, and mean nothing here.
 
     Args:
-        progress: told how things stand after each chunk.
-        tell: told in a sentence what becomes of each chunk.
+        progress: receives the progress after each chunk.
+        tell: receives a sentence about each chunk.
         clock: the time that is written down.
         stop: how the run is ended from outside: once, when the request under way is answered; twice, at once. Batches go on.
 
@@ -431,10 +445,6 @@ async def run_batches(
         NotFoundError: the endpoint does not know a batch any more; `repeat_lost` gives it up.
         UnavailableError: the key is refused, or the endpoint does not answer; batches go on running.
     """
-    if endpoint.api is not ModelApi.MESSAGES:
-        raise InputError(
-            Fault("batch-refused", endpoint.base_url, "batches of the OpenAI API are not supported", advice="leave --batch out")
-        )
     with hold_run(store):
         run = _BatchRun(store, endpoint, settings or CallSettings(), batching or BatchSettings(), clock)
         halt = stop or HaltRequest()
@@ -456,7 +466,7 @@ async def run_batches(
 async def cancel_batches(store: RunStore, endpoint: Endpoint) -> list[str]:
     """Ask the endpoint to stop working on every batch of *store* that is under way, and return them; raises ModelError."""
     chunks, _ = list_open_chunks(store)
-    return [(await cancel_batch(endpoint, chunk.batch)).id for chunk in chunks if chunk.batch is not None]
+    return [(await get_port(endpoint).cancel_batch(endpoint, chunk.batch)).id for chunk in chunks if chunk.batch is not None]
 
 
 class _BatchRun:
@@ -467,12 +477,13 @@ class _BatchRun:
     ) -> None:
         self._store = store
         self._endpoint = endpoint
+        self._port = get_port(endpoint)
         self._settings = settings
         self._batching = batching
         self._clock = clock
         self._tally = RunTally(lost=settle_lost(store, clock))
-        for asked, returned in store.list_models():
-            self._tally.models.setdefault(asked, []).append(returned)
+        for model, returned in store.list_models():
+            self._tally.models.setdefault(model, []).append(returned)
         spent, waiting = count_spent(store, settings.prices, UNSENT), count_waiting(store, settings.prices)
         self._purse = BudgetPurse(settings.budget, discount_batch(settings.prices), spent=spent, waiting=waiting)
         self._open, self._number = list_open_chunks(store)
@@ -488,7 +499,7 @@ class _BatchRun:
         self._ended = asyncio.Event()
 
     def listen(self, progress: Progress, tell: Callable[[str], None], stop: HaltRequest) -> None:
-        """Say who is told, and who may end the run."""
+        """Say who is informed, and who may end the run."""
         self._progress = progress
         self._describe = tell
         task = asyncio.current_task()
@@ -507,7 +518,7 @@ class _BatchRun:
     # What an earlier run left behind
 
     def resume(self) -> None:
-        """Drop chunks that were written down and never submitted; tell of those that go on."""
+        """Drop chunks that were written down and never submitted; report those that go on."""
         for chunk in list(self._open):
             waiting = chunk.find_open(self._store)
             # Killed between the chunk's document and its intents: nothing was submitted, and its calls are selected
@@ -530,7 +541,8 @@ class _BatchRun:
             if self._ended.is_set():
                 return
             # Before the chunk is written: a chunk that can never be submitted would stay open in the folder.
-            check_sampling(chunk_calls, api_version=self._endpoint.api_version)
+            if self._endpoint.api is ModelApi.MESSAGES:
+                check_sampling(chunk_calls, api_version=self._endpoint.api_version)
             self._number += 1
             at = self._clock()
             chunk, intents = write_chunk(self._store, chunk_calls, number=self._number, endpoint=self._endpoint.base_url, at=at)
@@ -540,9 +552,9 @@ class _BatchRun:
     def _afford(self, calls: Iterable[Call]) -> Iterator[Call]:
         """Give *calls* while the worst case of all that were given fits the budget."""
         for call in calls:
-            asked = str(call.body.get("model"))
-            if is_changed(asked, self._tally.models.get(asked, ()), allow_alias=self._settings.allow_alias):
-                self._stopped = self._stopped or build_changed(self._endpoint, asked, self._tally.models[asked], call.key)
+            model = str(call.body.get("model"))
+            if is_changed(model, self._tally.models.get(model, ()), allow_alias=self._settings.allow_alias):
+                self._stopped = self._stopped or build_changed(self._endpoint, model, self._tally.models[model], call.key)
                 return
             # There is nothing to wait for as in a run of single calls: results come hours later. What does not fit
             # stays unsubmitted.
@@ -564,7 +576,7 @@ class _BatchRun:
             self._sends[chunk.number] += 1
             self._tally.attempts += 1
             try:
-                view = await submit_batch(self._endpoint, requests)
+                view = await self._port.submit_batch(self._endpoint, requests, tag=chunk.tag)
             except ModelError as error:
                 # After a lost answer, submitting again at once could create a second batch. The list of batches
                 # decides.
@@ -604,8 +616,9 @@ class _BatchRun:
             return
         if error.is_passing:
             raise build_unreachable(self._endpoint, error)
-        found = f"the endpoint does not take this batch of {len(chunk.keys)} calls (HTTP {error.status}): {error.message}"
-        raise InputError(Fault("batch-refused", self._endpoint.base_url, found))
+        status = "" if error.status is None else f" (HTTP {error.status})"
+        problem = f"the endpoint does not take this batch of {len(chunk.keys)} calls{status}: {error.message}"
+        raise InputError(Fault("batch-refused", self._endpoint.base_url, problem))
 
     # Waiting
 
@@ -636,7 +649,7 @@ class _BatchRun:
     async def _look_for(self, chunk: BatchChunk) -> None:
         known = self._foreign.setdefault(chunk.number, self._list_known())
         try:
-            listed = await list_batches(self._endpoint, since=find_earliest(chunk))
+            listed = await self._port.list_batches(self._endpoint, since=find_earliest(chunk))
         except ModelError as error:
             # An endpoint without a list of batches can never resolve the chunk. Its calls are reported as lost instead
             # of being waited for.
@@ -656,18 +669,21 @@ class _BatchRun:
             await self._send(chunk, bodies, intents)
 
     async def _look_at(self, chunk: BatchChunk, batch: str) -> None:
-        view = await find_batch(self._endpoint, batch)
-        if view.is_archived:
+        view = await self._port.find_batch(self._endpoint, batch)
+        if view.refusal is not None:
+            refused = ModelError(RequestTrouble.NOT_ACCEPTED, f"batch {batch} was refused as a whole: {view.refusal}")
+            self._set_free(chunk, list(chunk.find_open(self._store).values()), refused)
+        elif view.is_archived:
             self._give_up(chunk, f"batch {batch} is archived: its results can no longer be read")
         elif view.ended_at is not None:
             await self._read(chunk, view)
 
     async def _read(self, chunk: BatchChunk, view: BatchView) -> None:
-        reader = ChunkReader(self._store, chunk, view, self._count, redact=self._endpoint.redact)
+        reader = ChunkReader(self._store, chunk, view, self._count, endpoint=self._endpoint)
         # A stream can end early without an error. It is read again before requests count as missing, and missing ones
         # count as possibly billed.
         for _ in range(_READINGS):
-            async with aclosing(read_results(self._endpoint, view.id)) as lines:
+            async with aclosing(self._port.read_results(self._endpoint, view.id)) as lines:
                 await reader.read(lines)
             if reader.is_complete:
                 break
@@ -689,8 +705,8 @@ class _BatchRun:
             if self._settings.repeat_lost and not self._sends[chunk.number]:
                 self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
                 return
-            found = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
-            raise NotFoundError(Fault("batch-not-found", self._endpoint.base_url, found))
+            problem = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
+            raise NotFoundError(Fault("batch-not-found", self._endpoint.base_url, problem))
         self._failures += 1
         if self._failures >= self._batching.patience:
             raise build_unreachable(self._endpoint, error)
@@ -714,11 +730,11 @@ class _BatchRun:
     def _count(self, response: Response) -> None:
         """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
         self._tally.add(response)
-        asked, known = response.model_requested, self._tally.add_model(response)
+        model, known = response.model_requested, self._tally.add_model(response)
         # The remaining results are read all the same, since they are paid for. The run then reports the change and
         # submits nothing more.
-        if self._stopped is None and is_changed(asked, known, allow_alias=self._settings.allow_alias):
-            self._stopped = build_changed(self._endpoint, asked, known, response.key)
+        if self._stopped is None and is_changed(model, known, allow_alias=self._settings.allow_alias):
+            self._stopped = build_changed(self._endpoint, model, known, response.key)
 
     def _list_known(self) -> set[str]:
         accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))
@@ -735,7 +751,7 @@ class _BatchRun:
             await asyncio.wait_for(self._ended.wait(), seconds)
 
     def summarise(self) -> BatchSummary:
-        """Return how things stand."""
+        """Return the progress."""
         run = self._tally.summarise(
             spent=count_spent(self._store, self._settings.prices, UNSENT),
             elapsed_s=time.monotonic() - self._started,

@@ -36,7 +36,7 @@ _PLACEHOLDER = re.compile(r"\{task\}|\{options\}")
 def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Policy, *, where: str) -> dict[str, Json]:
     """Return the request body that asks *task* in the context *item* of *spec*, an edited one or as it is.
 
-    What the policy leaves open is left out, so that the endpoint's default holds; an empty system prompt is left out too.
+    What the policy leaves open is excluded, so that the endpoint's default holds; an empty system prompt is excluded too.
 
     Args:
         where: what the context is, as its user knows it.
@@ -55,13 +55,15 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
             faults.extend(error.faults)
     if faults:
         raise InputError(faults)
-    asked = {place: text for place, text in texts.items() if place != "system"}
-    faults.extend(_find_hidden_options(asked.values(), task, where))
+    message_texts = {place: text for place, text in texts.items() if place != "system"}
+    faults.extend(_find_hidden_options(message_texts.values(), task, where))
     if faults:
         raise InputError(faults)
-    turns = [(turn.role.value, _fill(asked[f"messages[{number}]"], task)) for number, turn in enumerate(item.messages)]
+    turns = [(turn.role.value, _fill(message_texts[f"messages[{number}]"], task)) for number, turn in enumerate(item.messages)]
     # A turn without text is left out.
-    messages: list[Json] = [{"role": role, "content": text} for role, text in (*turns, ("user", _fill(asked["template"], task))) if text]
+    messages: list[Json] = [
+        {"role": role, "content": text} for role, text in (*turns, ("user", _fill(message_texts["template"], task))) if text
+    ]
     body: dict[str, Json] = {"model": policy.model, "max_tokens": policy.max_tokens, "messages": messages}
     if texts["system"]:
         body["system"] = texts["system"]
@@ -106,10 +108,10 @@ def _select_text(name: str, block: ContextBlock, task: Task, *, where: str) -> s
     # message.
     text = block.by.fallback if value is None else block.by.texts.get(value, block.by.fallback)
     if text is None:
-        said = f"{block.by.field} is {value!r}" if value is not None else f"has no field {block.by.field!r}"
-        found = f"task {task.id!r} {said}: the block {name!r} has no text for it, and no fallback"
+        reason = f"{block.by.field} is {value!r}" if value is not None else f"has no field {block.by.field!r}"
+        problem = f"task {task.id!r} {reason}: the block {name!r} has no text for it, and no fallback"
         advice = f"its texts are for {', '.join([*block.by.texts][:10]) or 'nothing'}; add one, or a fallback"
-        raise InputError(Fault("no-variant", where, found, advice=advice))
+        raise InputError(Fault("no-variant", where, problem, advice=advice))
     return text
 
 
@@ -120,8 +122,8 @@ def _find_hidden_options(texts: Iterable[str], task: Task, where: str) -> Iterab
     # Options that the author wrote into the prompt are as good as the placeholder.
     hidden = [option for option in task.options if option not in task.prompt]
     if hidden:
-        found = f"task {task.id!r} has options, and neither the template nor its prompt shows {hidden[0]!r}"
-        yield Fault("options-not-shown", f"{where}.template", found)
+        problem = f"task {task.id!r} has options, and neither the template nor its prompt shows {hidden[0]!r}"
+        yield Fault("options-not-shown", f"{where}.template", problem)
 
 
 def _fill(text: str, task: Task) -> str:
@@ -139,7 +141,7 @@ def _fill(text: str, task: Task) -> str:
 
 def _compose_parameters(policy: Policy) -> dict[str, Json]:
     """Return what the policy says of sampling; what it leaves open is not sent."""
-    said: dict[str, Json] = {
+    parameters: dict[str, Json] = {
         "temperature": policy.temperature,
         "top_p": policy.top_p,
         "top_k": policy.top_k,
@@ -153,7 +155,7 @@ def _compose_parameters(policy: Policy) -> dict[str, Json]:
     }
     # A parameter that is left out has the endpoint's default. Writing our own default would ask for something that the
     # plan does not contain. Provenance states for each parameter whether it was set, default or not settable.
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 # The tasks of a replay, from a file that a person wrote or a program exported.
@@ -168,7 +170,7 @@ Placed = tuple[str, Task]
 
 
 def read_tasks(path: Path) -> tuple[Task, ...]:
-    """Return the tasks in *path*, in its order: JSONL and CSV are told by their names, any other file is YAML or JSON.
+    """Return the tasks in *path*, in its order: JSONL and CSV are recognised by their names, any other file is YAML or JSON.
 
     Raises:
         InputError: with every fault, its file and line (or place in the document): no tasks, a task that does not fit, an identifier
@@ -281,18 +283,18 @@ def _read_csv(path: Path) -> list[Placed]:
 def _check_header(header: Sequence[str], path: Path) -> Iterator[Fault]:
     for name in ("id", "prompt"):
         if name not in header:
-            found = f"the column is missing; the file has {', '.join(header) or 'none'}"
-            yield Fault("column-missing", f"{path}, column {name}", found, advice="name the columns in the first line")
+            problem = f"the column is missing; the file has {', '.join(header) or 'none'}"
+            yield Fault("column-missing", f"{path}, column {name}", problem, advice="name the columns in the first line")
     for name in dict.fromkeys(header):
         if header.count(name) > 1:
             yield Fault("duplicate-column", f"{path}, column {name}", "occurs twice")
         if not name.strip():
             yield Fault("column-missing", f"{path}, line 1", "a column has no name", advice="name it, or remove it")
     # Letters are assigned by position, so a missing column would shift the answer key.
-    given = sorted(option[1] for name in header if (option := _OPTION.fullmatch(name)))
-    if given != list(LETTERS.lower()[: len(given)]):
-        found = f"options are option_a, option_b and so on without a gap; found {', '.join(f'option_{letter}' for letter in given)}"
-        yield Fault("column-missing", f"{path}, line 1", found, advice="name the columns in order")
+    letters = sorted(option[1] for name in header if (option := _OPTION.fullmatch(name)))
+    if letters != list(LETTERS.lower()[: len(letters)]):
+        problem = f"options are option_a, option_b and so on without a gap; found {', '.join(f'option_{letter}' for letter in letters)}"
+        yield Fault("column-missing", f"{path}, line 1", problem, advice="name the columns in order")
 
 
 def _build_task(cells: dict[str, str]) -> Task:
@@ -365,14 +367,14 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     sides = [_build_side(number, arm, tasks, contexts[arm.context], faults) for number, arm in enumerate(replay.arms)]
     faults.extend(_check_arms(sides))
     _refuse(faults)
-    asked = _ask(replay, sides, faults)
+    cells = _ask(replay, sides, faults)
     _refuse(faults)
-    _refuse(list(_find_coinciding(asked)))
+    _refuse(list(_find_coinciding(cells)))
     # Samples are added last. Each has its own call, so raising the number of samples leaves all existing calls as they
     # are.
     planned = [
         PlannedCall(cell=replace(cell.cell, sample=sample), call=_sample_call(cell.call, sample))
-        for cell in asked
+        for cell in cells
         for sample in range(replay.samples)
     ]
     # A hash instead of a random generator: the place of a call depends on the seed and its own key only. More samples
@@ -390,12 +392,12 @@ def _sample_call(call: Call, sample: int) -> Call:
 
 def _refuse(faults: Sequence[Fault]) -> None:
     """Raise what was found, each fault once: two arms may share a file, and many tasks a block."""
-    found = list(dict.fromkeys(faults))
-    if len(found) > MOST_FAULTS:
-        more = f"and {len(found) - MOST_FAULTS:,} more faults like these"
-        found = [*found[:MOST_FAULTS], Fault("more-faults", found[0].where, more)]
-    if found:
-        raise DesignError(found)
+    unique_faults = list(dict.fromkeys(faults))
+    if len(unique_faults) > MOST_FAULTS:
+        more = f"and {len(unique_faults) - MOST_FAULTS:,} more faults like these"
+        unique_faults = [*unique_faults[:MOST_FAULTS], Fault("more-faults", unique_faults[0].where, more)]
+    if unique_faults:
+        raise DesignError(unique_faults)
 
 
 def _build_side(number: int, arm: Arm, tasks: Sequence[Task], spec: ContextSpec, faults: list[Fault]) -> _ArmSide:
@@ -414,8 +416,8 @@ def _build_side(number: int, arm: Arm, tasks: Sequence[Task], spec: ContextSpec,
 def _name_unknown_edits(names: Sequence[str], known: Mapping[str, ContextEdit], where: str) -> Iterator[Fault]:
     for name in dict.fromkeys(names):
         if name not in known:
-            found = f"no edit is called {name!r}; there {'are ' + ', '.join(known) if known else 'is none'}"
-            yield Fault("unknown-name", where, found, advice=suggest(name, known))
+            problem = f"no edit is called {name!r}; there {'are ' + ', '.join(known) if known else 'is none'}"
+            yield Fault("unknown-name", where, problem, advice=suggest(name, known))
 
 
 def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Fault]) -> tuple[Task, ...]:
@@ -428,12 +430,12 @@ def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Faul
         for value in values:
             if value not in known:
                 listed = ", ".join(sorted(known)[:10]) or "nothing, for no task has the field"
-                found = f"no task has the value {value!r} in the field {field!r}; there is {listed}"
-                faults.append(Fault("unknown-name", f"{where}.where", found))
+                problem = f"no task has the value {value!r} in the field {field!r}; there is {listed}"
+                faults.append(Fault("unknown-name", f"{where}.where", problem))
         chosen = [task for task in chosen if find_field(task, field) in values]
     if not chosen:
-        found = f"no task is left for the arm {arm.arm!r}"
-        faults.append(Fault("arm-without-task", where, found))
+        problem = f"no task is left for the arm {arm.arm!r}"
+        faults.append(Fault("arm-without-task", where, problem))
     return tuple(chosen)
 
 
@@ -446,18 +448,18 @@ def _check_arms(sides: Sequence[_ArmSide]) -> Iterator[Fault]:
         named = [side for side in same if side.arm.spec is not None]
         # Test rows are shared by all specifications of P_deploy, so a test arm cannot belong to one of them.
         if name == "test" and named:
-            found = f"names the specification {named[0].arm.spec!r}, and the test arm belongs to every one"
-            yield Fault("spec-on-test", f"arm {name}", found)
+            problem = f"names the specification {named[0].arm.spec!r}, and the test arm belongs to every one"
+            yield Fault("spec-on-test", f"arm {name}", problem)
         if 0 < len(named) < len(same):
-            found = "one entry of the arm names its specification, another does not"
-            yield Fault("spec-missing", f"arm {name}", found)
+            problem = "one entry of the arm names its specification, another does not"
+            yield Fault("spec-missing", f"arm {name}", problem)
         tasks = _list_ids(same)
         others = _list_ids([side for side in sides if side.arm.arm != name])
         # ED compares the same tasks under two contexts. An arm without a common task could be paid for and never
         # compared.
         if tasks and others and not tasks & others:
-            found = f"arm {name!r} shares no task with any other, so nothing can be compared"
-            yield Fault("no-common-task", f"arm {name}", found)
+            problem = f"arm {name!r} shares no task with any other, so nothing can be compared"
+            yield Fault("no-common-task", f"arm {name}", problem)
 
 
 def _list_ids(sides: Sequence[_ArmSide]) -> set[str]:
@@ -466,7 +468,7 @@ def _list_ids(sides: Sequence[_ArmSide]) -> set[str]:
 
 def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list[_DesignCell]:
     """Return every task in every version of every context, composed; a cell that is planned twice is a fault."""
-    asked: dict[ReplayCell, _DesignCell] = {}
+    design_cells: dict[ReplayCell, _DesignCell] = {}
     systems: dict[Json, Json] = {}
     for side in sides:
         for edit, item in side.list_versions():
@@ -475,10 +477,10 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
                 cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=item.id, sample=0, spec=side.arm.spec, cue_removed=edit)
                 # Two entries of one arm may contain a context of the same name. Their responses would have the same key
                 # in the score table.
-                if cell in asked:
-                    found = f"context {item.id!r} is in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
+                if cell in design_cells:
+                    problem = f"context {item.id!r} is in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
                     advice = "give the contexts of one arm different ids, or part the tasks with `where`"
-                    faults.append(Fault("duplicate", where, found, advice=advice))
+                    faults.append(Fault("duplicate", where, problem, advice=advice))
                     continue
                 try:
                     body = compose_request(side.spec, item, task, replay.policy, where=where)
@@ -486,10 +488,10 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
                         # All bodies share one string for each system prompt. A copy for each task would hold thousands
                         # of long texts in memory.
                         body["system"] = systems.setdefault(body["system"], body["system"])
-                    asked[cell] = _DesignCell(cell=cell, call=build_call(body, index=0, purpose=Purpose.REPLAY))
+                    design_cells[cell] = _DesignCell(cell=cell, call=build_call(body, index=0, purpose=Purpose.REPLAY))
                 except InputError as error:
                     faults.extend(error.faults)
-    return list(asked.values())
+    return list(design_cells.values())
 
 
 def _find_coinciding(design_cells: Sequence[_DesignCell]) -> Iterator[Fault]:
@@ -507,8 +509,8 @@ def _find_coinciding(design_cells: Sequence[_DesignCell]) -> Iterator[Fault]:
             pairs.setdefault(names, []).append(second)
     for (before, after), cells in pairs.items():
         tasks = f"task {cells[0].task_id!r}" + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
-        found = f"{before} and {after} send the very same request, so that one response would count twice ({tasks})"
-        yield Fault("identical-requests", after, found)
+        problem = f"{before} and {after} send the very same request, so that one response would count twice ({tasks})"
+        yield Fault("identical-requests", after, problem)
 
 
 def _name_place(cell: ReplayCell) -> str:

@@ -37,7 +37,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
     """Return each part of *replay* as canonical JSON, or as `sha256 …` of it where it is long.
 
     Name, file names and the audits that it answers to are no parts: they change nothing that is asked or scored, and an audit's
-    identifier is known only once its plan is locked. Contexts stand by the SHA-256 of their canonical documents.
+    identifier is known only once its plan is locked. Contexts are named by the SHA-256 of their canonical documents.
 
     Args:
         contexts: by `Arm.context`, the specification's document.
@@ -50,7 +50,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         for name in sorted({arm.arm for arm in replay.arms})
     }
     edits = [{"arm": arm.arm, "edits": list(arm.edits), "spec": arm.spec} for arm in replay.arms if arm.edits]
-    said = {
+    parts = {
         "policy": _drop(document["policy"]),
         **arms,
         "tasks": to_document(TasksFile(tasks=tuple(tasks))),
@@ -63,7 +63,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         **({"probe": _drop(document["probe"])} if document["probe"] else {}),
         "order of calls": replay.seed,
     }
-    return {name: _write(part) for name, part in said.items()}
+    return {name: _write(part) for name, part in parts.items()}
 
 
 def digest_parts(parts: Mapping[str, str]) -> str:
@@ -116,7 +116,7 @@ class SealedContexts:
 
 
 def name_seal(path: Path) -> Path:
-    """Return where the seal file of the context file *path* stands: `chat.seal.yaml` beside `chat.yaml`."""
+    """Return where the seal file of the context file *path* is: `chat.seal.yaml` next to `chat.yaml`."""
     return path.with_name(f"{path.stem}{ENDING}")
 
 
@@ -148,7 +148,7 @@ def seal_contexts(
     A context that is sealed already stays as it is.
 
     Raises:
-        ConflictError: a context is registered with its texts, or another seal file stands in the way.
+        ConflictError: a context is registered with its texts, or another seal file is in the way.
         InputError: the replay or a context file cannot be read.
     """
     replay = from_document(Replay, read_document(path), where=str(path))
@@ -228,12 +228,12 @@ def describe_contexts(documents: Mapping[str, Any], sealed: Mapping[str, str]) -
 def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> ReplayFile:
     """Return the replay in *path* with its tasks and contexts, ready for `audit.replay.replay_design.build_design`.
 
-    A context is the file of that name beside the replay, where there is one, else a specification of the registry. A seal file beside it
+    A context is the file of that name next to the replay, where there is one, else a specification of the registry. A seal file next to it
     (`audit.replay.replay_file`) makes it a sealed one.
 
     Args:
         view: the registry; None where there is none, and then every context is a file.
-        owner: authority whose short names come first; those of others are looked at where it has none of the name.
+        owner: authority with the short names that come first; those of others are looked at where it has none of the name.
 
     Raises:
         InputError: with every fault of the replay's file; else of tasks and contexts together.

@@ -69,14 +69,14 @@ def count_arm_outcomes(store: RunStore) -> list[ArmCellCounts]:
     # Responses are read once and reduced to marks; a run's texts would not fit into memory.
     marks = {response.key: _mark(response) for response in store.list_responses(Purpose.REPLAY)}
     cells: Counter[tuple[str, str, str]] = Counter()
-    found: dict[tuple[str, str, str], Counter[str]] = {}
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
     failures: dict[tuple[str, str, str], Counter[str]] = {}
     for cell, key in store.list_cells():
         place = (cell.arm, cell.spec or "", cell.cue_removed or "")
         cells[place] += 1
         # Cells with the same call share its outcome, and each cell counts.
         names, failure = marks.get(key, ((), None))
-        found.setdefault(place, Counter()).update(names)
+        counts.setdefault(place, Counter()).update(names)
         failures.setdefault(place, Counter()).update([failure] if failure else [])
     return [
         ArmCellCounts(
@@ -84,10 +84,10 @@ def count_arm_outcomes(store: RunStore) -> list[ArmCellCounts]:
             spec=place[1] or None,
             cue_removed=place[2] or None,
             cells=cells[place],
-            answered=found[place][ANSWERED],
-            refused=found[place][REFUSED],
-            truncated=found[place][TRUNCATED],
-            empty=found[place][EMPTY],
+            answered=counts[place][ANSWERED],
+            refused=counts[place][REFUSED],
+            truncated=counts[place][TRUNCATED],
+            empty=counts[place][EMPTY],
             failures=dict(failures[place]),
         )
         for place in sorted(cells)
@@ -266,16 +266,16 @@ def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where
     addresses = (address and address.rstrip("/").removesuffix("/v1") for address in (served.base_url, base_url))
     pairs = (("model", served.model, model), ("base_url", *addresses))
     faults = [
-        Fault("not-valid", f"{where}, {name}", f"is {told}; the replay asks {asked}", advice="give the file of that server")
-        for name, told, asked in pairs
-        if told is not None and asked is not None and told != asked
+        Fault("not-valid", f"{where}, {name}", f"is {server_value}; the replay asks {replay_value}", advice="give the file of that server")
+        for name, server_value, replay_value in pairs
+        if server_value is not None and replay_value is not None and server_value != replay_value
     ]
     if faults:
         raise InputError(faults)
 
 
 def find_differences(served: ServedBy, known: Mapping[str, Any]) -> list[str]:
-    """Return the names of what *served* says otherwise than the document *known* of an earlier session: then it is another model."""
+    """Return the names of what *served* says differently than the document *known* of an earlier session: then it is another model."""
     now = to_document(served)
     # Another port or host serves the same model. Any other difference makes the answers those of another model.
     return sorted(name for name in {*now, *known} - {_PLACE} if now.get(name) != known.get(name))
@@ -287,23 +287,24 @@ def describe_served_by(document: Mapping[str, Any]) -> str:
 
 
 def add_defaults(sampling: Mapping[str, str], served: ServedBy | None) -> dict[str, str]:
-    """Return *sampling*, as `describe_sampling` of `audit/endpoints/` tells it, with the numbers that the server's defaults are."""
+    """Return *sampling*, as `describe_sampling` of `audit/endpoints/` shows it, with the numbers that the server's defaults are."""
     defaults = (served.sampling_defaults if served else None) or {}
     return {
-        name: f"{told} ({value:g})" if told == "default" and (value := defaults.get(name)) is not None else told
-        for name, told in sampling.items()
+        name: f"{setting} ({value:g})" if setting == "default" and (value := defaults.get(name)) is not None else setting
+        for name, setting in sampling.items()
     }
 
 
-def _describe(told: Mapping[str, Any]) -> Iterator[str]:
-    if "server" in told:
-        yield str(told["server"])
-    if told.get("weights_sha256"):
-        yield f"weights {told.get('weights') or ''} SHA-256 {told['weights_sha256']}".replace("  ", " ")
-    if told.get("chat_template_sha256"):
-        yield f"chat template SHA-256 {told['chat_template_sha256']}"
-    sizes = (("threads", "threads"), ("slots", "slots"), ("context_tokens_per_slot", "context tokens a slot"))
-    text = ", ".join(f"{told[name]} {words}" for name, words in sizes if told.get(name) is not None)
+def _describe(document: Mapping[str, Any]) -> Iterator[str]:
+    if "server" in document:
+        yield str(document["server"])
+    if document.get("weights_sha256"):
+        yield f"weights {document.get('weights') or ''} SHA-256 {document['weights_sha256']}".replace("  ", " ")
+    if document.get("chat_template_sha256"):
+        yield f"chat template SHA-256 {document['chat_template_sha256']}"
+    sizes = (("threads", "thread"), ("slots", "slot"), ("context_tokens_per_slot", "context token"))
+    counts = [f"{document[name]} {word}{'' if document[name] == 1 else 's'}" for name, word in sizes if document.get(name) is not None]
+    text = ", ".join(counts) + (" a slot" if document.get("context_tokens_per_slot") is not None else "")
     if text:
         yield text
 
@@ -427,9 +428,9 @@ def _name_server(session: Mapping[str, Any]) -> str:
 
 def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
     """Say of each parameter whether it was set, left to the endpoint's default, or could not be set."""
-    told: Mapping[str, str] = session.get("sampling", {})
+    sampling: Mapping[str, str] = session.get("sampling", {})
     parts = [
-        f"{name} {getattr(policy, name)} (set)" if getattr(policy, name) is not None else f"{name} {told.get(name, 'default')}"
+        f"{name} {getattr(policy, name)} (set)" if getattr(policy, name) is not None else f"{name} {sampling.get(name, 'default')}"
         for name in SAMPLING
     ]
     parts.append(f"{session.get('max_tokens_field', 'max_tokens')} {policy.max_tokens}")
@@ -439,7 +440,7 @@ def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
         f"{name} {'default' if (value := getattr(policy, name)) is None else value}" for name in ("effort", "thinking", "service_tier")
     ]
     if policy.stop_sequences:
-        parts.append(f"{len(policy.stop_sequences)} stop sequences")
+        parts.append(f"{len(policy.stop_sequences)} stop sequence{'s' if len(policy.stop_sequences) > 1 else ''}")
     if policy.extra:
         parts += [f"{name} {value}" for name, value in sorted(policy.extra.items())]
     if policy.api is not ModelApi.OPENAI_CHAT:
@@ -454,23 +455,23 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
     versions = list_versions(store, CONTEXTS)
     if not versions:
         return None
-    said: dict[str, list[str]] = {}
+    arms_by_text: dict[str, list[str]] = {}
     sources = list_versions(store, SOURCES)
     sealed = sources[-1].get("sealed", {}) if sources else {}
     for arm in replay.arms:
         # Names of tools would reveal part of a sealed context.
         if arm.context in sealed:
-            said.setdefault("sealed", []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
+            arms_by_text.setdefault("sealed", []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
             continue
         items = versions[-1].get(arm.context, {}).get("contexts", [])
         tools = sorted({tool["name"] for item in items for tool in item.get("tools") or ()})
         scaffolds = sorted({item["scaffold"] for item in items if item.get("scaffold")})
-        told = "; ".join([f"tools {', '.join(tools)}" if tools else "no tools", *(f"scaffold {scaffold}" for scaffold in scaffolds)])
-        said.setdefault(told, []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
+        description = "; ".join([f"tools {', '.join(tools)}" if tools else "no tools", *(f"scaffold {scaffold}" for scaffold in scaffolds)])
+        arms_by_text.setdefault(description, []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
     # All arms are alike, so the arms need no names.
-    if len(said) == 1:
-        return next(iter(said))
-    return "; ".join(f"{', '.join(dict.fromkeys(arms))}: {told}" for told, arms in said.items())
+    if len(arms_by_text) == 1:
+        return next(iter(arms_by_text))
+    return "; ".join(f"{', '.join(dict.fromkeys(arms))}: {text}" for text, arms in arms_by_text.items())
 
 
 def _describe_spent(store: RunStore) -> str | None:
@@ -479,8 +480,10 @@ def _describe_spent(store: RunStore) -> str | None:
     by_purpose = {purpose: [usage for usage in spent if usage.purpose is purpose] for purpose in Purpose}
     if not by_purpose[Purpose.REPLAY]:
         return None
-    told = (f"{purpose.value}: {_sum_up(usages)}" for purpose, usages in by_purpose.items() if usages and purpose is not Purpose.REPLAY)
-    return "; ".join([_sum_up(by_purpose[Purpose.REPLAY]), *told])
+    other_purposes = (
+        f"{purpose.value}: {_sum_up(usages)}" for purpose, usages in by_purpose.items() if usages and purpose is not Purpose.REPLAY
+    )
+    return "; ".join([_sum_up(by_purpose[Purpose.REPLAY]), *other_purposes])
 
 
 def _sum_up(spent: Sequence[ModelUsage]) -> str:

@@ -168,13 +168,13 @@ class RequestLimiter:
             # The reset time is when the bucket is full again, so the rate follows from what is missing. A full bucket
             # shows no rate, and the last known one stays.
             missing = quota.limit - quota.remaining
-            told = missing / quota.reset_s if quota.reset_s else 0.0
-            rate = told or (bucket.rate if bucket is not None else 0.0)
+            quota_rate = missing / quota.reset_s if quota.reset_s else 0.0
+            rate = quota_rate or (bucket.rate if bucket is not None else 0.0)
             self._buckets[quota.kind] = _RateBucket(remaining=quota.remaining, limit=quota.limit, rate=rate, at=now, marks=number)
 
     def _learn_costs(self, input_tokens: int | None, output_tokens: int | None) -> None:
-        found = {"input-tokens": input_tokens, "output-tokens": output_tokens, "tokens": (input_tokens or 0) + (output_tokens or 0)}
-        for kind, tokens in found.items():
+        costs = {"input-tokens": input_tokens, "output-tokens": output_tokens, "tokens": (input_tokens or 0) + (output_tokens or 0)}
+        for kind, tokens in costs.items():
             if tokens is not None:
                 # The first answer replaces the initial guess; later ones move the average by a tenth.
                 self._cost[kind] += (tokens - self._cost[kind]) * (_WEIGHT if self._done else 1.0)
@@ -247,10 +247,10 @@ def build_retrying(patience: RetryLimits, sleep: Callable[[float], Awaitable[Non
 
     def wait_s(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after_s if isinstance(error, ModelError) else None
+        retry_after_s = error.retry_after_s if isinstance(error, ModelError) else None
         # The endpoint's wish counts up to a ceiling, with up to 5 % of noise, so that calls held back together do not
         # return together.
-        return backoff(state) if asked is None else min(asked, patience.longest_wait_s) * (1 + 0.05 * random.random())  # noqa: S311 (spreads load, guards nothing)
+        return backoff(state) if retry_after_s is None else min(retry_after_s, patience.longest_wait_s) * (1 + 0.05 * random.random())  # noqa: S311 (spreads load, guards nothing)
 
     return AsyncRetrying(
         stop=stop_after_attempt(patience.max_attempts) | stop_after_delay(patience.max_elapsed_s),

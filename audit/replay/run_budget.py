@@ -177,7 +177,7 @@ class BudgetPurse:
         return self._price(call.body, input_tokens=int(size * density) + 1, output_tokens=read_max_tokens(call.body))
 
     def reserve(self, call: Call) -> Fault | None:
-        """Set aside what *call* may spend; None when it fits, otherwise what does not, and nothing is set aside."""
+        """Set aside what *call* may spend; None when it fits, else what does not, and nothing is set aside."""
         wanted = self.bound(call)
         held = self._held + wanted
         excess = self._find_excess(self.spent + self._waiting + held)
@@ -212,7 +212,7 @@ class BudgetPurse:
             self.spent += SpentAmount(calls=1)
 
     def add_lost(self, call: Call) -> None:
-        """One request of *call* may have been billed beside the one that is answered."""
+        """One request of *call* may have been billed next to the one that is answered."""
         # No call is added: `calls` counts calls, and this one is counted already. Only tokens and money may have been
         # spent twice.
         bound = self.bound(call)
@@ -242,8 +242,8 @@ class BudgetPurse:
             # An unknown cost cannot exceed a limit here. `check_prices` refuses a dollar budget with an unpriced model
             # before the run.
             if limit is not None and wanted is not None and wanted > limit:
-                found = f"the next call could bring it to {wanted:.10g}, and the budget allows {limit:g}"
-                return Fault("budget-spent", f"budget.{name}", found, advice="raise the budget, and run the command again")
+                problem = f"the next call could bring it to {wanted:.10g}, and the budget allows {limit:g}"
+                return Fault("budget-spent", f"budget.{name}", problem, advice="raise the budget, and run the command again")
         return None
 
 
@@ -306,8 +306,8 @@ def measure_response(body: Mapping[str, Json]) -> int:
 
 def read_max_tokens(body: Mapping[str, Json]) -> int:
     """Return how many tokens *body* allows the answer; 0 when it does not say."""
-    found = body.get("max_tokens")
-    return found if isinstance(found, int) else 0
+    max_tokens = body.get("max_tokens")
+    return max_tokens if isinstance(max_tokens, int) else 0
 
 
 def _measure(value: object) -> int:

@@ -52,8 +52,8 @@ def read_clusters(store: RunStore) -> NamedClusters:
     replay, versions = get_replay(store), list_versions(store, CONTEXTS)
     specs = {
         # The latest contexts count, as the latest replay does.
-        name: from_document(ContextSpec, one, where=f"{store.path}, {name}")
-        for name, one in (versions[-1] if versions else {}).items()
+        name: from_document(ContextSpec, document, where=f"{store.path}, {name}")
+        for name, document in (versions[-1] if versions else {}).items()
     }
     return NamedClusters(
         families={task.id: task.family for task in get_tasks(store).values() if task.family},
@@ -114,7 +114,7 @@ class TableRow:
 
 
 def list_rows(store: RunStore, scorer: str, *, judge: str | None = None) -> Iterator[TableRow | ReplayCell]:
-    """Give the rows of the table by the scorer with the digest *scorer*; a cell whose call was never answered is given as it is.
+    """Give the rows of the table by the scorer with the digest *scorer*; a cell with a call that was never answered is given as it is.
 
     Args:
         store: the run folder's.
@@ -155,7 +155,7 @@ def write_table(
     """Write the rows that have a response to *path* as CSV, whole or not at all.
 
     Args:
-        rows: as `list_rows` gives them; cells without a response are left out.
+        rows: as `list_rows` gives them; cells without a response are excluded.
         path: the file; one that is there is replaced.
         dimensions: names of ratings or rates that get columns of their own; one that is a column already is called `dimension_NAME`.
         marks: names of what a scorer notes of every response, 1 or 0, such as whether a judge saw all of it; columns at the end.
@@ -175,7 +175,7 @@ def write_table(
 def write_patterns(rows: Iterable[TableRow | ReplayCell], path: Path) -> None:
     """Write one row for every pattern test of *rows* to *path* as CSV, whole or not at all."""
     tests = ((row, test) for row in rows if isinstance(row, TableRow) for test in list_tests(row.score))
-    _write(path, PATTERN_COLUMNS, ((*_place(row.cell), row.response.key, *_test_values(one)) for row, one in tests))
+    _write(path, PATTERN_COLUMNS, ((*_place(row.cell), row.response.key, *_test_values(test)) for row, test in tests))
 
 
 def list_tests(score: Score | None) -> Iterator[dict[str, object]]:
@@ -237,7 +237,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -
 def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = None) -> list[RatingSample]:
     """Return the prompt of every task in every context of the two sides, each once, ordered by side, context and task.
 
-    Versions of contexts that edits derive are left out: raters are asked about the distributions themselves.
+    Versions of contexts that edits derive are excluded: raters are asked about the distributions themselves.
 
     Args:
         test: the test-like arm.
@@ -263,7 +263,7 @@ def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = 
             continue
         samples[place] = RatingSample(side=side, text=render_prompt(call.body), task_id=cell.task_id, context_id=cell.context_id)
     _check(store, {sample.side for sample in samples.values()}, sides, [*specs], spec)
-    return [samples[place] for place in sorted(samples, key=lambda one: (one[0].value, *one[1:]))]
+    return [samples[place] for place in sorted(samples, key=lambda sample_place: (sample_place[0].value, *sample_place[1:]))]
 
 
 def render_prompt(body: Mapping[str, Any]) -> str:
@@ -284,14 +284,14 @@ def _check(store: RunStore, sample_sides: set[SampleSide], sides: Mapping[str, S
     where = str(store.path.parent)
     faults = []
     if len(specs) > 1 and spec is None:
-        found = f"the deployment side has {len(specs)} specifications: {', '.join(specs)}"
-        faults.append(Fault("choice-needed", where, found, advice="name the one to be rated with --spec"))
+        problem = f"the deployment side has {len(specs)} specifications: {', '.join(specs)}"
+        faults.append(Fault("choice-needed", where, problem, advice="name the one to be rated with --spec"))
     elif spec is not None and spec not in specs:
-        found = f"no deployment context is of the specification {spec!r}; there {'are ' + ', '.join(specs) if specs else 'is none'}"
-        faults.append(Fault("unknown-name", where, found))
+        problem = f"no deployment context is of the specification {spec!r}; there {'are ' + ', '.join(specs) if specs else 'is none'}"
+        faults.append(Fault("unknown-name", where, problem))
     for arm, side in sides.items():
         if side not in sample_sides and not faults:
-            found = f"no call of the run is of the arm {arm!r}"
-            faults.append(Fault("unknown-name", where, found))
+            problem = f"no call of the run is of the arm {arm!r}"
+            faults.append(Fault("unknown-name", where, problem))
     if faults:
         raise DesignError(faults)

@@ -99,8 +99,8 @@ class Database:
 
 def build_not_writable(path: Path, error: Exception) -> UnavailableError:
     """Return the error for a run folder that cannot be written."""
-    found = f"the run folder cannot be written: {error}"
-    return UnavailableError(Fault("file-not-accessible", str(path), found, advice="check free space and permissions"))
+    problem = f"the run folder cannot be written: {error}"
+    return UnavailableError(Fault("file-not-accessible", str(path), problem, advice="check free space and permissions"))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -129,8 +129,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     # A later Caveat may have changed the meaning of a table, so the file is refused instead of read wrongly.
     if version > VERSION:
         connection.close()
-        found = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
-        raise ConflictError(Fault("run-not-readable", str(path), found))
+        problem = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
+        raise ConflictError(Fault("run-not-readable", str(path), problem))
     return connection
 
 
@@ -142,7 +142,7 @@ _LONG = 64
 
 
 def keep_body(write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) -> None:
-    """Keep the request *body*, whose digest is *sha256*; the same again changes nothing."""
+    """Keep the request *body*, with the digest *sha256*; the same again changes nothing."""
     # The digest is that of the whole body, so an equal digest means an equal body.
     if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
         return
@@ -337,7 +337,7 @@ class RunStore(ScoreStore):
         """Keep *document* under *name*; the same again changes nothing.
 
         Raises:
-            ConflictError: another document stands there.
+            ConflictError: another document is there.
         """
         text = canonical_bytes(document).decode()
         with self._write() as write:
@@ -376,8 +376,8 @@ class RunStore(ScoreStore):
                 ).fetchone()[0]
                 if known != call.call.key:
                     where = f"{self.path}, task {call.cell.task_id}, arm {call.cell.arm}, context {call.cell.context_id}"
-                    found = "was planned with another request; task, context or policy changed since"
-                    raise ConflictError(Fault("run-differs", where, found))
+                    problem = "was planned with another request; task, context or policy changed since"
+                    raise ConflictError(Fault("run-differs", where, problem))
 
     def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[ReplayCell, str]]:
         """Give every cell of the design with the key of its call, in the order of planning, or of their names: arm, …, task, sample."""
@@ -427,7 +427,7 @@ class RunStore(ScoreStore):
         return cast("str | None", next(self._read("SELECT min(at) FROM intent WHERE purpose = ?", (Purpose.REPLAY.value,)))[0])
 
     def find_settled(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
-        """Return those of *keys* that have an outcome; with *failed* false, only those whose latest outcome is an answer."""
+        """Return those of *keys* that have an outcome; with *failed* false, only those with a latest outcome that is an answer."""
         # A call may have several outcomes, since failed calls can be sent again. The latest counts everywhere in this
         # class.
         sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
@@ -443,11 +443,11 @@ class RunStore(ScoreStore):
         """Return by key, for those of *keys* that have an outcome, why the latest is no answer; None: it is one."""
         sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
         with self._lock:
-            found = {key: self._connection.execute(sql, (key,)).fetchone() for key in keys}
-        return {key: row[0] for key, row in found.items() if row is not None}
+            rows = {key: self._connection.execute(sql, (key,)).fetchone() for key in keys}
+        return {key: row[0] for key, row in rows.items() if row is not None}
 
     def list_doubtful(self, failures: Iterable[str], *, errors: Iterable[str], statuses: Iterable[int]) -> Iterator[tuple[str, int]]:
-        """Give request digest and number of requests for every call whose requests may have been billed without a count of tokens.
+        """Give request digest and number of requests for every call with requests that may have been billed without a count of tokens.
 
         Those are its attempts that ended in one of *errors* (a kind of our own) or *statuses* (of HTTP), and at least one where the
         call failed with one of *failures*.
@@ -544,8 +544,8 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
     """
     path = folder / DATABASE
     if not create and not path.is_file():
-        found = f"is not a run folder: there is no {DATABASE} in it"
-        raise NotFoundError(Fault("run-not-found", str(folder), found, advice="caveat audit run REPLAY -o DIR makes one"))
+        problem = f"is not a run folder: there is no {DATABASE} in it"
+        raise NotFoundError(Fault("run-not-found", str(folder), problem, advice="caveat audit run REPLAY -o DIR makes one"))
     folder.mkdir(parents=True, exist_ok=True)
     return RunStore.open(path)
 
@@ -621,10 +621,10 @@ def put_version(store: RunStore, name: str, document: dict[str, Any]) -> None:
 
 def list_versions(store: RunStore, name: str) -> list[dict[str, Any]]:
     """Return every document that was kept as *name*, the latest last."""
-    found: list[dict[str, Any]] = []
-    while (document := store.find_document(f"{name}-{len(found) + 1}" if found else name)) is not None:
-        found.append(document)
-    return found
+    documents: list[dict[str, Any]] = []
+    while (document := store.find_document(f"{name}-{len(documents) + 1}" if documents else name)) is not None:
+        documents.append(document)
+    return documents
 
 
 def name_run(store: RunStore, draw: Callable[[], str]) -> str:
@@ -668,7 +668,7 @@ def get_tasks(store: RunStore) -> dict[str, Task]:
 def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Task, ...], list[dict[str, Any]]]]:
     """Give every replay that the folder was for with every file of tasks and every document called one of *names*, latest first.
 
-    Which versions went together is not kept, so each is given with each; the latest of all are the replay as it stands now. A folder
+    Which versions went together is not kept, so each is given with each; the latest of all are the replay as it is now. A folder
     that holds no replay, no tasks or no document of such a name gives none.
 
     Raises:
@@ -686,5 +686,5 @@ def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Ta
 
 
 def _missing(store: RunStore, what: str) -> NotFoundError:
-    found = f"the folder holds no {what}: the run was never planned to its end"
-    return NotFoundError(Fault("run-not-found", str(store.path), found, advice="run it again: caveat audit run REPLAY -o DIR"))
+    problem = f"the folder holds no {what}: the run was never planned to its end"
+    return NotFoundError(Fault("run-not-found", str(store.path), problem, advice="run it again: caveat audit run REPLAY -o DIR"))

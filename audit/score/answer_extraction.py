@@ -71,8 +71,8 @@ def check_pattern(pattern: str | None) -> None:
     except regex.error as error:
         raise InputError(Fault("not-valid", "scoring.pattern", f"{pattern!r} is not a regular expression: {error}")) from error
     if not groups:
-        found = f"{pattern!r} has no group, and its first group is what is extracted"
-        raise InputError(Fault("not-valid", "scoring.pattern", found, advice="put round brackets around the answer"))
+        problem = f"{pattern!r} has no group, and its first group is what is extracted"
+        raise InputError(Fault("not-valid", "scoring.pattern", problem, advice="put round brackets around the answer"))
 
 
 def mark_time_out(pattern: str | None) -> ResponseMark:
@@ -88,9 +88,9 @@ def apply_pattern(pattern: str, text: str) -> str | None:
     Raises:
         TimeoutError: it needs longer than a second.
     """
-    found = [match[1] for match in regex.finditer(pattern, text, timeout=_TIME_LIMIT_S)]
+    matches = [match[1] for match in regex.finditer(pattern, text, timeout=_TIME_LIMIT_S)]
     # The last match: models correct themselves, and a later statement wins everywhere in this module.
-    return found[-1] if found else None
+    return matches[-1] if matches else None
 
 
 # Places in which a response states its answer: in a box, after "the answer is", or after four number signs (the form of
@@ -209,15 +209,15 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
 
 
 def check_answers(tasks: Sequence[Task]) -> Iterator[Fault]:
-    """Give a fault for each task whose answer is not a number."""
+    """Give a fault for each task with an answer that is not a number."""
     for task in tasks:
         if parse_number(task.answer or "") is None:
-            found = f"expected an answer that is a number, found {task.answer!r}"
-            yield Fault("task-not-scorable", f"task {task.id}", found, advice="write the number as `answer`")
+            problem = f"expected an answer that is a number, found {task.answer!r}"
+            yield Fault("task-not-scorable", f"task {task.id}", problem, advice="write the number as `answer`")
 
 
 def is_equal(parsed_number: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> bool:
-    """Tell whether *found* lies within the tolerance of *gold*: the larger of the absolute one and the relative one times the answer.
+    """Return whether *parsed_number* equals *gold* within the larger of the absolute tolerance and the relative one times the answer.
 
     Where one of them has a percent sign and the other has none, `25` and `0.25` both are `25 %`.
     """
@@ -226,8 +226,8 @@ def is_equal(parsed_number: ParsedNumber, gold: ParsedNumber, scorer: NumberScor
     if parsed_number.percent != gold.percent:
         readings.append((parsed_number.value / (100 if parsed_number.percent else 1), gold.value / (100 if gold.percent else 1)))
     return any(
-        abs(one - right) <= max(Fraction(scorer.absolute_tolerance), Fraction(scorer.relative_tolerance) * abs(right))
-        for one, right in readings
+        abs(left - right) <= max(Fraction(scorer.absolute_tolerance), Fraction(scorer.relative_tolerance) * abs(right))
+        for left, right in readings
     )
 
 
@@ -239,7 +239,7 @@ def parse_number(text: str) -> ParsedNumber | None:
 
 def list_numbers(text: str) -> Iterator[ParsedNumber]:
     """Give the numbers in *text* in their order; digits inside words, versions and dates are not numbers."""
-    for match in _NUMBER.finditer(_LATEX_SPACES.sub(lambda one: "," if one[0] == "{,}" else " ", text)):
+    for match in _NUMBER.finditer(_LATEX_SPACES.sub(lambda space: "," if space[0] == "{,}" else " ", text)):
         number = _read(match)
         if number is not None:
             yield number
@@ -251,8 +251,8 @@ def _extract_number(scorer: NumberScorer, text: str) -> tuple[ParsedNumber | Non
         return (None if group is None else next(iter(list_numbers(group)), None)), "pattern"
     for place in reversed(list(find_places(text))):
         # The search goes back from the last stated answer to the first one that contains a number.
-        said = text[place.start : place.end if place.end is not None else place.start + _LONGEST]
-        numbers = list(list_numbers(said if place.end is not None else _first_clause(said)))
+        passage = text[place.start : place.end if place.end is not None else place.start + _LONGEST]
+        numbers = list(list_numbers(passage if place.end is not None else _first_clause(passage)))
         if numbers:
             # After "the answer is" the first number counts; in a box the last, which is the result of an equation.
             return (numbers[0] if place.how == "stated" else numbers[-1]), place.how
@@ -363,12 +363,12 @@ def build_choice_marker(scorer: ChoiceScorer) -> Marker:
 
 
 def check_choices(tasks: Sequence[Task]) -> Iterator[Fault]:
-    """Give a fault for each task whose answer is none of its options."""
+    """Give a fault for each task with an answer that is none of its options."""
     for task in tasks:
         if task.answer is None or _resolve(task.answer, task.options) is None:
             offered = f"A to {ascii_uppercase[len(task.options) - 1]}" if task.options else "a letter"
-            found = f"expected an answer that is one of its options ({offered}), found {task.answer!r}"
-            yield Fault("task-not-scorable", f"task {task.id}", found, advice="write the letter as `answer`")
+            problem = f"expected an answer that is one of its options ({offered}), found {task.answer!r}"
+            yield Fault("task-not-scorable", f"task {task.id}", problem, advice="write the letter as `answer`")
 
 
 def extract_option(text: str, options: Options) -> tuple[str | None, str]:
@@ -376,9 +376,9 @@ def extract_option(text: str, options: Options) -> tuple[str | None, str]:
     alone = _ALONE.fullmatch(text)
     if alone and (letter := _letter(alone["letter"], options)):
         return letter, "alone"
-    said = [(place.start, place.how, _read_place(text, place, options)) for place in find_places(text)]
-    said += [(match.start(), "stated", _letter(match["letter"], options) or "") for match in _SETTLED.finditer(text)]
-    settled = [(start, how, letter) for start, how, letter in said if letter]
+    candidates = [(place.start, place.how, _read_place(text, place, options)) for place in find_places(text)]
+    candidates += [(match.start(), "stated", _letter(match["letter"], options) or "") for match in _SETTLED.finditer(text)]
+    settled = [(start, how, letter) for start, how, letter in candidates if letter]
     if settled:
         _, how, letter = max(settled)
         # "A or B" after the last statement is no choice, even if an earlier statement named one option.
@@ -463,11 +463,15 @@ def _find_mentioned(sentence: str, options: Options, *, last: bool = True) -> se
     values = [parse_number(option) for option in options]
     if options and all(values):
         numbers = list(list_numbers(sentence))
-        said = {number.value for number in numbers[-2 if last and _JOINED.search(sentence) else -1 if last else 0 :]}
-        return {ascii_uppercase[place] for place, parsed_number in enumerate(values) if parsed_number and parsed_number.value in said}
+        mentioned_values = {number.value for number in numbers[-2 if last and _JOINED.search(sentence) else -1 if last else 0 :]}
+        return {
+            ascii_uppercase[place]
+            for place, parsed_number in enumerate(values)
+            if parsed_number and parsed_number.value in mentioned_values
+        }
     shown = f" {_normalise_option(sentence)} "
-    found = [place for place, option in enumerate(options) if f" {_normalise_option(option)} " in shown]
-    return {ascii_uppercase[place] for place in found if not any(_is_part(options, place, other) for other in found)}
+    places = [place for place, option in enumerate(options) if f" {_normalise_option(option)} " in shown]
+    return {ascii_uppercase[place] for place in places if not any(_is_part(options, place, other) for other in places)}
 
 
 def _is_part(options: Options, place: int, other: int) -> bool:
@@ -476,7 +480,7 @@ def _is_part(options: Options, place: int, other: int) -> bool:
 
 
 def _resolve(text: str, options: Options) -> str | None:
-    """Return the letter that *said*, and nothing beside it, stands for: a letter, an option's text, or its number."""
+    """Return the letter that *text*, and nothing beside it, stands for: a letter, an option's text, or its number."""
     if (match := _ALONE.fullmatch(text)) and (letter := _letter(match["letter"], options)):
         return letter
     bare = re.sub(r"\\(?:text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}", r"\1", text)
@@ -552,8 +556,8 @@ def check_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[Fau
         yield from _find_empty(f"task {task.id}, expected", task.expected)
         yield from _find_empty(f"task {task.id}, anti", task.anti)
         if not any(kind == needed for kind, _ in list_patterns(scorer, task)):
-            found = f"the score {scorer.score.value} is made of {needed} patterns, and the task has none"
-            yield Fault("task-not-scorable", f"task {task.id}", found, advice=f"give it `{needed}`, or the scorer")
+            problem = f"the score {scorer.score.value} is made of {needed} patterns, and the task has none"
+            yield Fault("task-not-scorable", f"task {task.id}", problem, advice=f"give it `{needed}`, or the scorer")
 
 
 def remark_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[DesignRemark]:

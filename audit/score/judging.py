@@ -70,8 +70,8 @@ def judge_run(
 ) -> JudgingSummary:
     """Ask for every verdict that is missing, and write down what came of all of them.
 
-    The first call is made alone: it shows who answers, and whether the endpoint takes a schema. One that refuses the schema is asked
-    in words alone from there on, which the store remembers. Whatever stops the engine, the answers that came are written down.
+    The first call is made by itself: it shows who answers, and whether the endpoint takes a schema. One that refuses the schema is asked
+    in words from there on, which the store remembers. Whatever stops the engine, the answers that came are written down.
 
     Args:
         tasks: by identifier.
@@ -84,12 +84,12 @@ def judge_run(
     """
     judging = _JudgingSession(store, scorer, tasks, retry=retry)
     # One call first: a wrong judge or a refused schema costs one call and not thousands.
-    asked = judging.ask_first(ask_first or ask)
-    if asked and not _is_over(asked[-1]):
-        asked += judging.ask_all(ask)
+    summaries = judging.ask_first(ask_first or ask)
+    if summaries and not _is_over(summaries[-1]):
+        summaries += judging.ask_all(ask)
     # Also after a stop: the answers that arrived are paid for.
     done = judging.write_scores()
-    return JudgingSummary(verdicts=done.written, waiting=done.waiting, structured=takes_schema(store, scorer), asked=tuple(asked))
+    return JudgingSummary(verdicts=done.written, waiting=done.waiting, structured=takes_schema(store, scorer), asked=tuple(summaries))
 
 
 def takes_schema(store: RunStore, scorer: JudgeScorer) -> bool:
@@ -128,10 +128,10 @@ class _JudgingSession:
         return plan_judgments(self._store, self._scorer, self._tasks, self._attempts, structured=structured)
 
     def ask_first(self, ask: Ask) -> list[RunSummary]:
-        """Make the first call that is to be made, again in words alone if the schema is refused; empty when there is none."""
-        asked: list[RunSummary] = []
+        """Make the first call that is to be made, again in words only if the schema is refused; empty when there is none."""
+        summaries: list[RunSummary] = []
         while (first := next(filter(self._is_waiting, self.plan()), None)) is not None:
-            asked.append(ask([first.call]))
+            summaries.append(ask([first.call]))
             answer = self._store.find_response(first.call.key)
             if answer is not None and answer.model_returned is not None:
                 # The endpoint may answer with another model than the one requested.
@@ -139,16 +139,16 @@ class _JudgingSession:
             if answer is None or not _refuses_schema(first, answer):
                 break
             self._remember_refusal()
-        return asked
+        return summaries
 
     def ask_all(self, ask: Ask) -> list[RunSummary]:
-        """Make every call that is to be made; those whose schema was refused once more, in words alone."""
-        asked = [ask(judgment.call for judgment in self.plan())]
+        """Make every call that is to be made; those with a schema that was refused once more, in words only."""
+        summaries = [ask(judgment.call for judgment in self.plan())]
         # A refusal of the schema may also appear only among the other calls.
-        if asked[-1].failures.get(_REFUSED) and any(self._is_refused(judgment) for judgment in self.plan()):
+        if summaries[-1].failures.get(_REFUSED) and any(self._is_refused(judgment) for judgment in self.plan()):
             self._remember_refusal()
-            asked.append(ask(judgment.call for judgment in self.plan()))
-        return asked
+            summaries.append(ask(judgment.call for judgment in self.plan()))
+        return summaries
 
     def write_scores(self) -> _JudgingProgress:
         """Write down what the answers in the store come to, where that is not written yet."""
@@ -296,17 +296,17 @@ def account_judging(store: RunStore, scorer: JudgeScorer) -> JudgingAccount:
     by_arm: dict[str, list[_ScoreRow | None]] = defaultdict(list)
     for cell, key in store.list_cells():
         by_arm[cell.arm].append(first.get(key))
-    structured = sum("structured" in one.marks for one in rows)
+    structured = sum("structured" in row.marks for row in rows)
     return JudgingAccount(
         scorer=digest_scorer(scorer),
         rubric=digest_rubric(scorer),
         model_requested=scorer.model,
         models_returned=tuple(sorted(answered)),
-        arms=tuple(_count(arm, found) for arm, found in sorted(by_arm.items())),
-        drawn=len({one.response for one in rows if one.repeat}),
+        arms=tuple(_count(arm, arm_rows) for arm, arm_rows in sorted(by_arm.items())),
+        drawn=len({row.response for row in rows if row.repeat}),
         structured=structured,
         plain=len(rows) - structured,
-        retried=sum("attempt" in one.marks for one in rows),
+        retried=sum("attempt" in row.marks for row in rows),
         noise=_measure(rows, scorer),
     )
 
@@ -381,21 +381,21 @@ def _read(score: Score, answered: set[str]) -> _ScoreRow:
 
 def _count(arm: str, rows: Sequence[_ScoreRow | None]) -> ArmJudgments:
     known = [row for row in rows if row is not None]
-    reasons = Counter(one.reason for one in known if one.reason is not None)
+    reasons = Counter(row.reason for row in known if row.reason is not None)
     return ArmJudgments(
         arm=arm,
         responses=len(rows),
-        judged=sum(one.score is not None for one in known),
+        judged=sum(row.score is not None for row in known),
         excluded={reason: count for reason, count in reasons.items() if reason.startswith(REASON)},
-        cut=sum("judge_saw_all" not in one.marks for one in known),
-        mentions_scoring=sum("mentions_scoring" in one.marks for one in known),
+        cut=sum("judge_saw_all" not in row.marks for row in known),
+        mentions_scoring=sum("mentions_scoring" in row.marks for row in known),
     )
 
 
 def _measure(rows: Iterable[_ScoreRow], scorer: JudgeScorer) -> JudgeNoise | None:
     """The spread of repeated verdicts, in shares of the range of the score."""
-    one = next((dimension for dimension in scorer.dimensions if dimension.name == scorer.score), scorer.dimensions[0])
-    known = [(row.response, (row.score - one.low) / (one.high - one.low)) for row in rows if row.score is not None]
+    scale = next((dimension for dimension in scorer.dimensions if dimension.name == scorer.score), scorer.dimensions[0])
+    known = [(row.response, (row.score - scale.low) / (scale.high - scale.low)) for row in rows if row.score is not None]
     if not known:
         return None
     names = {key: place for place, key in enumerate(dict.fromkeys(key for key, _ in known))}

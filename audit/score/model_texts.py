@@ -37,7 +37,7 @@ def find_object(text: str) -> dict[str, Any]:
     """Return the one JSON object of *text*: from its first brace to its last, with prose or a code fence around it and no second object.
 
     Raises:
-        NoObjectError: there is none, there are two, a name stands twice in one, or it holds NaN or an infinity.
+        NoObjectError: there is none, there are two, a name occurs twice in one, or it holds NaN or an infinity.
     """
     first, last = text.find("{"), text.rfind("}")
     if first < 0 or last < first:
@@ -45,10 +45,10 @@ def find_object(text: str) -> dict[str, Any]:
     try:
         # Prose or a code fence around the object is accepted. A second object between the braces is not JSON and is
         # refused here.
-        found = json.loads(text[first : last + 1], object_pairs_hook=_build_unique, parse_constant=_refuse_constant)
+        document = json.loads(text[first : last + 1], object_pairs_hook=_build_unique, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise NoObjectError(f"from the first brace to the last, the answer is no single JSON object: {error}") from error
-    return dict(found)
+    return dict(document)
 
 
 def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

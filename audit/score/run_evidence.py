@@ -71,11 +71,11 @@ def tally_rows(rows: Iterable[TableRow | ReplayCell]) -> dict[Side, SideCounts]:
     return sort_sides(counts)
 
 
-def watch_rows(rows: Iterable[TableRow | ReplayCell], found: dict[Side, SideCounts]) -> Iterator[TableRow | ReplayCell]:
-    """Give *rows* on while they are counted into *found*."""
+def watch_rows(rows: Iterable[TableRow | ReplayCell], counts: dict[Side, SideCounts]) -> Iterator[TableRow | ReplayCell]:
+    """Give *rows* on while they are counted into *counts*."""
     for row in rows:
         cell = row.cell if isinstance(row, TableRow) else row
-        tally = found.setdefault((cell.arm, cell.spec, cell.cue_removed), SideCounts())
+        tally = counts.setdefault((cell.arm, cell.spec, cell.cue_removed), SideCounts())
         if isinstance(row, TableRow):
             _count(tally, row)
         else:
@@ -84,9 +84,9 @@ def watch_rows(rows: Iterable[TableRow | ReplayCell], found: dict[Side, SideCoun
         yield row
 
 
-def sort_sides(found: Mapping[Side, SideCounts]) -> dict[Side, SideCounts]:
+def sort_sides(counts: Mapping[Side, SideCounts]) -> dict[Side, SideCounts]:
     """Return the counts in the order of their sides' names."""
-    return dict(sorted(found.items(), key=lambda one: tuple(name or "" for name in one[0])))
+    return dict(sorted(counts.items(), key=lambda pair: tuple(name or "" for name in pair[0])))
 
 
 def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
@@ -106,10 +106,10 @@ def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
     # Failed calls are not answers; they would lower every share.
     sides = [(side, counts) for side, counts in tallies.items() if counts.answered > 0]
     for code, what, count in shares:
-        found = [(count(counts) / counts.answered, count(counts), counts.answered, side) for side, counts in sides]
-        rates = [one[0] for one in found]
+        rows = [(count(counts) / counts.answered, count(counts), counts.answered, side) for side, counts in sides]
+        rates = [row[0] for row in rows]
         if len(rates) > 1 and max(rates) - min(rates) > UNEQUAL:
-            parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in found)
+            parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in rows)
             yield DesignRemark(code=code, message=f"{what} differ between the sides: {parts}; this by itself can make their scores differ")
 
 
@@ -119,7 +119,7 @@ def name_side(side: Side) -> str:
     return " ".join((arm, *([spec] if spec else []), *([f"without {edit}"] if edit else [])))
 
 
-def summarise(tallies: Mapping[Side, SideCounts]) -> Sequence[dict[str, object]]:
+def describe_sides(tallies: Mapping[Side, SideCounts]) -> Sequence[dict[str, object]]:
     """Return the counts of each side as JSON values."""
     return [
         {
@@ -184,7 +184,7 @@ def count_unanswered(imported: ImportedLog) -> int:
 
 
 def is_run(path: str | Path) -> bool:
-    """Tell whether *path* is a run folder."""
+    """Return whether *path* is a run folder."""
     return (Path(path) / DATABASE).is_file()
 
 
@@ -196,7 +196,7 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False,
         low: lowest possible score.
         high: highest possible score.
         unfinished: take it also with planned calls that were never answered, or with responses that were never scored.
-        scorer: whose scores are taken; None for the replay's own, or the only one that scored it where the replay names none.
+        scorer: the one that gave the scores; None for the replay's own, or the only one where the replay names none.
 
     Raises:
         NotFoundError: the folder holds no run.
@@ -211,14 +211,14 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False,
 
 
 def find_scorer(store: RunStore) -> Scorer:
-    """Return the scorer whose scores are a run's: the replay's own, or the only one; raises ConflictError where that is undecided."""
+    """Return the scorer that gave a run's scores: the replay's own, or the only one; raises ConflictError where that is undecided."""
     replay, known = get_replay(store), store.list_scorers()
     if replay.scoring is not None:
         return replay.scoring
     if len(known) != 1:
-        found = f"the replay names no scorer, and {len(known) or 'none'} scored it"
+        problem = f"the replay names no scorer, and {len(known) or 'none'} scored it"
         advice = "name the scorer in the replay" if known else f"caveat audit score {store.path.parent} --scorer FILE"
-        raise ConflictError(Fault("run-not-scored", str(store.path.parent), found, advice=advice))
+        raise ConflictError(Fault("run-not-scored", str(store.path.parent), problem, advice=advice))
     return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
 
 
@@ -311,16 +311,16 @@ def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, co
     waiting, unscored = counts.get(UNANSWERED, 0), counts.get(NOT_SCORED, 0)
     faults = []
     if not account.scored:
-        found = "holds no score by the scorer that is asked for"
-        faults.append(Fault("run-not-scored", str(folder), found, advice=command))
+        problem = "holds no score by the scorer that is asked for"
+        faults.append(Fault("run-not-scored", str(folder), problem, advice=command))
     # Responses without a score are refused by default, because scoring a part could be a choice of the part.
     elif unscored and not unfinished:
         advice = f"{command}, or --unfinished to count them as exclusions"
         faults.append(Fault("run-not-scored", str(folder), f"{unscored:,} responses are not scored", advice=advice))
     if waiting and not unfinished:
         advice = "continue with caveat audit run, or --unfinished to take what there is"
-        found = f"{waiting:,} of {account.found:,} planned calls were never answered"
-        faults.append(Fault("run-incomplete", str(folder), found, advice=advice))
+        problem = f"{waiting:,} of {account.found:,} planned calls were never answered"
+        faults.append(Fault("run-incomplete", str(folder), problem, advice=advice))
     if faults:
         raise ConflictError(faults)
 
@@ -328,8 +328,8 @@ def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, co
 def _check_same(made: Path, kept: Path) -> None:
     """A table in the folder that is not what its responses come to was edited, or is older than they are."""
     if kept.is_file() and _digest(kept) != _digest(made):
-        found = "is not what the run's responses and scores come to: it was changed, or is older than they are"
-        raise ConflictError(Fault("run-table-differs", str(kept), found, advice=f"caveat audit score {kept.parent} writes it anew"))
+        problem = "is not what the run's responses and scores come to: it was changed, or is older than they are"
+        raise ConflictError(Fault("run-table-differs", str(kept), problem, advice=f"caveat audit score {kept.parent} writes it anew"))
 
 
 def _digest(path: Path) -> str:
@@ -338,8 +338,8 @@ def _digest(path: Path) -> str:
 
 
 def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None) -> RunEvidence:
-    """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something beside it."""
+    """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something next to it."""
     if len(folders) != 1:
-        found = "import a run folder by itself: its design has all arms"
-        raise InputError(Fault("bad-option", ", ".join(folders), found, advice="give the run folder and nothing else"))
+        problem = "import a run folder by itself: its design has all arms"
+        raise InputError(Fault("bad-option", ", ".join(folders), problem, advice="give the run folder and nothing else"))
     return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer)

@@ -114,12 +114,12 @@ def check_scorable(scorer: Scorer, tasks: Sequence[Task]) -> None:
 def _check_shown(tasks: Sequence[Task]) -> Iterator[Fault]:
     for task in tasks:
         if not (task.answer or "").strip():
-            found = "the judge is to be shown the right answer (show_answer), and the task has none"
-            yield Fault("task-not-scorable", f"task {task.id}", found, advice="give it `answer`, or leave show_answer out")
+            problem = "the judge is to be shown the right answer (show_answer), and the task has none"
+            yield Fault("task-not-scorable", f"task {task.id}", problem, advice="give it `answer`, or leave show_answer out")
 
 
 def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[DesignRemark]:
-    """Return what a reader must know of scorer and tasks alone, such as patterns that match their own task's prompt."""
+    """Return what a reader must know of scorer and tasks, such as patterns that match their own task's prompt."""
     return list(remark_patterns(scorer, tasks)) if isinstance(scorer, PatternScorer) else []
 
 
@@ -137,7 +137,7 @@ _LONGEST_SHOWN = 120
 
 
 def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
-    """Return what *scorer* does, to stand behind its name: begins with a colon, empty where the name says it all.
+    """Return what *scorer* does, to follow its name: begins with a colon, empty where the name says it all.
 
     Args:
         scorer: any but a judge, which has an account of its own.
@@ -146,7 +146,7 @@ def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
     match scorer:
         case PatternScorer():
             texts = [_MEANING[scorer.score], *_describe_patterns("expected", scorer.expected, [task.expected for task in tasks])]
-            texts += [*_describe_patterns("excluded", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
+            texts += [*_describe_patterns("excluded", scorer.anti, [task.anti for task in tasks]), f"{scorer.time_limit_s:g} s for a match"]
             return f": {', '.join(texts)}"
         case ChoiceScorer() | NumberScorer():
             read = f"pattern {_shorten(scorer.pattern)}" if scorer.pattern else "Caveat's own reading"
@@ -189,7 +189,7 @@ A sign that is meant literally is taken for the construct too: then less is decl
 
 
 def build_settled(scorer: Scorer) -> Callable[[TableRow], bool]:
-    """Return what tells of a truncated response whether its score by *scorer* can no longer change."""
+    """Return what decides of a truncated response whether its score by *scorer* can no longer change."""
     match scorer:
         case PatternScorer():
             return lambda row: _is_pattern_settled(scorer.score, row)
@@ -250,7 +250,7 @@ def score_run(
         store: the run folder's.
         scorer: what to score by.
         tasks: by identifier, those that were asked.
-        advance: is told how many more cells are done.
+        advance: receives how many more cells are done.
 
     Raises:
         InputError: the scorer or a task cannot be what scoring needs, or two tasks that are scored differently share a response.
@@ -289,8 +289,8 @@ def _is_first(seen: dict[str, Task], key: str, task: Task, store: RunStore) -> b
         return True
     # One response with two scores has no defined place in the table.
     if (other.options, other.answer, other.expected, other.anti) != (task.options, task.answer, task.expected, task.anti):
-        found = f"tasks {other.id} and {task.id} ask the same and are scored differently, so their shared responses have no one score"
-        raise InputError(Fault("task-not-scorable", str(store.path), found, advice="give them different prompts"))
+        problem = f"tasks {other.id} and {task.id} ask the same and are scored differently, so their shared responses have no one score"
+        raise InputError(Fault("task-not-scorable", str(store.path), problem, advice="give them different prompts"))
     return False
 
 
@@ -327,7 +327,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
         store: the run folder's.
         tasks: by identifier, those that were asked.
         seed: a text that cannot be guessed; the same makes the same sheet.
-        items: how many, drawn by chance; None for all.
+        items: how many, sampled by chance; None for all.
 
     Raises:
         InputError: no response was answered.
@@ -336,7 +336,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
     sheet = _digest(seed, "sheet")[:16]
     store.put_document(f"label-sheet-{sheet}", {"seed": seed})
     # A keyed hash in place of a random generator: the same seed makes the same sheet again, on any machine.
-    answered = sorted(_list_answered(store), key=lambda one: _digest(seed, f"order:{one[0]}"))
+    answered = sorted(_list_answered(store), key=lambda pair: _digest(seed, f"order:{pair[0]}"))
     if not answered:
         advice = "caveat audit run makes the calls that are left"
         raise InputError(Fault("no-answers", str(store.path), "no call of the run was answered", advice=advice))
@@ -351,7 +351,7 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
 
     Args:
         store: the run folder's.
-        scorer: whose scores they become.
+        scorer: the one that they become scores of.
         rows: of the answers, each with its place in the file: `sheet`, `item` and `label`.
 
     Raises:
@@ -396,14 +396,14 @@ def _list_answered(store: RunStore) -> Iterator[tuple[str, str]]:
 
 def _find_items(store: RunStore, sheets: set[str]) -> dict[tuple[str, str], str]:
     """Return the key of the response by sheet and item."""
-    found = {}
+    keys = {}
     for sheet in sorted(sheets):
         document = store.find_document(f"label-sheet-{sheet}")
         if document is None:
             advice = "give the answers to a sheet that caveat audit score RUN --sheet wrote"
             raise NotFoundError(Fault("wrong-sheet-key", str(store.path), f"no sheet {sheet!r} was made here", advice=advice))
-        found.update({(sheet, _name(document["seed"], key)): key for key, _ in _list_answered(store)})
-    return found
+        keys.update({(sheet, _name(document["seed"], key)): key for key, _ in _list_answered(store)})
+    return keys
 
 
 def _get_text(store: RunStore, key: str) -> str:

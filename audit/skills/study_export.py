@@ -7,7 +7,7 @@ from typing import Any
 
 from audit.replay.run_store import RunStore
 from audit.skills.study_file import LANGUAGE, TYPE, StudyFile
-from audit.skills.study_recording import CellOutcome, list_found, list_outcomes
+from audit.skills.study_recording import CellOutcome, list_outcomes, list_pattern_outcomes
 from audit.sources.skill_study_records import ARMS
 from registry.codec.file_io import read_text, write_file
 from registry.records.replay_run import Task
@@ -21,15 +21,15 @@ def build_export(store: RunStore, file: StudyFile) -> dict[str, Document | str]:
 
     `judge_visible_chars` is null where the judge saw every response whole. Patterns with a time-out have no results.
     """
-    found: dict[str, Document | str] = {"skills.json": _describe_study(file)}
+    documents: dict[str, Document | str] = {"skills.json": _describe_study(file)}
     for name, outcomes in list_outcomes(store, file).items():
         tasks = [task for task in file.tasks[name].tasks if any(outcome.cell.task_id == task.id for outcome in outcomes)]
         by_task = {task.id: [cell_outcome for cell_outcome in outcomes if cell_outcome.cell.task_id == task.id] for task in tasks}
         head = _describe_skill(file, name, outcomes)
-        found[f"generations/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_output) for task in tasks]}
-        found[f"scores/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_scores) for task in tasks]}
-        found[f"tasks/{name}.json"] = read_text(file.tasks[name].path)
-    return found
+        documents[f"generations/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_output) for task in tasks]}
+        documents[f"scores/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_scores) for task in tasks]}
+        documents[f"tasks/{name}.json"] = read_text(file.tasks[name].path)
+    return documents
 
 
 def _describe_study(file: StudyFile) -> Document:
@@ -119,12 +119,14 @@ def _write_scores(cell_outcome: CellOutcome) -> Document | None:
 
 
 def _write_patterns(cell_outcome: CellOutcome) -> Document | None:
-    found = list_found(cell_outcome.patterns)
-    if not found:
+    patterns = list_pattern_outcomes(cell_outcome.patterns)
+    if not patterns:
         return None
     kinds = ("expected", "anti")
     return {
-        f"{kind}_results": [{"pattern": each["pattern"], "matched": each["matched"]} for each in found if each["kind"] == kind]
+        f"{kind}_results": [
+            {"pattern": pattern["pattern"], "matched": pattern["matched"]} for pattern in patterns if pattern["kind"] == kind
+        ]
         for kind in kinds
     }
 

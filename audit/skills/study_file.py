@@ -43,7 +43,7 @@ class SkillText:
 
 
 def read_skill_text(folder: Path, name: str, *, where: str) -> SkillText:
-    """Return the text of the skill in the folder *name* beside a study in *folder*.
+    """Return the text of the skill in the folder *name* next to a study in *folder*.
 
     Args:
         where: the place in the study that names the folder.
@@ -53,11 +53,11 @@ def read_skill_text(folder: Path, name: str, *, where: str) -> SkillText:
     """
     place = find_beside(folder, name, where=where)
     if not place.is_dir():
-        found = f"there is no folder {name!r}"
-        raise InputError(Fault("skill-not-found", where, found, advice="name the folder that holds the skill's SKILL.md"))
+        problem = f"there is no folder {name!r}"
+        raise InputError(Fault("skill-not-found", where, problem, advice="name the folder that holds the skill's SKILL.md"))
     if not (place / MAIN).is_file():
-        found = f"the folder {name!r} has no {MAIN}"
-        raise InputError(Fault("skill-not-found", where, found, advice=f"a skill is a folder with {MAIN} in it"))
+        problem = f"the folder {name!r} has no {MAIN}"
+        raise InputError(Fault("skill-not-found", where, problem, advice=f"a skill is a folder with {MAIN} in it"))
     faults: list[Fault] = []
     texts: dict[str, str] = {}
     digests: dict[str, str] = {}
@@ -116,7 +116,7 @@ class TaskFile:
 
 
 def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: str) -> list[TaskFile]:
-    """Return the tasks of *skills*, from the folder *name* beside a study in *folder*, in the order of *skills*.
+    """Return the tasks of *skills*, from the folder *name* next to a study in *folder*, in the order of *skills*.
 
     Args:
         where: the place in the study that names the folder.
@@ -126,8 +126,8 @@ def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: st
     """
     place = find_beside(folder, name, where=where)
     if not place.is_dir():
-        found = f"there is no folder {name!r}"
-        raise InputError(Fault("tasks-not-found", where, found, advice="name the folder that holds SKILL.json of each skill"))
+        problem = f"there is no folder {name!r}"
+        raise InputError(Fault("tasks-not-found", where, problem, advice="name the folder that holds SKILL.json of each skill"))
     files = {path.stem: path for path in sorted(place.glob("*.json"))}
     faults = list(_compare_names(skills, list(files), where))
     read: list[TaskFile] = []
@@ -226,17 +226,17 @@ def check_conditions(spec: ContextSpec, where: str) -> Iterator[Fault]:
     for name in (SKILL, TASK_REFERENCES):
         block = (spec.blocks or {}).get(name)
         if block is None or block.by is None or block.by.field != name or block.by.texts or block.by.fallback is not None:
-            found = f"the study cannot fill the block {name!r}"
-            yield Fault("not-valid", f"{where}, blocks.{name}", found, advice=f"write by: {{field: {name}, texts: {{}}}}")
+            problem = f"the study cannot fill the block {name!r}"
+            yield Fault("not-valid", f"{where}, blocks.{name}", problem, advice=f"write by: {{field: {name}, texts: {{}}}}")
     held = {item.id: set(list_names(item)) for item in spec.contexts}
     for name in _NEEDED:
         if name not in held:
-            found = f"no context is called {name!r}, and nothing can be compared without it"
-            yield Fault("condition-missing", f"{where}, contexts", found, advice=f"the conditions are {', '.join(CONDITIONS)}")
+            problem = f"no context is called {name!r}, and nothing can be compared without it"
+            yield Fault("condition-missing", f"{where}, contexts", problem, advice=f"the conditions are {', '.join(CONDITIONS)}")
     for name, blocks in held.items():
         if name not in CONDITIONS:
-            found = f"no condition is called {name!r}"
-            yield Fault("unknown-name", f"{where}, contexts", found, advice=f"the conditions are {', '.join(CONDITIONS)}")
+            problem = f"no condition is called {name!r}"
+            yield Fault("unknown-name", f"{where}, contexts", problem, advice=f"the conditions are {', '.join(CONDITIONS)}")
         wrong = [f"holds {block}" for block in _WITHOUT.get(name, ()) if block in blocks]
         wrong += [f"does not hold {block}" for block in _WITH.get(name, ()) if block not in blocks]
         if wrong:
@@ -276,7 +276,7 @@ def _list_sources(texts: Mapping[str, SkillText], *, is_main: bool) -> str | Non
 
 
 def list_deviations(items: Sequence[ContextItem]) -> Iterator[Note]:
-    """Give a note for each condition that is not built as in the published study; what a run says of it holds for the run's own alone."""
+    """Give a note for each condition that is not built as in the published study; what a run says of it holds for the run's own only."""
     for item in items:
         if item.id in _PLAIN:
             wanted = _PLAIN[item.id]
@@ -372,9 +372,9 @@ def study_schema() -> dict[str, Any]:
 
 def _check_references(path: Path, study: SkillStudy, name: str, text: SkillText) -> Iterator[Fault]:
     if study.skills[name].hidden_references and not text.references:
-        found = "is to be tried without its references, and there is no file in references/"
+        problem = "is to be tried without its references, and there is no file in references/"
         advice = "leave hidden_references out: both conditions would send the same"
-        yield Fault("skill-not-found", f"{path}, skills.{name}", found, advice=advice)
+        yield Fault("skill-not-found", f"{path}, skills.{name}", problem, advice=advice)
 
 
 def _check_task_references(file: TaskFile, text: SkillText) -> Iterator[Fault]:
@@ -382,8 +382,8 @@ def _check_task_references(file: TaskFile, text: SkillText) -> Iterator[Fault]:
         for name in names:
             if name not in text.references:
                 advice = suggest(name, text.references) or f"the skill has {', '.join(text.references) or 'no references'}"
-                found = f"the task {task!r} loads the reference {name!r}, and the skill has no such file in references/"
-                yield Fault("unknown-name", f"{file.path}, reference_files", found, advice=advice)
+                problem = f"the task {task!r} loads the reference {name!r}, and the skill has no such file in references/"
+                yield Fault("unknown-name", f"{file.path}, reference_files", problem, advice=advice)
 
 
 def _read_conditions(path: Path, study: SkillStudy, sources: dict[str, str], faults: list[Fault]) -> ContextSpec | None:
@@ -416,7 +416,7 @@ def _read_judge(path: Path, study: SkillStudy, sources: dict[str, str], faults: 
         return None
     rated = {(dimension.name, float(dimension.low), float(dimension.high)) for dimension in scorer.dimensions}
     if rated != {(name, LOWEST, HIGHEST) for name in DIMENSIONS} or scorer.score != "mean":
-        found = "a study's judge rates four dimensions from 1 to 5, and the score is their mean"
+        problem = "a study's judge rates four dimensions from 1 to 5, and the score is their mean"
         advice = f"name them {', '.join(DIMENSIONS)}; examples/rubrics/code-quality.yaml has them"
-        faults.append(Fault("not-valid", f"{file}, dimensions", found, advice=advice))
+        faults.append(Fault("not-valid", f"{file}, dimensions", problem, advice=advice))
     return scorer

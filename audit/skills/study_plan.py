@@ -108,8 +108,8 @@ def plan_calls(file: StudyFile, replay: ReplayFile, selection: StudySelection) -
         raise DesignError(list(dict.fromkeys(faults)))
     chosen = [call for call in planned if selection.holds(call.cell)]
     if not chosen:
-        found = "the study has no call of this skill, task and condition together"
-        raise InputError(Fault("nothing-selected", str(file.path), found, advice=f"caveat analyze skills list {file.path}"))
+        problem = "the study has no call of this skill, task and condition together"
+        raise InputError(Fault("nothing-selected", str(file.path), problem, advice=f"caveat analyze skills list {file.path}"))
     return tuple(sorted(chosen, key=lambda call: hashlib.sha256(f"{replay.replay.seed}:{call.call.key}".encode()).digest()))
 
 
@@ -170,7 +170,7 @@ def keep_study(store: RunStore, file: StudyFile) -> None:
     A study may grow: a skill more is no change of the others.
 
     Raises:
-        ConflictError: a skill that was planned before is gone, or is now said to be another: left out, of another risk or category.
+        ConflictError: a skill that was planned before is gone, or is now said to be another: excluded, of another risk or category.
     """
     known = _find_known(store)
     faults = list(_compare(known, file))
@@ -183,9 +183,9 @@ def check_study(store: RunStore, file: StudyFile) -> None:
     """Refuse a study that is not the one of the run folder; raises ConflictError as `keep_study` does, and where there is none."""
     known = _find_known(store)
     if not known:
-        found = "was not made by a skill study"
+        problem = "was not made by a skill study"
         advice = f"caveat analyze skills generate {file.path} --run {store.path.parent}"
-        raise ConflictError(Fault("run-differs", str(store.path.parent), found, advice=advice))
+        raise ConflictError(Fault("run-differs", str(store.path.parent), problem, advice=advice))
     faults = list(_compare(known, file))
     if faults:
         raise ConflictError(faults)
@@ -201,12 +201,12 @@ def _compare(known: dict[str, Any], file: StudyFile) -> Iterator[Fault]:
         where = f"{file.path}, skills.{name}"
         entry = file.study.skills.get(name)
         if entry is None:
-            found = "the skill was planned in this run folder, and the study does not name it any more"
-            yield Fault("skill-changed", where, found, advice="put it back: a skill that was run is shown, also if it is excluded")
+            problem = "the skill was planned in this run folder, and the study does not name it any more"
+            yield Fault("skill-changed", where, problem, advice="put it back: a skill that was run is shown, also if it is excluded")
             continue
         now = to_document(entry)
         for key in _FIXED:
             if now[key] != before[key]:
-                found = f"{key} was {before[key]!r} when its calls were planned, and is {now[key]!r} now"
+                problem = f"{key} was {before[key]!r} when its calls were planned, and is {now[key]!r} now"
                 advice = "put it back; another decision needs a run folder of its own (--run DIR)"
-                yield Fault("skill-changed", f"{where}.{key}", found, advice=advice)
+                yield Fault("skill-changed", f"{where}.{key}", problem, advice=advice)

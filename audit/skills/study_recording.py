@@ -49,7 +49,7 @@ class CellOutcome:
     def dimensions(self) -> dict[str, float]:
         """The judge's ratings, the mean of its repeats; empty without a verdict."""
         rated = [verdict.dimensions for verdict in self.verdicts if verdict.score is not None and verdict.dimensions]
-        return {name: sum(one[name] for one in rated) / len(rated) for name in rated[0]} if rated else {}
+        return {name: sum(ratings[name] for ratings in rated) / len(rated) for name in rated[0]} if rated else {}
 
     @property
     def excluded(self) -> str | None:
@@ -112,8 +112,8 @@ def build_recording(store: RunStore, file: StudyFile) -> StudyRecording:
 
 def _build_skill(file: StudyFile, name: str, cell_outcomes: Sequence[CellOutcome]) -> SkillRuns:
     entry = file.study.skills[name]
-    asked = {outcome.cell.task_id for outcome in cell_outcomes}
-    tasks = [task for task in file.tasks[name].tasks if task.id in asked]
+    task_ids = {outcome.cell.task_id for outcome in cell_outcomes}
+    tasks = [task for task in file.tasks[name].tasks if task.id in task_ids]
     returned = {
         cell_outcome.response.model_returned
         for cell_outcome in cell_outcomes
@@ -125,7 +125,7 @@ def _build_skill(file: StudyFile, name: str, cell_outcomes: Sequence[CellOutcome
         risk_level=entry.risk_level.value,
         test_category=entry.test_category,
         generator=", ".join(sorted(returned)) or file.study.policy.model,
-        judge=", ".join(sorted({judge for one in cell_outcomes for judge in one.judges})),
+        judge=", ".join(sorted({judge for outcome in cell_outcomes for judge in outcome.judges})),
         scored_at="",
         tasks=tuple(_build_task(file, name, task) for task in tasks),
         responses=tuple(_list_responses(tasks, cell_outcomes)),
@@ -150,9 +150,9 @@ def _list_responses(tasks: Sequence[Asked], cell_outcomes: Sequence[CellOutcome]
     by_place = {
         (cell_outcome.cell.task_id, cell_outcome.cell.sample, cell_outcome.cell.arm): cell_outcome for cell_outcome in cell_outcomes
     }
-    tried = [arm for arm in ARMS if any(one.cell.arm == arm for one in cell_outcomes)]
+    tried = [arm for arm in ARMS if any(cell_outcome.cell.arm == arm for cell_outcome in cell_outcomes)]
     for task in tasks:
-        for run in sorted({one.cell.sample for one in cell_outcomes if one.cell.task_id == task.id}):
+        for run in sorted({cell_outcome.cell.sample for cell_outcome in cell_outcomes if cell_outcome.cell.task_id == task.id}):
             for arm in tried:
                 outcome = by_place.get((task.id, run, arm))
                 yield _build_gap(task.id, run, arm) if outcome is None else _build_response(outcome, (task.expected, task.anti))
@@ -199,7 +199,7 @@ def _build_response(cell_outcome: CellOutcome, texts: PatternTexts) -> Scored:
     )
 
 
-def list_found(score: Score | None) -> list[Mapping[str, object]]:
+def list_pattern_outcomes(score: Score | None) -> list[Mapping[str, object]]:
     """Return the outcome of each pattern; empty before the scoring, and where a pattern ran out of time."""
     listed = (score.detail or {}).get("patterns") if score is not None and score.score is not None else None
     return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list | tuple) else []
@@ -207,10 +207,10 @@ def list_found(score: Score | None) -> list[Mapping[str, object]]:
 
 def read_patterns(score: Score | None) -> Patterns | None:
     """Return whether each expected pattern, and each anti-pattern, matched; None where they were not looked for to the end."""
-    found = list_found(score)
-    if not found:
+    patterns = list_pattern_outcomes(score)
+    if not patterns:
         return None
-    expected, anti = (tuple(one["matched"] is True for one in found if one["kind"] == kind) for kind in ("expected", "anti"))
+    expected, anti = (tuple(pattern["matched"] is True for pattern in patterns if pattern["kind"] == kind) for kind in ("expected", "anti"))
     return expected, anti
 
 

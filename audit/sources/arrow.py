@@ -37,7 +37,7 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
 _LONGEST_FOOTER = 32_000_000
 _PARQUET_TAIL = 8
-_Found = tuple[dict[str, str], dict[str, str]]
+_Header = tuple[dict[str, str], dict[str, str]]
 """The file's names of our columns, by ours, and of those asked for beside them, by the name asked for."""
 
 _NUMBER = r"^(?i:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf|infinity))$"
@@ -93,8 +93,8 @@ def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: s
     return _build(table, header, selection, origin)
 
 
-def _list_columns(found: _Found) -> list[str]:
-    return list(dict.fromkeys((*found[0].values(), *found[1].values())))
+def _list_columns(header: _Header) -> list[str]:
+    return list(dict.fromkeys((*header[0].values(), *header[1].values())))
 
 
 def _read_csv_header(path: Path, name: str) -> list[str]:
@@ -137,13 +137,13 @@ def _refuse_long_footer(path: Path, name: str) -> None:
         raise TableError(build_too_wide(name, f"the description of its columns has {length:,} bytes"))
 
 
-def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) -> Any:
+def _read_csv(path: Path, header: _Header, name: str, broken: list[Any] | None) -> Any:
     """Read the columns; with *broken*, broken rows are put there instead of raised.
 
     A function of Python's given to Arrow is let go of by Arrow's own threads: one that does so while the interpreter ends aborts the
     process. And with several threads Arrow does not know the number of a broken row. So only files with broken rows pay for it.
     """
-    types = {column: pa.string() if column == found[0]["score"] else _TEXT for column in _list_columns(found)}
+    types = {column: pa.string() if column == header[0]["score"] else _TEXT for column in _list_columns(header)}
     try:
         with _quiet():
             return pyarrow.csv.read_csv(
@@ -216,11 +216,11 @@ def _describe_unreadable(name: str, kind: str, error: Exception) -> Fault:
     return Fault("file-not-readable", name, f"the file cannot be read as {kind}: {first}")
 
 
-def _check_header(names: list[str], selection: ColumnSelection, name: str) -> _Found:
-    found, faults = find_columns(names, selection, where=name)
+def _check_header(names: list[str], selection: ColumnSelection, name: str) -> _Header:
+    columns, faults = find_columns(names, selection, where=name)
     if faults:
         raise TableError(faults)
-    return found, {asked: find_named(asked, names) or asked for asked in selection.names}
+    return columns, {column: find_named(column, names) or column for column in selection.names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -236,8 +236,8 @@ class RawOrigin:
     """All columns that hold texts or numbers."""
 
 
-def _build(table: Any, found: _Found, selection: ColumnSelection, origin: RawOrigin) -> RawTable:
-    extras = {asked: _encode_any(table.column(there), where=f"{origin.name}, column {there}") for asked, there in found[1].items()}
+def _build(table: Any, header: _Header, selection: ColumnSelection, origin: RawOrigin) -> RawTable:
+    extras = {extra: _encode_any(table.column(there), where=f"{origin.name}, column {there}") for extra, there in header[1].items()}
     rows_read, rows = len(table), origin.rows
     seen = {name: extras[name].list_values() for name in selection.where}
     # Rows are chosen before anything is checked: a file of several evaluations may have faults in the others.
@@ -245,8 +245,8 @@ def _build(table: Any, found: _Found, selection: ColumnSelection, origin: RawOri
         kept = np.all([extras[name].find(values) for name, values in selection.where.items()], axis=0)
         table, rows = table.filter(pa.array(kept)), None if rows is None else rows[kept]
         extras = {name: column.keep(kept) for name, column in extras.items()}
-    columns, faults = _build_columns(table, found[0], origin.name)
-    there = found[0]["score"]
+    columns, faults = _build_columns(table, header[0], origin.name)
+    there = header[0]["score"]
     column = table.column(there)
     if not _is_one_of(column.type, _NUMBERS):
         kind = f"expected numbers, found {column.type}"
@@ -269,14 +269,14 @@ def _build(table: Any, found: _Found, selection: ColumnSelection, origin: RawOri
         score_name=there,
         extras=extras,
         seen=seen,
-        unknown=list_unknown(origin.names, found[0]),
+        unknown=list_unknown(origin.names, header[0]),
         rows_read=rows_read,
     )
 
 
-def _build_columns(table: Any, found: dict[str, str], name: str) -> tuple[dict[str, RawColumn], list[Fault]]:
+def _build_columns(table: Any, names: dict[str, str], name: str) -> tuple[dict[str, RawColumn], list[Fault]]:
     columns, faults = {}, []
-    for ours, there in found.items():
+    for ours, there in names.items():
         if ours == "score":
             continue
         column = table.column(there)

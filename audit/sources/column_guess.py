@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from audit.sources.own_table import REQUIRED, ROLES, read_cell
+from audit.sources.own_table import REQUIRED, ROLES, WIDE, read_cell
 from audit.sources.sheet_files import Cell, Sheet, as_text
 
 # A wrong column gives a wrong verdict, and exchanged arms turn its sign. So a guess is shown and confirmed, and where several columns fit
@@ -32,6 +32,11 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 
 _TEST = re.compile(r"test|eval|exam|bench|lab\b", re.IGNORECASE)
 _DEPLOY = re.compile(r"deploy|prod|real|live|user|field", re.IGNORECASE)
+_SIDES = {
+    f"{WIDE}test": frozenset({"test", "eval", "evaluation", "exam", "bench", "benchmark"}),
+    f"{WIDE}deploy": frozenset({"deploy", "deployed", "deployment", "prod", "production", "real", "live", "field"}),
+}
+"""By role of a column with the scores of one arm, words of its name."""
 _MOST_ARMS = 8
 _SAMPLE = 5_000
 """Rows that are looked at."""
@@ -64,18 +69,24 @@ class TableGuess:
     def mapping(self) -> dict[str, str]:
         """By role, the column."""
         by_role = {guess.role: guess.column for guess in self.columns if guess.role is not None}
-        return {role: by_role[role] for role in ROLES if role in by_role}
+        return {role: by_role[role] for role in (*ROLES, *_SIDES) if role in by_role}
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Roles that every table needs and no column seems to have."""
-        return tuple(role for role in REQUIRED if role not in self.mapping and not (self.has_arm and role == "arm"))
+        known = {*self.mapping, *(("arm", "score") if self.is_wide else ("arm",) if self.has_arm else ())}
+        return tuple(role for role in REQUIRED if role not in known)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether each arm seems to have a column of scores."""
+        return any(guess.role in _SIDES for guess in self.columns)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every needed role has a column, and the two arms are told apart."""
+        """Whether every needed role has a column, and the two arms are distinguished."""
         sides = {self.arms.get(value, value) for value in self.arm_values}
-        return not self.missing and (self.has_arm or {"test", "deploy"} <= sides)
+        return not self.missing and (self.has_arm or self.is_wide or {"test", "deploy"} <= sides)
 
 
 def guess_columns(sheet: Sheet, *, has_arm: bool) -> TableGuess:
@@ -94,6 +105,10 @@ def guess_columns(sheet: Sheet, *, has_arm: bool) -> TableGuess:
         free = [name for name in names if name not in {column for column, _ in chosen.values()}]
         if choice := _choose(role, free, values, sheet):
             chosen[role] = choice
+    if not has_arm and "arm" not in chosen and (sides := _find_sides(names, values, sheet)):
+        chosen.pop("score", None)
+        chosen = {role: choice for role, choice in chosen.items() if choice[0] not in sides.values()}
+        chosen |= {role: (column, "its name") for role, column in sides.items()}
     by_column = {column: (role, why) for role, (column, why) in chosen.items()}
     guesses = [
         ColumnGuess(column=name, role=role, why=why, examples=_find_examples(values[name]))
@@ -123,10 +138,10 @@ def join_pairs(pairs: Iterable[tuple[str, str]]) -> str:
 
 def guess_arms(values: Iterable[str]) -> dict[str, str]:
     """Return by value the arm it says, for values that say one of the two and are not called so already."""
-    said = {value: (bool(_TEST.search(value)), bool(_DEPLOY.search(value))) for value in values}
+    matches = {value: (bool(_TEST.search(value)), bool(_DEPLOY.search(value))) for value in values}
     # "test in production" says both, and so neither.
-    arms = {value: "test" if is_test else "deploy" for value, (is_test, is_deploy) in said.items() if is_test != is_deploy}
-    return {} if {"test", "deploy"} <= set(said) else arms
+    arms = {value: "test" if is_test else "deploy" for value, (is_test, is_deploy) in matches.items() if is_test != is_deploy}
+    return {} if {"test", "deploy"} <= set(matches) else arms
 
 
 def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str | None]], sheet: Sheet) -> tuple[str, str] | None:
@@ -146,9 +161,25 @@ def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str |
     return None
 
 
+def _find_sides(names: Sequence[str], values: Mapping[str, Sequence[str | None]], sheet: Sheet) -> dict[str, str]:
+    """Return the one column of scores whose name says each side, by role; empty where a side has none, or several."""
+    by_role: dict[str, list[str]] = {}
+    for name in names:
+        said = [role for role, words in _SIDES.items() if words & set(_plain(name).split("_"))]
+        if len(said) == 1 and _fits_score(values[name], [row[sheet.find(name)] for row in sheet.rows[:_SAMPLE]], sheet):
+            by_role.setdefault(said[0], []).append(name)
+    found = {role: columns[0] for role in _SIDES if len(columns := by_role.get(role, [])) == 1}
+    return found if len(found) == len(_SIDES) else {}
+
+
+def _plain(name: str) -> str:
+    """Return *name* in small letters with underscores between its words."""
+    return re.sub(r"[^0-9a-z]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()).strip("_")
+
+
 def _rank_name(role: str, name: str) -> tuple[int, int] | None:
     """Return how well a name says a role, smaller being better; None where it does not."""
-    plain = re.sub(r"[^0-9a-z]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()).strip("_")
+    plain = _plain(name)
     for place, known in enumerate(_NAMES[role]):
         if plain == known:
             return 0, place

@@ -55,15 +55,17 @@ class _EveryEvalLog:
     def result(self) -> Mapping[str, Any]:
         """What the aggregate states of the chosen metric; empty where it states nothing."""
         stated = find_value(self.aggregate or {}, "evaluation_results")
-        found = [item for item in stated if isinstance(item, Mapping)] if isinstance(stated, list) else []
-        return next((one for one in found if self.metric in (one.get("evaluation_result_id"), one.get("evaluation_name"))), {})
+        results = [item for item in stated if isinstance(item, Mapping)] if isinstance(stated, list) else []
+        return next(
+            (result for result in results if self.metric in (result.get("evaluation_result_id"), result.get("evaluation_name"))), {}
+        )
 
 
 def read_every_eval(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
     """Return one row for each sample, scored by the metric that was chosen, and the accounts.
 
     The metric is `--scorer`: an `evaluation_result_id`, or an `evaluation_name`; `--key is_correct` takes that entry of the evaluation
-    in place of its score. A task is called EVALUATION_NAME/SAMPLE_ID unless `--task-field` says otherwise, a context by the file, and a
+    in place of its score. A task is called EVALUATION_NAME/SAMPLE_ID unless `--task-field` says differently, a context by the file, and a
     repeated sample by `metadata.epoch` or in the order of the file.
 
     Raises:
@@ -80,8 +82,8 @@ def read_every_eval(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Lo
 
 
 def _open(path: Path, reading: LogOptions) -> _EveryEvalLog:
-    asked = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
-    lines = read_lines(path, without=find_unread(_HEAVY, *asked))
+    fields = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
+    lines = read_lines(path, without=find_unread(_HEAVY, *fields))
     faults = [
         Fault("not-valid", f"{path}, line {line.number}", f"expected a sample with {name}, found none")
         for line in lines.lines
@@ -147,28 +149,28 @@ def _read_line(line: LogLine, log: _EveryEvalLog, reading: LogOptions, *, arm: s
     fields = line.fields
     sample = as_text(fields["sample_id"])
     place = f"sample {sample} (line {line.number})"
-    asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
-    found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
+    option_fields = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
+    values = {option: _find(line, log, name) for option, name in option_fields.items() if name is not None}
     family = None if reading.family_field is None else _find(line, log, reading.family_field)
     missing = [
         Fault(
             "unknown-name",
             f"{log.lines.name}, {place}",
-            f"has nothing at {asked[option]}, in the sample or in the aggregate",
+            f"has nothing at {option_fields[option]}, in the sample or in the aggregate",
             advice=f"name another field with {option}, such as metadata.NAME",
         )
-        for option, value in found.items()
+        for option, value in values.items()
         if value is None
     ]
     if missing:
         raise TableError(missing)
     score, reason = _read_score(line, log, reading)
-    task = found.get("--task-field") or f"{as_text(fields['evaluation_name'])}/{sample}"
+    task = values.get("--task-field") or f"{as_text(fields['evaluation_name'])}/{sample}"
     seen[task] += 1
     return LogRow(
         task_id=task,
-        arm=found.get("--arm-field") or arm or "",
-        context_id=found.get("--context-field") or Path(log.lines.name).stem.removesuffix("_samples"),
+        arm=values.get("--arm-field") or arm or "",
+        context_id=values.get("--context-field") or Path(log.lines.name).stem.removesuffix("_samples"),
         family=family,
         sample=as_text(find_value(fields, "metadata.epoch")) or str(seen[task]),
         score=score,
@@ -187,8 +189,8 @@ def _read_line(line: LogLine, log: _EveryEvalLog, reading: LogOptions, *, arm: s
 def _locate(line: LogLine) -> str:
     """The sample, and what its error was: as an example of what was left out, for every error is worded otherwise."""
     error = line.fields.get("error")
-    told = f": {' '.join((as_text(error) or json.dumps(error)).split())[:80]}" if error else ""
-    return f"sample {as_text(line.fields['sample_id'])}{told}"
+    detail = f": {' '.join((as_text(error) or json.dumps(error)).split())[:80]}" if error else ""
+    return f"sample {as_text(line.fields['sample_id'])}{detail}"
 
 
 def _find(line: LogLine, log: _EveryEvalLog, name: str) -> str | None:
@@ -203,9 +205,9 @@ def _read_score(line: LogLine, log: _EveryEvalLog, reading: LogOptions) -> tuple
         return None, "the log states an error"
     if (reading.key or "score") not in evaluation:
         there = ", ".join(sorted(evaluation))
-        found = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
+        problem = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
         where = f"{log.lines.name}, line {line.number}"
-        raise TableError(Fault("unknown-name", where, found))
+        raise TableError(Fault("unknown-name", where, problem))
     value = evaluation[reading.key or "score"]
     # The schema writes −1 for an unknown level; as a number it would be a score below the range.
     if find_value(log.result, "metric_config.has_unknown_level") is True and value == _UNKNOWN_LEVEL and not isinstance(value, bool):

@@ -108,13 +108,13 @@ class EvalArchive:
         # Unpacking stops one byte after the stated size, so a member that lies about its size is found without its full
         # cost.
         if len(content) > member.file_size:
-            found = f"the member unpacks to more than the {member.file_size:,} bytes that the archive states"
-            raise TableError(Fault("log-not-safe", where, found, advice="use a file from a source you trust"))
+            problem = f"the member unpacks to more than the {member.file_size:,} bytes that the archive states"
+            raise TableError(Fault("log-not-safe", where, problem, advice="use a file from a source you trust"))
         checksum = zlib.crc32(content)
         if len(content) < member.file_size or checksum != member.CRC:
             expected = f"expected {member.file_size:,} bytes with checksum {member.CRC:08x}"
-            found = f"{expected}, found {len(content):,} with {checksum:08x}"
-            raise _not_readable(where, found)
+            problem = f"{expected}, found {len(content):,} with {checksum:08x}"
+            raise _not_readable(where, problem)
         return content
 
     def _read_packed(self, member: zipfile.ZipInfo, where: str) -> bytes:
@@ -168,14 +168,14 @@ def _check_member(member: zipfile.ZipInfo, archive: str) -> Iterator[Fault]:
     if member.flag_bits & _ENCRYPTED:
         yield Fault("file-not-readable", where, "the member is encrypted")
     if member.compress_type not in _METHODS:
-        found = f"packed by method {member.compress_type}; expected none, deflate (8) or Zstandard (93)"
-        yield Fault("file-not-readable", where, found)
+        problem = f"packed by method {member.compress_type}; expected none, deflate (8) or Zstandard (93)"
+        yield Fault("file-not-readable", where, problem)
     if member.file_size > LARGEST_MEMBER:
         yield _not_safe(where, f"the member unpacks to {member.file_size:,} bytes; the limit is {LARGEST_MEMBER:,}")
     # Small members may be packed to any ratio: empty texts compress extremely well.
     elif member.file_size > HARMLESS and member.file_size > STEEPEST * member.compress_size:
-        found = f"{member.compress_size:,} bytes unpack to {member.file_size:,}; the limit is {STEEPEST} to one"
-        yield _not_safe(where, found)
+        problem = f"{member.compress_size:,} bytes unpack to {member.file_size:,}; the limit is {STEEPEST} to one"
+        yield _not_safe(where, problem)
 
 
 def _list_superseded(listing: list[zipfile.ZipInfo]) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ class LogHeader:
     """False: the log has only the journal of its beginning."""
 
     def find(self, name: str, sample: Object | None = None) -> str | None:
-        """Return, as text, what stands at the dotted *name*; None where nothing does.
+        """Return, as text, what is at the dotted *name*; None where nothing does.
 
         `metadata.x` and `tags` are those of the log, later edits included; `tags.side` is what follows `side:` or `side=` in a tag;
         `sample.metadata.x` is the sample's; any other name (`task_args.x`, `model`, `task`) is looked up in the log's specification.
@@ -253,12 +253,12 @@ def parse_header(document: Object, *, name: str) -> LogHeader:
     """
     version = document.get("version", NEWEST_VERSION)
     if not isinstance(version, int) or not isinstance(document.get("eval"), dict):
-        found = "the file has no `version` and `eval`, as a log of Inspect has"
-        raise TableError(Fault("file-not-readable", name, found, advice="give a log of Inspect (.eval or .json)"))
+        problem = "the file has no `version` and `eval`, as a log of Inspect has"
+        raise TableError(Fault("file-not-readable", name, problem, advice="give a log of Inspect (.eval or .json)"))
     # A later format may mean something else by the same field.
     if version > NEWEST_VERSION:
-        found = f"the log is of version {version} of the format; this program knows versions up to {NEWEST_VERSION}"
-        raise TableError(Fault("newer-format", name, found, advice="update Caveat, or write the log again with an earlier Inspect"))
+        problem = f"the log is of version {version} of the format; this program knows versions up to {NEWEST_VERSION}"
+        raise TableError(Fault("newer-format", name, problem, advice="update Caveat, or write the log again with an earlier Inspect"))
     spec = as_object(document["eval"])
     updates = as_list(document.get("log_updates"))
     tags, metadata = _apply_updates(spec, updates)
@@ -293,7 +293,7 @@ def _apply_updates(spec: Object, updates: list[Any]) -> tuple[tuple[str, ...], O
 
 
 def find_nested(value: Any, name: str) -> Any:
-    """Return what stands at the dotted *name* below *value*, or None; a key that holds dots itself is found too."""
+    """Return what is at the dotted *name* below *value*, or None; a key that holds dots itself is found too."""
     if not name:
         return value
     if not isinstance(value, dict):

@@ -80,10 +80,10 @@ def count_epochs(header: LogHeader) -> int:
 
 def find_lacking(header: LogHeader, samples: Sequence[LogSample], counts: ResponseCounts, *, where: str) -> Fault | None:
     """Return what is wrong where the log holds another number of samples than it states; None where they agree or it states none."""
-    found = next(_note_declared(header, samples, counts), None)
-    if found is None:
+    problem = next(_note_declared(header, samples, counts), None)
+    if problem is None:
         return None
-    return Fault("samples-missing", where, found)
+    return Fault("samples-missing", where, problem)
 
 
 def list_warnings(
@@ -214,8 +214,8 @@ def _describe_arguments(header: LogHeader) -> str:
     """The first few arguments of the task: they tell contexts apart. One that may be a secret is left out."""
     # Arguments of a task may hold keys and tokens, and the record is public.
     named = ((name, as_text(value)) for name, value in as_object(header.spec.get("task_args")).items() if not _SECRET.search(name))
-    told = [f"{name[:_LONGEST]} {text[:_LONGEST]}" for name, text in named if text is not None][:_SHOWN]
-    return f" ({', '.join(told)})" if told else ""
+    arguments = [f"{name[:_LONGEST]} {text[:_LONGEST]}" for name, text in named if text is not None][:_SHOWN]
+    return f" ({', '.join(arguments)})" if arguments else ""
 
 
 def _describe_dataset(header: LogHeader) -> str:
@@ -260,7 +260,7 @@ def _note_origin(header: LogHeader) -> Iterator[str]:
 def build_provenance(
     header: LogHeader, samples: Sequence[LogSample], sampling: SamplingCounts, *, sha256: str, scorer: str | None
 ) -> Provenance:
-    """Return the provenance of one log, whose file has the digest *sha256*."""
+    """Return the provenance of one log, with a file of the digest *sha256*."""
     moments = [moment for sample in samples if (moment := parse_moment(sample.started_at)) is not None]
     returned = sorted({name for sample in samples for name in (sample.model, *sample.fallbacks) if name})
     return Provenance(
@@ -505,8 +505,8 @@ def _read_archive(path: Path, fields: SampleFields, sha256: str, *, unfinished: 
         names = archive.names
         first = next((member for member in (_HEADER, _START) if member in names), None)
         if first is None:
-            found = f"the archive has neither {_HEADER} nor {_START}, as a log of Inspect has"
-            raise TableError(Fault("file-not-readable", name, found, advice="give a log of Inspect (.eval or .json)"))
+            problem = f"the archive has neither {_HEADER} nor {_START}, as a log of Inspect has"
+            raise TableError(Fault("file-not-readable", name, problem, advice="give a log of Inspect (.eval or .json)"))
         header = parse_header(parse_json(archive.read(first), f"{name}, member {first}"), name=name)
         # Before the samples are read: a refused log may hold gigabytes of them.
         _check_finished(header, name, unfinished=unfinished)
@@ -525,14 +525,14 @@ def _count_summaries(archive: EvalArchive, name: str) -> int | None:
     if size is None or size > _LARGEST_SUMMARIES:
         return None
     wrapped = parse_json(b'{"summaries":' + archive.read(_SUMMARIES) + b"}", f"{name}, member {_SUMMARIES}")
-    return len({(str(one.get("id")), one.get("epoch")) for one in map(as_object, as_list(wrapped["summaries"]))})
+    return len({(str(summary.get("id")), summary.get("epoch")) for summary in map(as_object, as_list(wrapped["summaries"]))})
 
 
 def _read_document(path: Path, fields: SampleFields, sha256: str, *, unfinished: bool) -> _InspectLog:
     name = str(path)
     if path.stat().st_size > LARGEST_MEMBER:
-        found = f"a JSON log is read as a whole, and this one has more than {LARGEST_MEMBER:,} bytes"
-        raise TableError(Fault("log-not-safe", name, found, advice="write it as .eval: inspect log convert --to eval"))
+        problem = f"a JSON log is read as a whole, and this one has more than {LARGEST_MEMBER:,} bytes"
+        raise TableError(Fault("log-not-safe", name, problem, advice="write it as .eval: inspect log convert --to eval"))
     document = dict(parse_json(path.read_bytes(), name))
     header = parse_header(document, name=name)
     _check_finished(header, name, unfinished=unfinished)
@@ -580,8 +580,8 @@ def _check_finished(header: LogHeader, name: str, *, unfinished: bool) -> None:
     if header.status == "success" or unfinished:
         return
     why = f": {as_line(header.error[:200])}" if header.error else ""
-    found = f"the log's status is {header.status}{why}; samples may be missing for a reason that has to do with the scores"
-    raise TableError(Fault("log-not-finished", name, found))
+    problem = f"the log's status is {header.status}{why}; samples may be missing for a reason that has to do with the scores"
+    raise TableError(Fault("log-not-finished", name, problem))
 
 
 def _read_remote(address: str, fields: SampleFields, *, unfinished: bool) -> _InspectLog:
@@ -589,14 +589,14 @@ def _read_remote(address: str, fields: SampleFields, *, unfinished: bool) -> _In
     try:
         from inspect_ai.log import read_eval_log  # noqa: PLC0415  # heavy, optional, and for remote logs alone
     except ImportError as error:
-        found = "a log that is not on this computer is read by inspect_ai, which is not installed"
-        raise UnavailableError(Fault("reader-missing", address, found)) from error
+        problem = "a log that is not on this computer is read by inspect_ai, which is not installed"
+        raise UnavailableError(Fault("reader-missing", address, problem)) from error
     try:
         log = read_eval_log(address)
     except Exception as error:
         # Every remote file system has its own errors, and `inspect_ai` passes them through.
-        found = f"inspect_ai cannot read it: {type(error).__name__}: {str(error)[:300]}"
-        raise TableError(Fault("file-not-readable", address, found, advice="fetch the log and give the file")) from error
+        problem = f"inspect_ai cannot read it: {type(error).__name__}: {str(error)[:300]}"
+        raise TableError(Fault("file-not-readable", address, problem, advice="fetch the log and give the file")) from error
     # Written as JSON and read again, so that a remote log passes the same steps and checks as a file.
     whole = log.model_copy(update={"samples": None, "reductions": None}).model_dump_json()
     header = parse_header(parse_json(whole, address), name=address)

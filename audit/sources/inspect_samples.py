@@ -127,7 +127,7 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
     """Return what a row and the accounts need of *document*.
 
     Raises:
-        TableError: it has no identifier or no epoch, or nothing stands where the task is said to stand.
+        TableError: it has no identifier or no epoch, or nothing is where the task is said to are.
     """
     epoch = as_text(document.get("epoch"))
     task = as_text(document.get("id")) if fields.task is None else header.find(fields.task, document)
@@ -162,7 +162,7 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
         output_tokens=as_number(usage.get("output_tokens")),
         target_sha256=_digest_target(document.get("target")),
         system_sha256=_digest_system(document),
-        asked=_find_asked(as_list(document.get("events"))),
+        asked=_find_first_call(as_list(document.get("events"))),
     )
 
 
@@ -191,7 +191,7 @@ def _read_error(error: object) -> str | None:
     return as_text(as_object(error).get("message")) or as_text(error) or "no message"
 
 
-def _find_asked(events: Iterable[Any]) -> FirstCall | None:
+def _find_first_call(events: Iterable[Any]) -> FirstCall | None:
     """Return the first call to the audited model; a model in a role, such as a grader, is another one."""
     for event in map(as_object, events):
         if event.get("event") == "model" and not event.get("role"):
@@ -225,8 +225,8 @@ def _digest_system(document: Object) -> str | None:
 
 def _read_input(document: Object) -> str | None:
     """The user's texts of the sample's input, which may be one text or messages."""
-    given, attachments = document.get("input"), as_object(document.get("attachments"))
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else map(as_object, as_list(given))
+    content, attachments = document.get("input"), as_object(document.get("attachments"))
+    messages = [{"role": "user", "content": content}] if isinstance(content, str) else map(as_object, as_list(content))
     parts = [
         _resolve(part, attachments) for message in messages if message.get("role") == "user" for part in _list_texts(message.get("content"))
     ]
@@ -287,13 +287,13 @@ class SamplingCounts:
         # Providers nest parameters differently, such as Google's `generationConfig`.
         there = dict(_walk(first_call.request, _DEEPEST))
         for name, spellings in _SPELLINGS.items():
-            found = next((there[spelling] for spelling in spellings if spelling in there), None)
-            if found is not None:
-                self.sent[name, _show_sampling(found)] += 1
-            if name in wanted and found is None:
+            setting = next((there[spelling] for spelling in spellings if spelling in there), None)
+            if setting is not None:
+                self.sent[name, _show_sampling(setting)] += 1
+            if name in wanted and setting is None:
                 self.not_sent[name, _show_sampling(wanted[name])] += 1
-            elif name in wanted and found != wanted[name]:
-                self.differing[name, _show_sampling(wanted[name]), _show_sampling(found)] += 1
+            elif name in wanted and setting != wanted[name]:
+                self.differing[name, _show_sampling(wanted[name]), _show_sampling(setting)] += 1
 
     def describe(self) -> str | None:
         """Return one sentence for the provenance; None where no call is in the log."""
@@ -391,19 +391,19 @@ class ScoreConverter:
         if self.lacking:
             keys = list(self.keys)
             key = self.reading.key
-            found = f"{_count(self.lacking)}: the score is an object with {', '.join(keys[:_SHOWN])}"
+            problem = f"{_count(self.lacking)}: the score is an object with {', '.join(keys[:_SHOWN])}"
             code, advice = "choice-needed", "choose one entry with --key"
             if key is not None:
-                code, found, advice = "unknown-name", f"{found}; none called {key!r}", suggest(key, keys) or advice
-            faults.add(Fault(code, self.where, found, advice=advice))
+                code, problem, advice = "unknown-name", f"{problem}; none called {key!r}", suggest(key, keys) or advice
+            faults.add(Fault(code, self.where, problem, advice=advice))
         known_texts = ", ".join(self.reading.values or LETTERS)
         for value, places in self.refused.items():
-            found = f"{_count(places)}: expected a number or one of {known_texts}, found {value}"
-            faults.add(Fault("score-not-number", self.where, found, advice=advise_value(self.texts.get(value))))
+            problem = f"{_count(places)}: expected a number or one of {known_texts}, found {value}"
+            faults.add(Fault("score-not-number", self.where, problem, advice=advise_value(self.texts.get(value))))
 
 
 def convert_value(value: object, values: Mapping[str, float]) -> float | None:
-    """Return *value* as a number: texts by *values* alone, truth values as 1 and 0; None for anything else, infinity included."""
+    """Return *value* as a number: texts by *values* only, truth values as 1 and 0; None for anything else, infinity included."""
     if isinstance(value, str):
         return values.get(value)
     if not isinstance(value, bool | int | float):
@@ -424,11 +424,11 @@ def choose_scorer(samples: Sequence[LogSample], reading: LogOptions, *, where: s
     names = list(dict.fromkeys(name for sample in samples for name in sample.scores))
     listed = ", ".join(names[:_SHOWN]) or "none"
     if reading.scorer is not None and (names and reading.scorer not in names):
-        found = f"no sample has a score of {reading.scorer!r}; the scorers are: {listed}"
-        raise TableError(Fault("unknown-name", where, found, advice=suggest(reading.scorer, names)))
+        problem = f"no sample has a score of {reading.scorer!r}; the scorers are: {listed}"
+        raise TableError(Fault("unknown-name", where, problem, advice=suggest(reading.scorer, names)))
     if reading.scorer is None and len(names) > 1:
-        found = f"the samples have scores of several scorers: {listed}"
-        raise TableError(Fault("choice-needed", where, found, advice="choose one with --scorer"))
+        problem = f"the samples have scores of several scorers: {listed}"
+        raise TableError(Fault("choice-needed", where, problem, advice="choose one with --scorer"))
     return reading.scorer or (names[0] if names else None)
 
 
@@ -519,14 +519,14 @@ def _decide(sample: LogSample, scored: ScorerResult | None, numbers: ScoreConver
 
 
 def _list_extras(sample: LogSample, scored: ScorerResult | None, scorer: str | None) -> Mapping[str, str | float | None]:
-    asked = sample.asked
+    first_call = sample.asked
     extras: dict[str, Any] = {
         "scorer": scorer,
         "score_reason": scored.reason if scored else None,
         "score_edits": float(scored.edits) if scored and scored.edits else None,
         "limit": sample.limit,
         "model": sample.model,
-        "request_id": " ".join(asked.request_ids) or None if asked else None,
+        "request_id": " ".join(first_call.request_ids) or None if first_call else None,
         "started_at": sample.started_at,
         "working_s": sample.working_s,
         "input_tokens": sample.input_tokens,

@@ -100,12 +100,12 @@ class _RowBuffer:
         except orjson.JSONDecodeError as error:
             # orjson rejects NaN, as the standard does. NaN is the usual way to write a missing number, so it gets a
             # message of its own.
-            found = "NaN is not JSON; write null" if b"NaN" in line else f"the line is not JSON: {error}"
-            self.faults.add(Fault("not-json", f"{self.name}, line {number}", found))
+            problem = "NaN is not JSON; write null" if b"NaN" in line else f"the line is not JSON: {error}"
+            self.faults.add(Fault("not-json", f"{self.name}, line {number}", problem))
             return None
         if not isinstance(row, dict):
-            found = f"expected an object, found {type(row).__name__}"
-            self.faults.add(Fault("not-json", f"{self.name}, line {number}", found))
+            problem = f"expected an object, found {type(row).__name__}"
+            self.faults.add(Fault("not-json", f"{self.name}, line {number}", problem))
             return None
         # More ends of keys than keys: a key occurs twice, or objects and texts inside the line contain some.
         if line.count(b'":') + line.count(b'" :') > len(row):
@@ -182,14 +182,14 @@ def read_jsonl(path: Path, selection: ColumnSelection, *, name: str, sha256: str
             if content.strip():
                 lines.add(number, content)
     names = [key for key in lines.keys if not (key == "arm" and "side" in lines.keys)]
-    found, faults = find_columns(names, selection, where=name) if lines.read else ({}, [])
+    columns, faults = find_columns(names, selection, where=name) if lines.read else ({}, [])
     faults = [*faults, *lines.faults.all(where=name)]
     if faults:
         raise TableError(faults)
     return RawTable(
         name=name,
         sha256=sha256,
-        columns={column: interner.build() for column, interner in lines.texts.items() if column in found},
+        columns={column: interner.build() for column, interner in lines.texts.items() if column in columns},
         score=np.frombuffer(lines.score, dtype=np.float64),
         empty=np.frombuffer(bytes(lines.empty), dtype=np.bool_),
         row_word="line",
@@ -200,6 +200,6 @@ def read_jsonl(path: Path, selection: ColumnSelection, *, name: str, sha256: str
         score_name=selection.score,
         extras={column: interner.build() for column, interner in lines.extras.items()},
         seen={column: frozenset(values) for column, values in lines.seen.items()},
-        unknown=list_unknown(names, found),
+        unknown=list_unknown(names, columns),
         rows_read=lines.read,
     )

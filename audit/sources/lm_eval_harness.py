@@ -63,7 +63,7 @@ class _HarnessLog:
 def read_harness(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
     """Return one row for each document, scored by the metric and filter that were chosen, and the accounts.
 
-    The metric is `--scorer`, the filter `--key`; a task is called TASK/DOC_ID unless `--task-field` says otherwise, a context by the
+    The metric is `--scorer`, the filter `--key`; a task is called TASK/DOC_ID unless `--task-field` says differently, a context by the
     run that the files of one call of the harness share.
 
     Raises:
@@ -81,8 +81,8 @@ def read_harness(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRo
 
 
 def _open(path: Path, reading: LogOptions) -> _HarnessLog:
-    asked = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
-    lines = read_lines(path, without=find_unread(_HEAVY, *asked))
+    fields = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
+    lines = read_lines(path, without=find_unread(_HEAVY, *fields))
     _check_form(lines)
     named = _NAME.fullmatch(path.name)
     task, run = (named["task"], named["date"]) if named else (path.stem.removeprefix("samples_"), path.stem)
@@ -164,25 +164,25 @@ def _read_log(log: _HarnessLog, reading: LogOptions, *, arm: str | None) -> tupl
 def _read_line(line: LogLine, log: _HarnessLog, reading: LogOptions, *, arm: str | None) -> LogRow:
     place = f"document {as_text(line.fields['doc_id'])} (line {line.number})"
     score, reason = read_score(line.fields.get(log.metric), reading.values, where=f"{log.lines.name}, {place}")
-    asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
-    found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
+    option_fields = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
+    values = {option: _find(line, log, name) for option, name in option_fields.items() if name is not None}
     family = None if reading.family_field is None else _find(line, log, reading.family_field)
     missing = [
         Fault(
             "unknown-name",
             f"{log.lines.name}, {place}",
-            f"has nothing at {asked[option]}, in the sample or in the results",
+            f"has nothing at {option_fields[option]}, in the sample or in the results",
             advice=f"name another field with {option}, such as doc_hash or doc.id",
         )
-        for option, value in found.items()
+        for option, value in values.items()
         if value is None
     ]
     if missing:
         raise TableError(missing)
     return LogRow(
-        task_id=found.get("--task-field") or f"{log.task}/{as_text(line.fields['doc_id'])}",
-        arm=found.get("--arm-field") or arm or "",
-        context_id=found.get("--context-field") or log.run,
+        task_id=values.get("--task-field") or f"{log.task}/{as_text(line.fields['doc_id'])}",
+        arm=values.get("--arm-field") or arm or "",
+        context_id=values.get("--context-field") or log.run,
         family=family,
         sample="1",
         score=score,
@@ -226,8 +226,8 @@ def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) ->
         return None, [*notes, "the results file states no count for this task"]
     # Documents that are missing may be missing for a reason that has to do with their scores.
     if declared != len(rows) and not reading.unfinished:
-        found = f"its results file states {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
-        raise TableError(Fault("samples-missing", log.lines.name, found))
+        problem = f"its results file states {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
+        raise TableError(Fault("samples-missing", log.lines.name, problem))
     if declared != len(rows):
         notes.append(
             f"{declared - len(rows)} documents that the results state are not there" if declared > len(rows) else "more than stated"
@@ -322,9 +322,9 @@ def _describe_sampling(log: _HarnessLog) -> str | None:
     """As it was configured: the harness does not record what was sent."""
     of_task = find_value(log.results or {}, "configs")
     configured = find_value(_get(of_task, log.task), "generation_kwargs")
-    given = find_value(log.results or {}, "config.gen_kwargs")
-    said = {**(configured if isinstance(configured, Mapping) else {}), **(given if isinstance(given, Mapping) else {})}
-    return f"as configured, not as sent: {json.dumps(said, sort_keys=True)[:400]}" if said else None
+    overrides = find_value(log.results or {}, "config.gen_kwargs")
+    settings = {**(configured if isinstance(configured, Mapping) else {}), **(overrides if isinstance(overrides, Mapping) else {})}
+    return f"as configured, not as sent: {json.dumps(settings, sort_keys=True)[:400]}" if settings else None
 
 
 def _describe_prompt(results: Mapping[str, Any]) -> str | None:

@@ -42,7 +42,7 @@ _TEXTS = tuple(name for name in COLUMNS if name != "score")
 
 
 def build_row_table(rows: Sequence[LogRow], imported: ImportedLog, *, low: float, high: float) -> ScoreTable:
-    """Return *rows* as one checked table, whose files are those of *imported*.
+    """Return *rows* as one checked table, with files that are those of *imported*.
 
     Raises:
         TableError: whatever is wrong with a table that was written by hand; the fault names the log and the place in it.
@@ -62,9 +62,9 @@ def _refuse_outside(rows: Sequence[LogRow], *, low: float, high: float) -> None:
     if len(outside) > _MOST_PLACES:
         scores = [row.score for row in outside if row.score is not None]
         places = ", ".join(str(row.place) for row in outside[:_MOST_PLACES])
-        found = f"expected numbers from {low:g} to {high:g}; {len(outside):,} scores are outside, from {min(scores):g} to {max(scores):g}"
+        problem = f"expected numbers from {low:g} to {high:g}; {len(outside):,} scores are outside, from {min(scores):g} to {max(scores):g}"
         where = f"{outside[0].file}, {places} and {len(outside) - _MOST_PLACES:,} more"
-        raise TableError(Fault("score-out-of-range", where, found))
+        raise TableError(Fault("score-out-of-range", where, problem))
 
 
 def _build_raw(name: str, sha256: str, rows: Sequence[LogRow]) -> RawTable:
@@ -89,7 +89,7 @@ def _intern(texts: Iterable[str | None]) -> RawColumn:
 
 
 def write_rows(rows: Sequence[LogRow], out: TextIO) -> None:
-    """Write *rows* as CSV in the form that score tables have; columns that no row fills are left out.
+    """Write *rows* as CSV in the form that score tables have; columns that no row fills are excluded.
 
     A score is written with all its digits, so that the table read again has the digest of this one.
     """
@@ -270,7 +270,7 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
 
 
 def find_format(paths: Sequence[str], reading: LogOptions | None = None) -> SourceFormat:
-    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone.
+    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that has no use by itself.
 
     A table is one with its own columns where *reading* says so, where only that reader can read it, or where semicolons or tabs separate.
     """
@@ -327,8 +327,8 @@ def _check_table(path: Path) -> SourceFormat:
     if path.suffix.lower() in _TABLES:
         return SourceFormat.TABLE
     ending, endings = path.suffix or "nothing", ", ".join((*_TABLES, *_SHEETS))
-    found = f"is neither a log that Caveat knows nor a table: its name ends in {ending}, not in {endings}"
-    raise TableError(Fault("unknown-format", str(path), found, advice="docs/logs.md lists the formats"))
+    problem = f"is neither a log that Caveat knows nor a table: its name ends in {ending}, not in {endings}"
+    raise TableError(Fault("unknown-format", str(path), problem, advice="docs/logs.md lists the formats"))
 
 
 def _has_members(path: Path) -> bool:
@@ -358,12 +358,12 @@ def _find_json(path: Path, start: bytes) -> SourceFormat:
     if {"doc_id", "doc"} <= keys and keys & {"resps", "filtered_resps", "arguments"}:
         return SourceFormat.HARNESS
     if path.suffix.lower() == ".json":
-        found = "is a JSON file that is not an Inspect log"
+        problem = "is a JSON file that is not an Inspect log"
         advice = (
             "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances (results are found next to them); "
             "call a score table of one object a line .jsonl"
         )
-        raise TableError(Fault("unknown-format", str(path), found, advice=advice))
+        raise TableError(Fault("unknown-format", str(path), problem, advice=advice))
     return _check_table(path)
 
 
@@ -401,9 +401,9 @@ def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str, is_t
         paths: the files.
         reading: the options.
         what: what *paths* are, and where they say themselves what the options say, such as `a score table, which …`.
-        is_table: whether they are own tables, whose arms and score words are said as those of logs are.
+        is_table: whether they are own tables, with arms and score words said as those of logs are.
     """
-    asked: dict[str, object] = {
+    options: dict[str, object] = {
         "--key": reading.key,
         "--arm-field": reading.arm_field,
         "--context-field": reading.context_field,
@@ -411,21 +411,21 @@ def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str, is_t
         "--family-field": reading.family_field,
     }
     if is_table:
-        asked["--scorer"] = reading.scorer
+        options["--scorer"] = reading.scorer
     else:
-        asked |= {"--score-values": reading.values, "--arms": reading.arm_names, "ARM=": reading.arms}
-    useless = [name for name, value in asked.items() if value]
+        options |= {"--score-values": reading.values, "--arms": reading.arm_names, "ARM=": reading.arms}
+    useless = [name for name, value in options.items() if value]
     if useless:
-        found = f"is {what}; {', '.join(useless)} is for logs"
-        raise TableError(Fault("option-for-logs", ", ".join(paths[:3]), found, advice=f"leave {', '.join(useless)} out"))
+        problem = f"is {what}; {', '.join(useless)} is for logs"
+        raise TableError(Fault("option-for-logs", ", ".join(paths[:3]), problem, advice=f"leave {', '.join(useless)} out"))
 
 
 def _refuse_table_options(paths: Sequence[str], reading: LogOptions) -> None:
     """Refuse what is said of tables where *paths* are logs; raises TableError."""
-    asked = {"--map": reading.mapping, "--sheet": reading.sheet, "--where": reading.where}
-    if useless := [name for name, value in asked.items() if value]:
-        found = f"is a log; {', '.join(useless)} is for tables"
-        raise TableError(Fault("option-for-tables", ", ".join(paths[:3]), found))
+    options = {"--map": reading.mapping, "--sheet": reading.sheet, "--where": reading.where}
+    if useless := [name for name, value in options.items() if value]:
+        problem = f"is a log; {', '.join(useless)} is for tables"
+        raise TableError(Fault("option-for-tables", ", ".join(paths[:3]), problem))
 
 
 def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat) -> None:
@@ -436,8 +436,8 @@ def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat
         says_itself = format_ is SourceFormat.SKILL_RUNS or reading.arm_field is not None
         if says_itself and path in reading.arms:
             where = "its folders" if format_ is SourceFormat.SKILL_RUNS else f"--arm-field {reading.arm_field}"
-            found = f"the arm {reading.arms[path]!r} is given, and {where} says the arm of each response"
-            faults.append(Fault("arm-twice", path, found, advice=f"leave {reading.arms[path]}= out; name arms with --arms"))
+            problem = f"the arm {reading.arms[path]!r} is given, and {where} says the arm of each response"
+            faults.append(Fault("arm-twice", path, problem, advice=f"leave {reading.arms[path]}= out; name arms with --arms"))
         elif not says_itself and path not in reading.arms:
             advice = f"write test={path} or deploy={path}, or say with --arm-field where the log has it"
             faults.append(Fault("arm-missing", path, "nothing says which arm its responses belong to", advice=advice))
@@ -470,7 +470,7 @@ def name_arms(rows: Sequence[LogRow], imported: ImportedLog, names: Mapping[str,
 
 
 def check_two_arms(rows: Sequence[LogRow], imported: ImportedLog) -> None:
-    """Raise TableError where tables have one arm alone: nothing could be compared."""
+    """Raise TableError where tables have one arm only: nothing could be compared."""
     arms = {row.arm for row in rows}
     if len(arms) == 1:
         raise TableError(build_one_sided(", ".join(file.name for file in imported.files[:3]), len(rows), next(iter(arms))))
@@ -485,8 +485,8 @@ def build_one_sided(where: str, rows: int, arm: str) -> Fault:
 def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOptions) -> None:
     """Refuse a field of families that no response has: a slip would declare nothing without a word."""
     if reading.family_field is not None and rows and not any(row.family for row in rows):
-        found = f"no response has a single value at {reading.family_field}"
-        raise TableError(Fault("unknown-name", ", ".join(paths[:3]), found, advice="name a field of the samples with --family-field"))
+        problem = f"no response has a single value at {reading.family_field}"
+        raise TableError(Fault("unknown-name", ", ".join(paths[:3]), problem, advice="name a field of the samples with --family-field"))
 
 
 def _check_across(format_: SourceFormat, rows: Sequence[LogRow], reading: LogOptions) -> None:
@@ -511,9 +511,9 @@ def _check_scorers(rows: Sequence[LogRow]) -> None:
             files.setdefault(scorer, row.file or "")
     if len(files) > 1:
         there = "; ".join(f"{scorer} in {file}" for scorer, file in files.items())
-        found = f"expected one scorer, found {len(files)}: {there}"
+        problem = f"expected one scorer, found {len(files)}: {there}"
         advice = "choose one with --scorer; of the harness also the filter, with --key"
-        raise TableError(Fault("choice-needed", ", ".join(list(files.values())[:3]), found, advice=advice))
+        raise TableError(Fault("choice-needed", ", ".join(list(files.values())[:3]), problem, advice=advice))
 
 
 def _check_contexts(rows: Sequence[LogRow]) -> None:
@@ -525,7 +525,7 @@ def _check_contexts(rows: Sequence[LogRow]) -> None:
     for (arm, _, context), names in sorted(files.items(), key=lambda item: str(item[0])):
         # Merged, two contexts of one name would count as one, and the differences between them would look like noise.
         if len(names) > 1:
-            found = f"both are called {context!r}, which would be one context of arm {arm!r}"
-            faults.append(Fault("context-ambiguous", ", ".join(sorted(names)), found))
+            problem = f"both are called {context!r}, which would be one context of arm {arm!r}"
+            faults.append(Fault("context-ambiguous", ", ".join(sorted(names)), problem))
     if faults:
         raise TableError(faults)

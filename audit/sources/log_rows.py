@@ -94,7 +94,7 @@ class LogOptions:
 
     def find_arm(self, path: Path) -> str | None:
         """Return the arm that was given for the file at *path*, however the path was written."""
-        return next((arm for given, arm in self.arms.items() if Path(given) == path), None)
+        return next((arm for name, arm in self.arms.items() if Path(name) == path), None)
 
 
 Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]]
@@ -119,7 +119,7 @@ class FileCounts:
     examples: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
 
     def add(self, place: str, reason: str | None, *, is_row: bool = True) -> None:
-        """Count the response at *place*: scored without a *reason*, else left out for it."""
+        """Count the response at *place*: scored without a *reason*, else excluded for it."""
         if reason is None:
             self.scored += 1
             return
@@ -135,7 +135,7 @@ class FileCounts:
         return self.scored + sum(self.counts.values())
 
     def list_excluded(self) -> tuple[ExcludedResponses, ...]:
-        """Return what was left out, the most frequent reason first."""
+        """Return what was excluded, the most frequent reason first."""
         return tuple(
             ExcludedResponses(reason=key[0], count=count, is_row=key[1], examples=tuple(self.examples[key]))
             for key, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
@@ -157,18 +157,20 @@ def merge_accounts(parts: Sequence[ImportedLog]) -> ImportedLog:
 def _merge_provenance(parts: Sequence[ImportedLog]) -> Provenance:
     """A statement that all parts share once; otherwise each with the files that make it."""
     merged: dict[str, str | int] = {}
-    for name in (one.name for one in fields(Provenance) if one.name not in _OF_RESPONSES):
-        said: dict[str | int, list[str]] = {}
+    for name in (attribute.name for attribute in fields(Provenance) if attribute.name not in _OF_RESPONSES):
+        files_by_value: dict[str | int, list[str]] = {}
         for part in parts:
             value = getattr(part.provenance, name)
             if value is not None:
-                said.setdefault(value, []).extend(Path(file.name).name for file in part.files)
+                files_by_value.setdefault(value, []).extend(Path(file.name).name for file in part.files)
         files = sum(len(part.files) for part in parts)
-        if len(said) == 1 and len(next(iter(said.values()))) == files:
-            merged[name] = next(iter(said))
-        elif said and not any(isinstance(value, int) for value in said):
+        if len(files_by_value) == 1 and len(next(iter(files_by_value.values()))) == files:
+            merged[name] = next(iter(files_by_value))
+        elif files_by_value and not any(isinstance(value, int) for value in files_by_value):
             # A file name may contain a date, which would be read as a date of access.
-            merged[name] = "; ".join(f"{value} ({_name(texts)})" if name != "accessed" else str(value) for value, texts in said.items())
+            merged[name] = "; ".join(
+                f"{value} ({_name(texts)})" if name != "accessed" else str(value) for value, texts in files_by_value.items()
+            )
     returned = {name for part in parts for name in part.provenance.models_returned}
     unnamed = sum(map(_count_unnamed, parts))
     return Provenance(models_returned=tuple(sorted(returned)), unnamed_responses=unnamed, **merged)  # type: ignore[arg-type]
@@ -185,8 +187,8 @@ def _name(files: Sequence[str]) -> str:
     return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
-def summarise_accounts(imported: ImportedLog) -> str:
-    """Return one line for each file: what was declared, found and scored, what was left out, and what else must be known of it."""
+def describe_accounts(imported: ImportedLog) -> str:
+    """Return one line for each file: what was declared, found and scored, what was excluded, and what else must be known of it."""
     return "\n".join(map(_summarise, imported.files))
 
 
@@ -258,10 +260,10 @@ def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
 
     Args:
         path: the file.
-        without: keys whose values are dropped as each line is read: prompts and answers are what makes a log large.
+        without: keys that are dropped as each line is read: prompts and answers are what makes a log large.
 
     Raises:
-        TableError: the file cannot be read or has no lines, or lines are no JSON objects, each of them told.
+        TableError: the file cannot be read or has no lines, or lines are no JSON objects, each of them reported.
     """
     faults = FaultList()
     digest = hashlib.sha256()
@@ -300,7 +302,7 @@ def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Coll
 
 
 def read_companion(path: Path) -> Mapping[str, Any] | None:
-    """Return the object that a results file beside a log holds; None when there is no such file.
+    """Return the object that a results file next to a log holds; None when there is no such file.
 
     Raises:
         TableError: the file is there and holds no object.
@@ -312,9 +314,9 @@ def read_companion(path: Path) -> Mapping[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        found = f"its results file cannot be read: {error}"
+        problem = f"its results file cannot be read: {error}"
         advice = "restore it, or take it away; the import then says that nothing states the counts"
-        raise TableError(Fault("not-json", str(path), found, advice=advice)) from error
+        raise TableError(Fault("not-json", str(path), problem, advice=advice)) from error
     if not isinstance(fields, dict):
         raise TableError(Fault("not-json", str(path), f"expected an object, found {type(fields).__name__}"))
     return fields
@@ -326,7 +328,7 @@ def find_unread(heavy: Collection[str], *names: str | None) -> frozenset[str]:
 
 
 def find_value(value: Any, name: str) -> Any:
-    """Return what stands at the dotted *name* below *value*, or None where nothing does."""
+    """Return what is at the dotted *name* below *value*, or None where nothing does."""
     if isinstance(value, Mapping) and name in value:
         return value[name]
     first, dot, rest = name.partition(".")
@@ -349,7 +351,7 @@ _LONGEST_VALUE = 40
 
 
 def choose_score(text: str | None, texts: Collection[str], *, where: str, option: str, what: str) -> str:
-    """Return the one of *there* that *asked* names, or the only one where nothing is asked.
+    """Return the one of *texts* that *text* names, or the only one where nothing is asked.
 
     Args:
         asked: what the user wrote behind *option*; None for nothing.
@@ -363,21 +365,21 @@ def choose_score(text: str | None, texts: Collection[str], *, where: str, option
     """
     known = ", ".join(sorted(texts)) or "none"
     if text is not None and text not in texts:
-        found = f"there is no {what} {text!r}; there are: {known}"
-        raise TableError(Fault("unknown-name", where, found, advice=suggest(text, texts) or f"choose one with {option}"))
+        problem = f"there is no {what} {text!r}; there are: {known}"
+        raise TableError(Fault("unknown-name", where, problem, advice=suggest(text, texts) or f"choose one with {option}"))
     if text is None and len(texts) != 1:
-        found = f"expected one {what}, found {len(texts)}: {known}"
-        raise TableError(Fault("choice-needed", where, found, advice=f"choose one with {option}"))
+        problem = f"expected one {what}, found {len(texts)}: {known}"
+        raise TableError(Fault("choice-needed", where, problem, advice=f"choose one with {option}"))
     return text if text is not None else next(iter(texts))
 
 
 def read_score(value: object, values: Mapping[str, float], *, where: str) -> tuple[float | None, str | None]:
-    """Return the number that a score stands for, or None and why there is none.
+    """Return the number that a score means, or None and why there is none.
 
     What has no number has a reason; what has one that was not stated is refused, for leaving it out could be a choice of responses.
 
     Args:
-        value: as it stands in the log: a number, a truth value, a text, null or anything else.
+        value: as it is in the log: a number, a truth value, a text, null or anything else.
         values: what a text is as a number.
         where: the place, for a message.
 
@@ -440,9 +442,9 @@ def check_documents(rows: Sequence[LogRow]) -> None:
     faults = []
     for tasks in _list_differing(rows, _DOCUMENT):
         digests = " and ".join(f"{str(row.extras[_DOCUMENT])[:12]}…" for row in (tasks.row, tasks.first))
-        found = f"task {tasks.row.task_id} is another document here than in {tasks.first.file}: doc_hash {digests}"
+        problem = f"task {tasks.row.task_id} is another document here than in {tasks.first.file}: doc_hash {digests}"
         advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
-        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", problem, advice=advice))
     if faults:
         raise TableError(faults)
 
@@ -451,15 +453,15 @@ def check_targets(rows: Sequence[LogRow]) -> None:
     """Raise TableError where tasks of one identifier have another target in another log: Inspect numbers samples from 1 in any data set."""
     faults = []
     for tasks in _list_differing(rows, TARGET):
-        found = f"task {tasks.row.task_id} has another target here than in {tasks.first.file}; so have {tasks.tasks} tasks in all"
+        problem = f"task {tasks.row.task_id} has another target here than in {tasks.first.file}; so have {tasks.tasks} tasks in all"
         advice = "evaluate both arms on the same data; if these are the same tasks nevertheless, say so with --task-field sample.id"
-        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", problem, advice=advice))
     if faults:
         raise TableError(faults)
 
 
 def warn_of_pairing(imported: ImportedLog, rows: Sequence[LogRow]) -> ImportedLog:
-    """Return *imported* with what makes its arms doubtful: a file called as another arm, tasks whose targets differ."""
+    """Return *imported* with what makes its arms doubtful: a file called as another arm, tasks with targets that differ."""
     differing = {tasks.row.file: tasks for tasks in _list_differing(rows, TARGET)}
     arms = {file.arm for file in imported.files if file.arm}
     return replace(imported, files=tuple(_warn(file, arms, differing.get(file.name)) for file in imported.files))

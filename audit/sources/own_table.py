@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -51,6 +51,8 @@ ROLES = {
 }
 """By role, as `--map` calls it, Caveat's own name of the column."""
 
+WIDE = "score."
+"""How the role of a column begins that has the scores of one arm, as in `score.test`."""
 REQUIRED = ("task", "arm", "score")
 _KEYS = ("task", "arm", "context", "spec", "cue", "judge", "judge_repeat")
 """What tells responses apart, but for their sample."""
@@ -84,7 +86,7 @@ def find_own_names(columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_own_table(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
-    """Return the rows of one table whose columns *reading* maps; as every reader of logs.
+    """Return the rows of one table with the columns that *reading* maps; as every reader of logs.
 
     Raises:
         TableError: with every fault; many faults of one cause are one, with a count and the first places.
@@ -92,10 +94,11 @@ def read_own_table(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Log
     (path,) = paths
     sheet = read_sheet(path, sheet=reading.sheet)
     arm = reading.find_arm(path)
+    sheet, mapping = melt_sheet(sheet, complete_mapping(sheet, reading.mapping, has_arm=arm is not None))
     return build_rows(
         sheet,
         TableReading(
-            mapping=complete_mapping(sheet, reading.mapping, has_arm=arm is not None),
+            mapping=mapping,
             arm=arm,
             arms=reading.arm_names,
             values=reading.values,
@@ -117,34 +120,74 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
         TableError: a role or column that does not exist, one that occurs twice, a role that has no column.
     """
     own = find_own_names(sheet.columns)
-    roles = {**own, **(mapping or {})}
+    wide = {role for role in mapping or () if role.startswith(WIDE)}
+    # A wide table may also have a column called `score`, such as that of the difference.
+    roles = {**{role: name for role, name in own.items() if not wide or role not in ("arm", "score")}, **(mapping or {})}
     faults = [
         Fault("unknown-name", f"{sheet.name}, role {role}", f"there is no role {role!r}; the roles are {', '.join(ROLES)}", advice=near)
         for role in roles
-        if role not in ROLES
+        if role not in ROLES and role not in wide
         for near in [suggest(role, ROLES) or "use one of these roles"]
     ]
+    faults += _check_wide(sheet, roles, has_arm=has_arm) if wide else []
     selection = ColumnSelection(also=tuple(roles.values()))
     faults += find_unknown(selection, sheet.columns, where=sheet.name)
     faults += find_twice(sheet, roles.values())
     faults += find_uncomputed(sheet, roles.values())
     if has_arm and "arm" in roles:
-        found = f"the arm is given before the path, and the column {roles['arm']} says the arm of each row"
-        faults.append(Fault("arm-twice", sheet.name, found, advice="leave the arm before the path out"))
-    missing = [role for role in REQUIRED if role not in roles and not (has_arm and role == "arm")]
+        problem = f"the arm is given before the path, and the column {roles['arm']} says the arm of each row"
+        faults.append(Fault("arm-twice", sheet.name, problem, advice="leave the arm before the path out"))
+    known = {*roles, *(("arm", "score") if wide else ("arm",) if has_arm else ())}
+    missing = [role for role in REQUIRED if role not in known]
     if missing and not faults:
         from audit.sources.column_guess import advise_mapping  # noqa: PLC0415 - it imports this module
 
         there = ", ".join(sheet.columns[:12]) + (" …" if len(sheet.columns) > 12 else "")
-        found = f"no column is named as {' or '.join(missing)}; the columns are: {there}"
-        faults.append(Fault("mapping-needed", sheet.name, found, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
+        problem = f"no column is named as {' or '.join(missing)}; the columns are: {there}"
+        faults.append(Fault("mapping-needed", sheet.name, problem, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
     if faults:
         raise TableError(faults)
-    return {role: roles[role] for role in ROLES if role in roles}
+    return {role: roles[role] for role in (*ROLES, *sorted(wide, reverse=True)) if role in roles}
+
+
+def _check_wide(sheet: Sheet, roles: Mapping[str, str], *, has_arm: bool) -> list[Fault]:
+    """Return what is wrong with columns of scores for each arm: something else says arm or score, or they are not two columns."""
+    wide = {role: column for role, column in roles.items() if role.startswith(WIDE)}
+    said = ", ".join(f"{role}={column}" for role, column in wide.items())
+    faults = []
+    if has_arm or "arm" in roles or "score" in roles:
+        other = roles.get("arm") or roles.get("score") or "the arm before the path"
+        problem = f"{said} give each arm a column of scores, and {other} says arm or score once more"
+        faults.append(Fault("arm-twice", sheet.name, problem, advice="leave one of the two out"))
+    if len(wide) < 2 or len(set(wide.values())) < len(wide):
+        problem = f"a table with a column of scores for each arm needs a column of its own for two arms or more, found {said}"
+        faults.append(Fault("bad-option", sheet.name, problem, advice="write --map task=ID,score.test=COLUMN,score.deploy=COLUMN"))
+    return faults
+
+
+def melt_sheet(sheet: Sheet, roles: Mapping[str, str]) -> tuple[Sheet, dict[str, str]]:
+    """Return *sheet* with a row for each arm, and the roles of its columns, where *roles* give each arm a column of scores.
+
+    Any other sheet is returned as it is. A row keeps its number in the file; of a spreadsheet, cells have no names any more.
+    """
+    wide = {role.removeprefix(WIDE): column for role, column in roles.items() if role.startswith(WIDE)}
+    if not wide:
+        return sheet, dict(roles)
+    kept = [place for place, name in enumerate(sheet.columns) if name not in wide.values()]
+    score, arm = " | ".join(wide.values()), "name of the column"
+    long = replace(
+        sheet,
+        columns=(*(sheet.columns[place] for place in kept), arm, score),
+        rows=[(*(row[place] for place in kept), name, row[sheet.find(column)]) for row in sheet.rows for name, column in wide.items()],
+        numbers=[number for number in sheet.numbers for _ in wide],
+        first_column=None,
+        uncomputed={},
+    )
+    return long, {**{role: column for role, column in roles.items() if not role.startswith(WIDE)}, "arm": arm, "score": score}
 
 
 def find_twice(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
-    """Return a fault for each of *columns* whose name occurs more than once."""
+    """Return a fault for each of *columns* with a name that occurs more than once."""
     counts = Counter(sheet.columns)
     return [
         Fault("duplicate-column", f"{sheet.name}, column {name}", f"the column occurs {counts[name]} times", advice="rename one of them")
@@ -236,8 +279,8 @@ def _check_texts(sheet: Sheet, chosen: Sequence[int], texts: Mapping[str, Sequen
     for role in ("task", "arm", "context", "sample"):
         empty = [row for row, text in zip(chosen, texts.get(role, ()), strict=False) if text is None]
         if empty:
-            found = f"{len(empty):,} of {len(chosen):,} rows have no {role}"
-            faults.append(Fault("id-empty", sheet.locate(empty, reading.mapping[role]), found))
+            problem = f"{len(empty):,} of {len(chosen):,} rows have no {role}"
+            faults.append(Fault("id-empty", sheet.locate(empty, reading.mapping[role]), problem))
     return faults
 
 
@@ -306,9 +349,9 @@ def read_cell(cell: Cell, values: Mapping[str, float] = MappingProxyType({}), *,
     """Return what kind of score a cell holds, and the score; numbers of *values* replace the usual words as a whole."""
     text = str(as_text(cell)).strip()
     plain = text.casefold()
-    said = values.get(text, {key.casefold(): number for key, number in values.items()}.get(plain)) if values else None
-    if said is not None:
-        return "said", said
+    meaning = values.get(text, {key.casefold(): number for key, number in values.items()}.get(plain)) if values else None
+    if meaning is not None:
+        return "said", meaning
     if isinstance(cell, bool) or plain in _WORDS:
         # Half of a pair of words, turned round (`fail=1`), must not meet the other half's usual number.
         return ("unknown", None) if values else ("words", _WORDS[plain])
@@ -337,21 +380,21 @@ def _find_score_faults(
     if unknown := by_kind.get("unknown"):
         words = Counter(str(as_text(cells[place][2]))[:40] for place in unknown)
         listed = ", ".join(f"{word!r} ({count:,})" for word, count in words.most_common(5)) + (" …" if len(words) > 5 else "")
-        found = f"{len(unknown):,} of {len(cells):,} scores are words without a number: {listed}"
+        problem = f"{len(unknown):,} of {len(cells):,} scores are words without a number: {listed}"
         advice = f"say what each is, such as --score-values {next(iter(words))}=1; an empty cell excludes a response"
-        faults.append(Fault("score-not-number", sheet.locate([cells[place][1] for place in unknown], column), found, advice=advice))
+        faults.append(Fault("score-not-number", sheet.locate([cells[place][1] for place in unknown], column), problem, advice=advice))
     kinds = {kind: by_kind[kind] for kind in _KINDS if kind in by_kind}
     # Whole numbers are written alike with a point and with a comma.
     if len(kinds) > 1 and set(kinds) not in _ALIKE:
         # The rarest kind is probably the slip, so its places are named.
         rarest = min(kinds, key=lambda kind: len(kinds[kind]))
         parts = " and ".join(f"{kind} ({len(rows):,}, such as {as_text(cells[rows[0]][2])})" for kind, rows in kinds.items())
-        found = f"the scores are of several kinds: {parts}"
+        problem = f"the scores are of several kinds: {parts}"
         advice = "write all scores in one way; for words give their numbers, such as --score-values TRUE=1,FALSE=0"
-        faults.append(Fault("scores-mixed", sheet.locate([cells[place][1] for place in kinds[rarest]], column), found, advice=advice))
+        faults.append(Fault("scores-mixed", sheet.locate([cells[place][1] for place in kinds[rarest]], column), problem, advice=advice))
     if both := by_kind.get("both"):
-        found = f"{len(both):,} rows have a score and a reason why there is none"
-        faults.append(Fault("score-and-reason", sheet.locate([cells[place][1] for place in both], column), found))
+        problem = f"{len(both):,} rows have a score and a reason why there is none"
+        faults.append(Fault("score-and-reason", sheet.locate([cells[place][1] for place in both], column), problem))
     if not kinds and not by_kind.get("said") and not faults:
         faults.append(Fault("no-scores", f"{sheet.name}, column {column}", f"none of the {len(cells):,} rows has a score"))
     return faults
@@ -381,9 +424,9 @@ def _number_samples(
         warnings = [] if apart is None else [f"rows of one task and context differ in {apart}; they are counted as repeats of one response"]
         return [str(number) for number in numbers], warnings, max(numbers)
     if repeated:
-        found = f"{len(repeated):,} rows have the task, arm, context and sample of an earlier row"
+        problem = f"{len(repeated):,} rows have the task, arm, context and sample of an earlier row"
         advice = f"rows differ in {apart}: keep one value with --where" if apart else "give each response its own sample, or remove one"
-        raise TableError(Fault("duplicate-row", sheet.locate([chosen[place] for place in repeated]), found, advice=advice))
+        raise TableError(Fault("duplicate-row", sheet.locate([chosen[place] for place in repeated]), problem, advice=advice))
     return [str(text) for text in texts["sample"]], [], 0
 
 
@@ -406,9 +449,9 @@ def _describe_models(
         return Provenance(unnamed_responses=sum(score is not None for score, _ in scores))
     names = sorted({name for name in models if name is not None})
     if len(names) > 1:
-        found = f"expected one model, found {len(names)}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
+        problem = f"expected one model, found {len(names)}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
         advice = f"choose one with --where '{reading.mapping['model']}={names[0]}'"
-        faults.append(Fault("choice-needed", f"{sheet.name}, column {reading.mapping['model']}", found, advice=advice))
+        faults.append(Fault("choice-needed", f"{sheet.name}, column {reading.mapping['model']}", problem, advice=advice))
     unnamed = sum(score is not None and name is None for name, (score, _) in zip(models, scores, strict=True))
     return Provenance(model_returned="; ".join(names) or None, models_returned=tuple(names), unnamed_responses=unnamed)
 
@@ -428,8 +471,8 @@ def _find_start(
             continue
     strange = [row for row, text in zip(chosen, texts, strict=True) if text is not None and text not in moments]
     if strange:
-        found = f"{len(strange):,} of {len(chosen):,} rows have no ISO 8601 time there"
-        faults.append(Fault("bad-date", sheet.locate(strange, reading.mapping["started_at"]), found))
+        problem = f"{len(strange):,} of {len(chosen):,} rows have no ISO 8601 time there"
+        faults.append(Fault("bad-date", sheet.locate(strange, reading.mapping["started_at"]), problem))
     return None if strange or None in texts or not moments else min(moments.values()).isoformat()
 
 
@@ -465,8 +508,8 @@ def read_frame(frame: Any) -> Sheet:
     elif hasattr(frame, "__arrow_c_stream__"):
         columns, values = read_stream_columns(frame)
     else:
-        found = f"expected a pandas DataFrame or an object with __arrow_c_stream__, found {type(frame).__name__}"
-        raise TableError(Fault("unknown-format", "frame", found, advice="give a frame of pandas, Polars, Arrow or DuckDB"))
+        problem = f"expected a pandas DataFrame or an object with __arrow_c_stream__, found {type(frame).__name__}"
+        raise TableError(Fault("unknown-format", "frame", problem, advice="give a frame of pandas, Polars, Arrow or DuckDB"))
     if not values or not values[0]:
         raise TableError(Fault("table-empty", "frame", "the frame has no rows"))
     content = orjson.dumps([columns, [[as_cell(value) for value in column] for column in values]], option=orjson.OPT_NON_STR_KEYS)
@@ -478,8 +521,8 @@ def _read_pandas(frame: Any) -> tuple[tuple[str, ...], list[list[Any]]]:
     if not frame.index.is_unique:
         # Repeated labels come from frames that were put together, and then from rows that may be there twice.
         count = int(frame.index.duplicated().sum())
-        found = f"{count:,} labels of the index occur more than once"
-        faults.append(Fault("frame-index", "frame", found, advice="check that no row is there twice, then frame.reset_index(drop=True)"))
+        problem = f"{count:,} labels of the index occur more than once"
+        faults.append(Fault("frame-index", "frame", problem, advice="check that no row is there twice, then frame.reset_index(drop=True)"))
     twice = [name for name, count in Counter(map(str, frame.columns)).items() if count > 1]
     faults += [
         Fault("duplicate-column", f"frame, column {name}", "the column occurs more than once", advice="rename one of them")
@@ -515,7 +558,7 @@ def table_from_frame(
     """
     sheet = read_frame(frame)
     names = {value: arm for arm, value in (arms or {}).items()}
-    roles = complete_mapping(sheet, mapping, has_arm=False)
+    sheet, roles = melt_sheet(sheet, complete_mapping(sheet, mapping, has_arm=False))
     rows, imported = build_rows(sheet, TableReading(mapping=roles, arms=names, values=dict(score_values or {}), where={}))
     named = name_arms(rows, imported, names)
     check_two_arms(named, imported)

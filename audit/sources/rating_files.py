@@ -34,7 +34,7 @@ class _FileRow:
 def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[RatingSample]:
     """Return the samples of both sides in CSV or JSONL files: columns `arm` and `text`, optional `task_id` and `context_id`.
 
-    Rows of other arms are left out.
+    Rows of other arms are excluded.
 
     Raises:
         TableError: with every fault: a file that cannot be read, a column or text that is missing, a side without samples.
@@ -89,7 +89,7 @@ def read_answers(paths: Sequence[Path]) -> list[tuple[str, AnswerSheet]]:
             rater, key = row.fields["rater"].strip(), row.fields["key"].strip()
             if answer is not None:
                 grouped.setdefault((rater, key), []).append(answer)
-        sheets += [(str(path), AnswerSheet(rater=rater, key=key, answers=tuple(each))) for (rater, key), each in grouped.items()]
+        sheets += [(str(path), AnswerSheet(rater=rater, key=key, answers=tuple(answers))) for (rater, key), answers in grouped.items()]
     if faults.faults:
         raise TableError(faults.all(where=", ".join(str(path) for path in paths[:3])))
     return sheets
@@ -117,12 +117,12 @@ def _read_answer(row: _FileRow, faults: FaultList) -> RaterAnswer | None:
             faults.add(Fault("id-empty", f"{row.where}, column {name}", "the field is empty"))
     word = fields["answer"].casefold()
     if word not in _UNDECIDED and word not in _WORDS:
-        found = f"expected test, deploy, or nothing (or ?) for undecided, found {fields['answer'][:40]!r}"
-        faults.add(Fault("answer-not-understood", f"{row.where}, column answer", found))
+        problem = f"expected test, deploy, or nothing (or ?) for undecided, found {fields['answer'][:40]!r}"
+        faults.add(Fault("answer-not-understood", f"{row.where}, column answer", problem))
     confidence = fields.get("confidence", "")
     if confidence and confidence not in ("1", "2", "3", "4", "5"):
-        found = f"expected a whole number from 1 (a guess) to 5 (certain), or nothing, found {confidence[:40]!r}"
-        faults.add(Fault("answer-not-understood", f"{row.where}, column confidence", found))
+        problem = f"expected a whole number from 1 (a guess) to 5 (certain), or nothing, found {confidence[:40]!r}"
+        faults.add(Fault("answer-not-understood", f"{row.where}, column confidence", problem))
     if len(faults.faults) + faults.more > before:
         return None
     cues = tuple(dict.fromkeys(" ".join(cue.split()).casefold() for cue in fields.get("cue", "").split(";") if cue.strip()))
@@ -136,10 +136,10 @@ def read_fields(path: Path, *, required: Sequence[str], known: Sequence[str]) ->
         TableError: with every fault.
     """
     faults = FaultList()
-    found = [(row.where, row.fields) for row in _read_all([path], required=required, known=(*required, *known), faults=faults)]
+    records = [(row.where, row.fields) for row in _read_all([path], required=required, known=(*required, *known), faults=faults)]
     if faults.faults:
         raise TableError(faults.all(where=str(path)))
-    return found
+    return records
 
 
 def _read_all(paths: Sequence[Path], *, required: Sequence[str], known: Sequence[str], faults: FaultList) -> Iterator[_FileRow]:
@@ -175,8 +175,8 @@ def _check_columns(names: Sequence[str], required: Sequence[str], texts: Sequenc
         advice = f"did you mean {close[0]!r}? rename it to {name}" if close else None
         if name in required:
             there = ", ".join(filter(None, names[:12])) or "none"
-            found = f"the column is missing; the columns are: {there}"
-            yield Fault("column-missing", f"{where}, column {name}", found, advice=advice or f"add the column {name}")
+            problem = f"the column is missing; the columns are: {there}"
+            yield Fault("column-missing", f"{where}, column {name}", problem, advice=advice or f"add the column {name}")
         elif close:
             yield Fault("column-typo", f"{where}, column {close[0]}", "the column would not be read", advice=advice)
 

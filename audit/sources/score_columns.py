@@ -48,17 +48,17 @@ def find_unknown(selection: ColumnSelection, names: Sequence[str], *, where: str
     wanted = selection.names if selection.score == "score" else (selection.score, *selection.names)
     for name in dict.fromkeys(wanted):
         if find_named(name, names) is None:
-            found = f"the column is missing; the columns are: {_list(names) or 'none'}"
-            yield Fault("column-missing", f"{where}, column {name}", found, advice=suggest(name, names))
+            problem = f"the column is missing; the columns are: {_list(names) or 'none'}"
+            yield Fault("column-missing", f"{where}, column {name}", problem, advice=suggest(name, names))
 
 
 def find_unmatched(selection: ColumnSelection, seen: Mapping[str, Collection[str]], *, where: str) -> Iterator[Fault]:
-    """Yield a fault for each value of *selection* that no row has; *seen* holds the values of each column, rows left out included."""
+    """Yield a fault for each value of *selection* that no row has; *seen* holds the values of each column, rows excluded included."""
     for name, values in selection.where.items():
         for value in values:
             if value not in seen[name]:
-                found = f"no row has {value!r} there; the values are: {_list(sorted(seen[name]))}"
-                yield Fault("unknown-name", f"{where}, column {name}", found, advice=suggest(value, seen[name]))
+                problem = f"no row has {value!r} there; the values are: {_list(sorted(seen[name]))}"
+                yield Fault("unknown-name", f"{where}, column {name}", problem, advice=suggest(value, seen[name]))
 
 
 def suggest(text: str, texts: Iterable[str]) -> str | None:
@@ -92,7 +92,7 @@ class RawColumn:
     """In no order that matters; each once."""
 
     def find(self, values: Collection[str]) -> npt.NDArray[np.bool_]:
-        """Return, for each row, whether it has one of *values*; an empty text stands for nothing."""
+        """Return, for each row, whether it has one of *values*; an empty text means nothing."""
         wanted = np.array([*(label in values for label in self.labels), "" in values], dtype=bool)
         # The last entry answers code −1, which means an empty field.
         return wanted[self.codes]
@@ -266,7 +266,7 @@ _MEANT = {
 def find_columns(names: Sequence[str], selection: ColumnSelection, *, where: str) -> tuple[dict[str, str], list[Fault]]:
     """Return, by our name, the name each column of ours has in the file; and every fault of the header.
 
-    Columns we do not know are left out, unless they look like one of ours that is absent. The column of scores is the one that
+    Columns we do not know are excluded, unless they look like one of ours that is absent. The column of scores is the one that
     *selection* names.
     """
     faults = [
@@ -275,24 +275,24 @@ def find_columns(names: Sequence[str], selection: ColumnSelection, *, where: str
         if count > 1 and (name in COLUMNS or name in SYNONYMS or name in selection.names or name == selection.score)
     ]
     faults.extend(find_unknown(selection, names, where=where))
-    found = {name: name for name in COLUMNS if name in names} | {"score": selection.score}
+    columns = {name: name for name in COLUMNS if name in names} | {"score": selection.score}
     if selection.score not in names:
-        del found["score"]
+        del columns["score"]
     for synonym, name in SYNONYMS.items():
-        if synonym in names and name in found:
+        if synonym in names and name in columns:
             both = f"both {name} and {synonym} are there; they are two words for one column"
             faults.append(Fault("duplicate-column", f"{where}, columns {name} and {synonym}", both))
         elif synonym in names:
-            found[name] = synonym
-    return found, [*faults, *_find_absent(names, found, selection, where=where)]
+            columns[name] = synonym
+    return columns, [*faults, *_find_absent(names, columns, selection, where=where)]
 
 
-def _find_absent(names: Sequence[str], found: dict[str, str], selection: ColumnSelection, *, where: str) -> Iterable[Fault]:
-    asked = {find_named(name, names) for name in selection.names}
-    spare = [name for name in list_unknown(names, found) if name not in asked]
+def _find_absent(names: Sequence[str], columns: dict[str, str], selection: ColumnSelection, *, where: str) -> Iterable[Fault]:
+    selection_names = {find_named(name, names) for name in selection.names}
+    spare = [name for name in list_unknown(names, columns) if name not in selection_names]
     for name in COLUMNS:
         # A column of scores with its own name was checked above.
-        if name in found or (name == "score" and selection.score != "score"):
+        if name in columns or (name == "score" and selection.score != "score"):
             continue
         meant = _find_meant(name, spare)
         if name not in OPTIONAL:
@@ -307,9 +307,9 @@ def _find_absent(names: Sequence[str], found: dict[str, str], selection: ColumnS
             yield Fault("column-typo", f"{where}, column {meant}", unread, advice=f"did you mean {name}? rename it")
 
 
-def list_unknown(names: Sequence[str], found: Mapping[str, str]) -> tuple[str, ...]:
+def list_unknown(names: Sequence[str], columns: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns that are none of ours, in the order of the file."""
-    return tuple(name for name in dict.fromkeys(names) if name not in found.values() and name not in SYNONYMS and name != "score")
+    return tuple(name for name in dict.fromkeys(names) if name not in columns.values() and name not in SYNONYMS and name != "score")
 
 
 def _find_meant(name: str, spare: Sequence[str]) -> str | None:
@@ -364,9 +364,9 @@ def read_stops(
     # A stated flag wins over the stop reason.
     cut = np.where(truncated == _UNKNOWN, by_reason[0], truncated)
     if (settled != _UNKNOWN).any() and (cut == _UNKNOWN).all():
-        found = "the column is there, and nothing says which responses were truncated"
+        problem = "the column is there, and nothing says which responses were truncated"
         where = f"{', '.join(table.name for table in tables[:3])}, column settled"
-        faults.add(Fault("settled-without-truncated", where, found))
+        faults.add(Fault("settled-without-truncated", where, problem))
     labels = (NO, SETTLED, YES)
     three = np.where(cut == 1, np.where(settled == 1, 1, 2), cut)
     declined = np.where(refused == _UNKNOWN, by_reason[1], refused)
@@ -398,9 +398,9 @@ def _check_words(tables: Sequence[RawTable], name: str, faults: FaultList) -> No
         rows = list(_find_strange(table, name))
         column = table.columns.get(name)
         for row in rows[:LISTED]:
-            found = f"expected yes or no, found {column.labels[column.codes[row]][:40]!r}" if column else ""
+            problem = f"expected yes or no, found {column.labels[column.codes[row]][:40]!r}" if column else ""
             where = table.locate(row, name)
-            faults.add(Fault("bad-flag", where, found, advice="write yes or no, or leave it empty"))
+            faults.add(Fault("bad-flag", where, problem, advice="write yes or no, or leave it empty"))
         faults.count(max(0, len(rows) - LISTED))
 
 
@@ -464,7 +464,7 @@ def number_keys(columns: Sequence[TextColumn]) -> Keys:
 
 
 def find_telling(tables: Sequence[RawTable], key: Keys, rows: npt.NDArray[np.intp], read: Read) -> Telling:
-    """Return the fewest columns, with their values, that together tell rows of one key apart; none if none do.
+    """Return the fewest columns, with their values, that together distinguish rows of one key; none if none do.
 
     Columns are added one by one, each time the one that leaves most keys apart (of equals, the one with fewer values).
     """

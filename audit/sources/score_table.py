@@ -65,11 +65,11 @@ def read_table(
     and never neither. NaN with a reason counts as no score.
 
     Args:
-        paths: CSV, JSONL or Parquet files, told by their names.
+        paths: CSV, JSONL or Parquet files, recognised by their names.
         low: lowest possible score.
         high: highest possible score, above *low*.
         score: name of the column of scores.
-        where: by column of the files, also one that is none of ours: the values whose rows are kept. The others are not even checked.
+        where: by column of the files, also one that is none of ours: the values of the rows to keep. The others are not even checked.
 
     Raises:
         TableError: with every fault, 20 in full and the number of the others.
@@ -78,7 +78,7 @@ def read_table(
 
 
 def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: float, high: float) -> tuple[ScoreTable, dict[str, TextColumn]]:
-    """Return the table as `read_table` does, and the columns that *selection* asks for beside ours, by name, row for row.
+    """Return the table as `read_table` does, and the columns that *selection* asks for next to ours, by name, row for row.
 
     Raises:
         TableError: as `read_table`.
@@ -125,7 +125,7 @@ def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Re
         tables: at least one; a log is a table too once it was read.
         low: lowest possible score.
         high: highest possible score, above *low*.
-        read: reads the tables again with further columns, to tell which of them tells repeated rows apart; None if they cannot be told
+        read: reads the tables again with further columns, to find which of them distinguishes repeated rows; None if they cannot be read
         apart.
 
     Raises:
@@ -184,8 +184,8 @@ def read_raw(paths: Sequence[Path], selection: ColumnSelection) -> list[RawTable
     # A value must occur in any of the files, not in each: one file may hold one arm.
     faults.extend(find_unmatched(selection, seen, where=names))
     if not faults and not any(len(table.score) for table in tables):
-        found = f"each of the values occurs, but none of the {sum(table.rows_read for table in tables)} rows has all of them"
-        faults.append(Fault("nothing-selected", names, found))
+        problem = f"each of the values occurs, but none of the {sum(table.rows_read for table in tables)} rows has all of them"
+        faults.append(Fault("nothing-selected", names, problem))
     if faults:
         raise TableError(faults)
     return tables
@@ -195,8 +195,8 @@ def _read_one(path: Path, selection: ColumnSelection) -> RawTable:
     name = str(path)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        found = f"expected a name that ends in .csv, .jsonl or .parquet, found {path.suffix or 'no ending'}"
-        raise TableError(Fault("unknown-format", name, found, advice="rename or convert the file"))
+        problem = f"expected a name that ends in .csv, .jsonl or .parquet, found {path.suffix or 'no ending'}"
+        raise TableError(Fault("unknown-format", name, problem, advice="rename or convert the file"))
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -214,30 +214,30 @@ def _read_one(path: Path, selection: ColumnSelection) -> RawTable:
 
 def _check_start(start: bytes, name: str, *, is_parquet: bool) -> None:
     """Refuse files whose first bytes say that they are not what their names claim."""
-    found = None
+    problem = None
     if not start:
-        found = "the file is empty"
+        problem = "the file is empty"
     elif (start == _PARQUET_MAGIC) != is_parquet:
-        found = "the name does not end in .parquet and the content is Parquet" if not is_parquet else "the content is not Parquet"
+        problem = "the name does not end in .parquet and the content is Parquet" if not is_parquet else "the content is not Parquet"
     # UTF-16 begins with a byte order mark, or has zero bytes in ASCII text.
     elif not is_parquet and (start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start):
-        found = "the file is not UTF-8 text"
+        problem = "the file is not UTF-8 text"
     elif not is_parquet and start.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        found = "the file is compressed"
-    if found:
+        problem = "the file is compressed"
+    if problem:
         code = "table-empty" if not start else "file-not-readable"
-        raise TableError(Fault(code, name, found, advice="check what the file is"))
+        raise TableError(Fault(code, name, problem, advice="check what the file is"))
 
 
 def _check_ids(table: RawTable, faults: FaultList) -> None:
     for name, column in table.columns.items():
         if name in IDS:
-            _list(table, np.flatnonzero(column.codes < 0), name, faults, code="id-empty", found="the field is empty")
+            _list(table, np.flatnonzero(column.codes < 0), name, faults, code="id-empty", problem="the field is empty")
         padded = [code for code, label in enumerate(column.labels) if label != label.strip()]
         if padded:
             rows = np.flatnonzero(np.isin(column.codes, padded))
             text = "the text begins or ends with white space"
-            _list(table, rows, name, faults, code="bad-name", found=text)
+            _list(table, rows, name, faults, code="bad-name", problem=text)
 
 
 def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float) -> None:
@@ -248,8 +248,8 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
     is_text[table.texts_beyond] = True
     is_nan = np.isnan(table.score)
     for row, text in table.texts.items():
-        found = f"expected a number from {low:g} to {high:g}, found {text!r}"
-        faults.add(Fault("score-not-number", table.locate(row, "score"), found))
+        problem = f"expected a number from {low:g} to {high:g}, found {text!r}"
+        faults.add(Fault("score-not-number", table.locate(row, "score"), problem))
     faults.count(len(table.texts_beyond))
     _list(
         table,
@@ -257,7 +257,7 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
         "score",
         faults,
         code="score-missing",
-        found="there is no score and no excluded_reason",
+        problem="there is no score and no excluded_reason",
     )
     _list(
         table,
@@ -265,13 +265,13 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
         "score",
         faults,
         code="score-nan",
-        found="the score is NaN and there is no excluded_reason",
+        problem="the score is NaN and there is no excluded_reason",
     )
     # NaN compares false on both sides and is reported above.
     outside = np.flatnonzero((table.score < low) | (table.score > high))
     for row in outside[:LISTED].tolist():
-        found = f"expected a number from {low:g} to {high:g}, found {table.score[row]:g}"
-        faults.add(Fault("score-out-of-range", table.locate(row, "score"), found))
+        problem = f"expected a number from {low:g} to {high:g}, found {table.score[row]:g}"
+        faults.add(Fault("score-out-of-range", table.locate(row, "score"), problem))
     faults.count(max(0, len(outside) - LISTED))
     _list(
         table,
@@ -279,14 +279,14 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
         "excluded_reason",
         faults,
         code="score-and-reason",
-        found="the row has a score and an excluded_reason",
+        problem="the row has a score and an excluded_reason",
     )
 
 
-def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, *, code: str, found: str) -> None:
+def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, *, code: str, problem: str) -> None:
     for row in rows[:LISTED].tolist():
         where = table.locate(row, column)
-        faults.add(Fault(code, where, found))
+        faults.add(Fault(code, where, problem))
     faults.count(max(0, len(rows) - LISTED))
 
 
@@ -304,10 +304,10 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
 
     A file of labels has the columns task_id, arm (or side), context_id, sample and *column*, and spec where the table has several
     specifications. Labels lie in *range_*, by default that of the scores. All scorings of a response, by any judge, share its label.
-    Rows whose context had a cue taken out have none.
+    Rows with a cue taken out of the context have none.
 
     Raises:
-        TableError: a file cannot be read, a label is not a number of the range, stands twice, matches no row, or could mean several.
+        TableError: a file cannot be read, a label is not a number of the range, occurs twice, matches no row, or could mean several.
     """
     low, high = range_ or (table.low, table.high)
     labels = read_table(paths, low=low, high=high, score=column)
@@ -317,19 +317,19 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
         _check_specs(table, labels, merged)
         merged = merged[:-1]
     key = number_keys(merged)
-    own, asked = key[: table.rows], key[table.rows :]
+    own, label_keys = key[: table.rows], key[table.rows :]
     # The response under an edit is another one than the labelled response with the same identifiers.
     usable = np.ones(table.rows, dtype=bool) if table.cue_removed is None else table.cue_removed.codes < 0
-    unmatched = np.flatnonzero(~np.isin(asked, own[usable]))
+    unmatched = np.flatnonzero(~np.isin(label_keys, own[usable]))
     # A label without a response points to a wrong file or a typing error. Dropping it would shrink the labelled set in
     # silence.
     if len(unmatched):
         raise TableError(_describe_unmatched(labels, unmatched))
     # A sorted search in place of a dictionary: tables have up to millions of rows.
-    order = np.argsort(asked)
-    place = np.minimum(np.searchsorted(asked, own, sorter=order), len(asked) - 1)
-    found = order[place]
-    return np.where((asked[found] == own) & usable, labels.score[found], np.nan)
+    order = np.argsort(label_keys)
+    place = np.minimum(np.searchsorted(label_keys, own, sorter=order), len(label_keys) - 1)
+    matches = order[place]
+    return np.where((label_keys[matches] == own) & usable, labels.score[matches], np.nan)
 
 
 def _raw(column: TextColumn) -> RawColumn:
@@ -342,8 +342,8 @@ def _check_specs(table: ScoreTable, labels: ScoreTable, merged: Sequence[TextCol
     pairs = np.unique(np.stack([key[: table.rows], table.spec.codes], axis=1), axis=0)
     several = pairs[:-1, 0][pairs[1:, 0] == pairs[:-1, 0]]
     if np.isin(key[table.rows :], several).any():
-        found = "a label could be that of one response of each of several specifications of P_deploy"
-        raise TableError(Fault("label-ambiguous", _name(labels), found))
+        problem = "a label could be that of one response of each of several specifications of P_deploy"
+        raise TableError(Fault("label-ambiguous", _name(labels), problem))
 
 
 def _describe_unmatched(labels: ScoreTable, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> list[Fault]:
@@ -372,8 +372,8 @@ def parse_numbers(column: TextColumn, *, name: str, low: float, high: float) -> 
     for label, number in zip(column.labels, numbers.tolist(), strict=False):
         if np.isnan(number) or not low <= number <= high:
             code = "score-not-number" if np.isnan(number) else "score-out-of-range"
-            found = f"expected a number from {low:g} to {high:g}, found {label[:40]!r}"
-            faults.append(Fault(code, f"column {name}", found, advice="correct it, or leave the field empty"))
+            problem = f"expected a number from {low:g} to {high:g}, found {label[:40]!r}"
+            faults.append(Fault(code, f"column {name}", problem, advice="correct it, or leave the field empty"))
     if faults:
         more = [Fault("more-faults", f"column {name}", f"and {len(faults) - LISTED} more values like these")]
         raise TableError([*faults[:LISTED], *(more if len(faults) > LISTED else [])])
@@ -390,8 +390,8 @@ def parse_marks(column: TextColumn, *, name: str) -> Floats:
     numbers = [_parse(label) for label in column.labels]
     strange = [label[:40] for label, number in zip(column.labels, numbers, strict=True) if number not in (0.0, 1.0)]
     if strange:
-        found = f"expected 0 or 1, found {', '.join(map(repr, strange[:5]))}{' …' if len(strange) > 5 else ''}"
-        raise TableError(Fault("bad-flag", f"column {name}", found, advice="mark with 1 what went wrong, with 0 what did not"))
+        problem = f"expected 0 or 1, found {', '.join(map(repr, strange[:5]))}{' …' if len(strange) > 5 else ''}"
+        raise TableError(Fault("bad-flag", f"column {name}", problem, advice="mark with 1 what went wrong, with 0 what did not"))
     return np.array([*numbers, np.nan])[column.codes]
 
 
@@ -411,7 +411,7 @@ def _parse(text: str) -> float:
 def read_task_families(path: Path) -> dict[str, str | None]:
     """Return the family of each task of a file, or None, by task id in sorted order.
 
-    A task has the first family that a row of it names in the column `family`, which may be absent. CSV, JSONL and Parquet are told by
+    A task has the first family that a row of it names in the column `family`, which may be absent. CSV, JSONL and Parquet are recognised by
     their names and need the column `task_id`; any other file has one id a line.
 
     Raises:

@@ -100,14 +100,14 @@ def read_sheet(path: Path, *, sheet: str | None = None) -> Sheet:
     start, size, sha256 = _read_start(path)
     _check_kind(path, start)
     if read is None:
-        found = f"expected a name that ends in {', '.join(_READERS)}, found {path.suffix or 'no ending'}"
-        raise TableError(Fault("unknown-format", name, found, advice="save the table as XLSX or CSV"))
+        problem = f"expected a name that ends in {', '.join(_READERS)}, found {path.suffix or 'no ending'}"
+        raise TableError(Fault("unknown-format", name, problem, advice="save the table as XLSX or CSV"))
     if sheet is not None and read is not _read_xlsx:
         raise TableError(Fault("bad-option", f"--sheet {sheet}", f"{name} is no spreadsheet and has no sheets", advice="leave --sheet out"))
     most = LARGEST_SPREADSHEET if read is _read_xlsx else LARGEST_FILE
     if size > most:
-        found = f"the file has {size:,} bytes, expected at most {most:,}; it was not read"
-        raise TableError(Fault("file-too-large", name, found, advice=_CONVERT))
+        problem = f"the file has {size:,} bytes, expected at most {most:,}; it was not read"
+        raise TableError(Fault("file-too-large", name, problem, advice=_CONVERT))
     table = read(path, sha256(), sheet)
     if not table.rows:
         raise TableError(Fault("table-empty", name, "the table has a header and no rows" if table.columns else "the table has no rows"))
@@ -135,15 +135,15 @@ def _check_kind(path: Path, start: bytes) -> None:
     if start.startswith(_OLE):
         # An encrypted XLSX is such a container too. The directory names its entries in UTF-16.
         is_locked = "EncryptedPackage".encode("utf-16-le") in path.read_bytes()[:LARGEST_SPREADSHEET]
-        found = "the spreadsheet is encrypted with a password" if is_locked else "the file is a spreadsheet of the older form XLS"
-        raise TableError(Fault("file-not-readable", name, found, advice="save it without a password" if is_locked else save))
+        problem = "the spreadsheet is encrypted with a password" if is_locked else "the file is a spreadsheet of the older form XLS"
+        raise TableError(Fault("file-not-readable", name, problem, advice="save it without a password" if is_locked else save))
     if suffix in {".xls", ".xlsb", ".xlsm", ".ods", ".numbers"}:  # also where the bytes are no OLE container
         raise TableError(Fault("unknown-format", name, f"expected XLSX, CSV, JSON Lines or Parquet, found {suffix}", advice=save))
     is_zip, is_parquet = start.startswith(b"PK\x03\x04"), start.startswith(b"PAR1")
     if is_zip != (suffix == ".xlsx") or is_parquet != (suffix == ".parquet"):
         content = "an archive or a spreadsheet" if is_zip else "Parquet" if is_parquet else "neither of the two"
-        found = f"the name ends in {suffix or 'nothing'} and the content is {content}"
-        raise TableError(Fault("file-not-readable", name, found, advice="give the file the ending of what it is"))
+        problem = f"the name ends in {suffix or 'nothing'} and the content is {content}"
+        raise TableError(Fault("file-not-readable", name, problem, advice="give the file the ending of what it is"))
 
 
 # Text: which mark separates columns is decided by the header and the first rows.
@@ -179,8 +179,8 @@ def _read_csv(path: Path, sha256: str, _sheet: str | None) -> Sheet:
     if broken:
         first = ", ".join(str(number) for number, _ in broken[:_PLACES])
         more = f" and {len(broken) - _PLACES:,} more" if len(broken) > _PLACES else ""
-        found = f"{len(broken):,} rows have another number of fields than the header; expected {len(columns)}, found {broken[0][1]}"
-        raise TableError(Fault("row-broken", f"{path}, rows {first}{more}", found))
+        problem = f"{len(broken):,} rows have another number of fields than the header; expected {len(columns)}, found {broken[0][1]}"
+        raise TableError(Fault("row-broken", f"{path}, rows {first}{more}", problem))
     return Sheet(
         name=str(path),
         sha256=sha256,
@@ -202,8 +202,8 @@ def _decode(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        found = f"the byte {content[error.start]:#04x} is not UTF-8; the file may be in Latin-1"
-        raise TableError(Fault("not-utf-8", f"{path}, line {line}", found, advice=save)) from error
+        problem = f"the byte {content[error.start]:#04x} is not UTF-8; the file may be in Latin-1"
+        raise TableError(Fault("not-utf-8", f"{path}, line {line}", problem, advice=save)) from error
 
 
 def _find_separator(text: str) -> str:
@@ -300,8 +300,8 @@ def _read_xlsx(path: Path, sha256: str, sheet: str | None) -> Sheet:
     except InputError as error:
         raise TableError([_explain_crash(fault) for fault in error.faults]) from error
     if merged := answer["merged"]:
-        found = f"cells are merged in {len(merged):,} {'place' if len(merged) == 1 else 'places'}: {_list_few(merged)}"
-        raise TableError(Fault("cells-merged", f"{name}, sheet {answer['sheet']}", found))
+        problem = f"cells are merged in {len(merged):,} {'place' if len(merged) == 1 else 'places'}: {_list_few(merged)}"
+        raise TableError(Fault("cells-merged", f"{name}, sheet {answer['sheet']}", problem))
     return _build_spreadsheet(answer, name, sha256)
 
 
@@ -309,8 +309,8 @@ def _explain_crash(fault: Fault) -> Fault:
     """Return what a child process that ended without an answer means; what it refuses has its own words."""
     if not fault.found.startswith("calamine"):
         return fault
-    found = f"it is damaged, or too large for the limits on time and memory, such as with a cell far outside the table ({fault.found})"
-    return Fault(fault.code, fault.where, found, advice=_HEAVY)
+    problem = f"it is damaged, or too large for the limits on time and memory, such as with a cell far outside the table ({fault.found})"
+    return Fault(fault.code, fault.where, problem, advice=_HEAVY)
 
 
 def _list_few(texts: Sequence[str]) -> str:
@@ -357,8 +357,10 @@ def _check_header_row(table: Sheet, header: Sequence[Cell], number: int) -> None
         what = "the column has data and no name" if unnamed else "expected the name of a column, found a number"
         raise TableError(Fault("header-not-clear", f"{table.name}, {cells}", f"row {number} is read as the header: {what}", advice=advice))
     if (row := _find_second_header(table.rows)) is not None:
-        found = f"rows {number} and {table.numbers[0]} both look like headers: {_list_few([str(cell) for cell in row if _is_filled(cell)])}"
-        raise TableError(Fault("header-not-clear", table.name, found, advice=advice))
+        problem = (
+            f"rows {number} and {table.numbers[0]} both look like headers: {_list_few([str(cell) for cell in row if _is_filled(cell)])}"
+        )
+        raise TableError(Fault("header-not-clear", table.name, problem, advice=advice))
 
 
 def _find_second_header(rows: Sequence[Sequence[Cell]]) -> Sequence[Cell] | None:

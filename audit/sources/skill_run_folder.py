@@ -32,7 +32,7 @@ class DocumentPlace:
     faults: FaultList
 
     def fault(self, code: str, text: str, advice: str | None = None) -> None:
-        """Tell that something is wrong here, once however often the place is looked at."""
+        """Report that something is wrong here, once however often the place is looked at."""
         fault = Fault(code, self.where, text, advice=advice)
         # A place may be read several times, and its fault is one.
         if fault not in self.faults.faults:
@@ -101,7 +101,7 @@ class DocumentPlace:
         return here.value if here.value is None or isinstance(here.value, bool) else here.refuse("true or false", None)
 
     def refuse_unknown(self, texts: Iterable[str], *, code: str, what: str) -> None:
-        """Tell every key that is none of *known*."""
+        """Report every key that is none of *texts*."""
         names = list(texts)
         for name in self.value if isinstance(self.value, dict) else ():
             if name not in names:
@@ -121,7 +121,7 @@ class DocumentPlace:
         return False
 
     def refuse(self, expected: str, instead: Value) -> Value:
-        """Tell that something else stands here, and return *instead*."""
+        """Report that something else is here, and return *instead*."""
         self.fault("not-valid", f"expected {expected}, found {_show(self.value)}")
         return instead
 
@@ -206,8 +206,8 @@ def match_patterns(place: DocumentPlace, text: str | None) -> PatternMatching:
     texts = _read_texts(place)
     if text is None or texts is None:
         return PatternMatching(patterns=recorded, recorded=recorded, texts=texts, unmatched=NOT_NAMED if texts is None else NO_TEXT)
-    found = _search(texts, text)
-    return PatternMatching(patterns=found or recorded, recorded=recorded, texts=texts, unmatched=None if found else TOO_SLOW)
+    matches = _search(texts, text)
+    return PatternMatching(patterns=matches or recorded, recorded=recorded, texts=texts, unmatched=None if matches else TOO_SLOW)
 
 
 def read_planned(task: DocumentPlace) -> PlannedPatterns:
@@ -291,7 +291,7 @@ class SkillResponse:
 
     @property
     def is_matched(self) -> bool:
-        """Whether `patterns` were matched here, against the text; otherwise they are a copy of what the file says."""
+        """Whether `patterns` were matched here, against the text; else they are a copy of what the file says."""
         return self.patterns is not None and self.unmatched is None
 
     @property
@@ -382,14 +382,14 @@ def read_recording(folder: Path) -> StudyRecording:
 
     Raises:
         TableError: scores/ is missing or empty, a file cannot be read, a score is not a number or outside 1 to 5, a run names a
-            condition that does not exist, a task or run stands twice; all of these at once.
+            condition that does not exist, a task or run occurs twice; all of these at once.
     """
     reader = _FolderReader(folder)
     facts = reader.read_facts()
     skills = reader.read_skills(folder / "scores", facts)
     if not skills and not reader.faults.faults:
-        found = "expected a folder scores/ with one .json file per skill, found none"
-        reader.faults.add(Fault("unknown-format", str(folder), found, advice="name the folder that holds scores/"))
+        problem = "expected a folder scores/ with one .json file per skill, found none"
+        reader.faults.add(Fault("unknown-format", str(folder), problem, advice="name the folder that holds scores/"))
     earlier = {path.name: tuple(reader.read_skills(path / "scores", facts)) for path in reader.list_earlier()}
     published = reader.read_published()
     if reader.faults.faults:
@@ -512,14 +512,14 @@ class _FolderReader:
     def _build_task(self, place: DocumentPlace, runs: list[SkillResponse], planned: PlannedPatterns | None, *, skill: str) -> SkillTaskRun:
         task_id = place.text("task_id")
         matched = {response.pattern_texts for response in runs if response.pattern_texts is not None}
-        given = None if planned is None else planned.texts
+        plan_texts = None if planned is None else planned.texts
         scores = place.where.split(", ")[0]
         # The recorded matches are of the recorded patterns. Comparing them with patterns that were changed later would
         # report differences that come from the change.
-        if matched and given is not None and matched != {given}:
+        if matched and plan_texts is not None and matched != {plan_texts}:
             message = f"tasks/ gives {task_id} other patterns than the study records matches of; those that were recorded are matched here"
             self._note("patterns-changed", skill, message)
-        is_planned = given is not None and matched <= {given}
+        is_planned = plan_texts is not None and matched <= {plan_texts}
         return SkillTaskRun(
             task_id=task_id,
             type_=place.text("task_type", default=""),
@@ -556,7 +556,7 @@ class _FolderReader:
         }
 
     def note_absent(self, skills: list[SkillRuns], facts: SkillSetFacts) -> None:
-        """Tell what the parts of the folder say differently of each other."""
+        """Report what the parts of the folder say differently of each other."""
         for skill in skills:
             self._note_tasks(skill)
             counts = {arm: len(skill.find(arm)) for arm in ARMS}
@@ -651,6 +651,6 @@ def _explain_exclusion(place: DocumentPlace, judge: DocumentPlace, scores: Mappi
     if place.value is None:
         return NOT_SCORED if text is None else "the response was not scored"
     if judge.value is None:
-        said = place.text("error", default="")
-        return f"not judged: {said}" if said else NO_JUDGMENT
+        error = place.text("error", default="")
+        return f"not judged: {error}" if error else NO_JUDGMENT
     return "the judge omitted " + ", ".join(name for name in DIMENSIONS if name not in scores)

@@ -45,7 +45,7 @@ def read_skill_runs(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Lo
 
 
 def _refuse_fields(folder: Path, reading: LogOptions) -> None:
-    asked = {
+    options = {
         "--key": reading.key,
         "--score-values": reading.values,
         "--arm-field": reading.arm_field,
@@ -53,10 +53,10 @@ def _refuse_fields(folder: Path, reading: LogOptions) -> None:
         "--task-field": reading.task_field,
         "--family-field": reading.family_field,
     }
-    useless = [option for option, value in asked.items() if value]
+    useless = [option for option, value in options.items() if value]
     if useless:
-        found = f"{', '.join(useless)} has no meaning here: arms are the conditions A, B, C and D, tasks are those of each skill"
-        raise TableError(Fault("option-for-logs", str(folder), found))
+        problem = f"{', '.join(useless)} has no meaning here: arms are the conditions A, B, C and D, tasks are those of each skill"
+        raise TableError(Fault("option-for-logs", str(folder), problem))
 
 
 def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecording, scorer: str) -> tuple[list[LogRow], ImportedFile]:
@@ -163,12 +163,12 @@ def _read_patterns(kind: int, absent: str, measure: Callable[[Sequence[bool]], f
     return read
 
 
-def _share(found: Sequence[bool]) -> float:
-    return sum(found) / len(found)
+def _share(matches: Sequence[bool]) -> float:
+    return sum(matches) / len(matches)
 
 
-def _any(found: Sequence[bool]) -> float:
-    return float(any(found))
+def _any(matches: Sequence[bool]) -> float:
+    return float(any(matches))
 
 
 SCORERS: Mapping[str, Callable[[SkillResponse], Scored]] = MappingProxyType(

@@ -161,7 +161,7 @@ def draw_uniforms(stream: np.random.SFC64, *, rows: int, columns: int) -> Floats
 def draw_chunks(
     stream: np.random.SFC64, *, rows: int, units: int, kind: Kind = np.float64
 ) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
-    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is drawn.
+    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is made.
 
     They are the same numbers in single as in double precision.
     """
@@ -274,11 +274,11 @@ def resample(
     """
     design = _Design(layers, task_weights, random=random)
     rows = min(_BLOCK, max(16, 100_000 // max(design.contexts)))
-    found = [np.empty((replicates, design.width)) for _ in range(3 if random else 1)]
+    sums = [np.empty((replicates, design.width)) for _ in range(3 if random else 1)]
 
     def run(block: int) -> None:
         place = slice(block * rows, min(replicates, (block + 1) * rows))
-        for way, totals in zip(found, design.draw(open_stream(seed, block), rows=rows, kept=place.stop - place.start), strict=True):
+        for way, totals in zip(sums, design.draw(open_stream(seed, block), rows=rows, kept=place.stop - place.start), strict=True):
             way[place] = totals
 
     blocks = range(-(-replicates // rows))
@@ -288,7 +288,7 @@ def resample(
     else:
         for block in blocks:
             run(block)
-    ways = [design.divide(totals) for totals in found]
+    ways = [design.divide(totals) for totals in sums]
     return Replicates(task=ways[0], context=ways[1] if random else None, two_way=ways[2] if random else None)
 
 
@@ -313,10 +313,10 @@ class _Design:
         contexts = [draw_weights(stream, rows=rows, units=units)[:kept] for units in self.contexts] if self.random else []
         tile = min(rows, count_rows(self.tasks))
         tasks = np.concatenate([self._multiply(stream, rows=tile) for _ in range(0, kept, tile)])[:kept]
-        found = [self._gather(tasks, [np.ones((1, units)) for units in self.contexts])]
+        totals = [self._gather(tasks, [np.ones((1, units)) for units in self.contexts])]
         if self.random:
-            found += [self._gather(self.whole, contexts), self._gather(tasks, contexts)]
-        return found
+            totals += [self._gather(self.whole, contexts), self._gather(tasks, contexts)]
+        return totals
 
     def divide(self, totals: Floats) -> tuple[ReplicatedSums, ReplicatedSums]:
         """Return what belongs to each side."""
@@ -337,13 +337,13 @@ class _Design:
 
     def _gather(self, product: Floats, contexts: Sequence[Floats]) -> Floats:
         """Add up over contexts, each as often as it was drawn: for each side two numbers for the draws, then its tables."""
-        found, start = [], 2
+        sums, start = [], 2
         for context, units, parts in zip(contexts, self.contexts, self.parts, strict=True):
             stop = start + units * parts
             tables = product[:, start:stop].reshape(len(product), parts, units)
-            found += [product[:, :2] * (context.sum(axis=1, keepdims=True) / units), np.einsum("rpc,rc->rp", tables, context)]
+            sums += [product[:, :2] * (context.sum(axis=1, keepdims=True) / units), np.einsum("rpc,rc->rp", tables, context)]
             start = stop
-        return np.concatenate(found, axis=1)
+        return np.concatenate(sums, axis=1)
 
 
 def _build_matrix(layers: Sequence[ResamplingLayer], task_weights: Floats, kind: Kind) -> npt.NDArray[np.floating[Any]] | csr_array:
@@ -433,7 +433,7 @@ class SideReading:
     """Number, Σ(y − Φ) and Σ(y − Φ)² of responses that are not resampled."""
 
     def means(self, sums: ReplicatedSums) -> Floats:
-        """Return Φ* of each replicate; NaN where no cell was drawn."""
+        """Return Φ* of each replicate; NaN where no cell was sampled."""
         above, below = sums.tables[:, 0], sums.tables[:, 1] if self.weighted else sums.weighted
         if self.plain is not None:
             above, below = self._add(sums)
@@ -441,7 +441,7 @@ class SideReading:
         return np.where(drawn, self.mean + above / np.where(drawn, below, 1.0), np.nan)
 
     def variances(self, sums: ReplicatedSums) -> Floats:
-        """Return the variance of single responses (n − 1) of each replicate; NaN where fewer than two were drawn."""
+        """Return the variance of single responses (n − 1) of each replicate; NaN where fewer than two were sampled."""
         total, count = self._add(sums)
         square = total * (1 - 2 * self.mean) + count * (self.mean * (1 - self.mean)) if self.binary else sums.tables[:, -1]
         count, total, square = (part + outside for part, outside in zip((count, total, square), self.outside, strict=True))
@@ -674,7 +674,7 @@ def expected_error(layers: tuple[ResamplingLayer, ResamplingLayer], task_weights
     With z scaled to add up to deviations of the mean, E(w_i w_j) = α + [i = j] and E(v_c v_d) = β + [c = d]:
     Var = Σ_i (z_test,i· − z_deploy,i·)² + Σ_sides [(β − 1) Σ_i z_i·² + α Σ_c z_·c² + Σ_ic z_ic²], with α = 1 − 1/T or β = 1 − 1/C where
     counts are multinomial and 1 where they are Poisson (A. B. Owen & D. Eckles, arXiv:1106.2125, on weights that are products). Exact for
-    multinomial weights without missing cells; otherwise of the linearised ratio.
+    multinomial weights without missing cells; else of the linearised ratio.
     """
     tasks = len(task_weights)
     by_task = [sum_groups(layer.deviation, layer.task, size=tasks) for layer in layers]
@@ -734,9 +734,9 @@ class _BandMaker:
         ranges: list[ScoreRange | None] = []
         reasons: list[str] = []
         for values in floatses:
-            found = self.unsampled if values is None else self._find_ends(values, point)
-            ranges.append(None if isinstance(found, str) else ScoreRange(low=write(found[0]), high=write(found[1])))
-            reasons += [found] if isinstance(found, str) else []
+            ends = self.unsampled if values is None else self._find_ends(values, point)
+            ranges.append(None if isinstance(ends, str) else ScoreRange(low=write(ends[0]), high=write(ends[1])))
+            reasons += [ends] if isinstance(ends, str) else []
         return Bands(task=ranges[0], context=ranges[1], two_way=ranges[2], reason="; ".join(dict.fromkeys(reasons)) or None)
 
     def _find_ends(self, values: Floats, point: float) -> tuple[float, float] | str:

@@ -471,7 +471,7 @@ def step_down(comparisons: Sequence[Excludes], ps: Sequence[float | None], *, le
     The comparison with the k-th smallest p gets 1 − α/(m − k + 1) as long as every interval so far excludes no difference. The first
     that does not stops the steps, and all later ones are given at its level: so an interval at its level excludes no difference
     exactly when Holm's rule rejects, if intervals are never shorter than those that p comes from. A comparison without p comes first if
-    its interval at the strictest level excludes no difference, and last otherwise.
+    its interval at the strictest level excludes no difference, and last if it does.
 
     Raises:
         ValueError: as many p as comparisons are needed, and a level between 0 and 1.
@@ -481,12 +481,12 @@ def step_down(comparisons: Sequence[Excludes], ps: Sequence[float | None], *, le
     levels = holm_levels(len(comparisons), level=level)
     place = dict(zip(range(len(comparisons)), ps, strict=True))
     known = {k: p if p is not None else (0.0 if comparisons[k](levels[0]) else 1.0) for k, p in place.items()}
-    found, stopped = dict.fromkeys(known, level), None
+    level_of, stopped = dict.fromkeys(known, level), None
     for step, k in enumerate(sorted(known, key=lambda k: (known[k], k))):
-        found[k] = stopped or levels[step]
+        level_of[k] = stopped or levels[step]
         if stopped is None and not comparisons[k](levels[step]):
             stopped = levels[step]
-    return tuple(found[k] for k in range(len(comparisons)))
+    return tuple(level_of[k] for k in range(len(comparisons)))
 
 
 # Simultaneous intervals for several contrasts of the same tasks: max-|t| with shared bootstrap weights.
@@ -527,12 +527,12 @@ def find_simultaneous(
     """Return the critical value for m contrasts, all resampled with the same weights; None when no contrast has a standard error.
 
     The statistic of a replicate is the largest |estimate* − estimate|/SE. Its quantile is that of nearly normal statistics; with
-    few tasks the standard errors vary too, so it is carried over to Student's t: the level at which the normal quantile is the
+    few tasks the standard errors vary too, so it is transferred to Student's t: the level at which the normal quantile is the
     bootstrap's gives the t quantile with (fewest tasks of a contrast) − 1 degrees of freedom. So it is never below the t
     quantile of a single interval, and never above Bonferroni's, which is enough whatever the correlation. It is Bonferroni's without
     replicates, and where a contrast rests on fewer than `ENOUGH_UNITS` tasks, or contexts.
 
-    What of SE² neither *differences* nor *contexts* account for is drawn apart for each contrast, which is conservative.
+    What of SE² neither *differences* nor *contexts* account for is simulated apart for each contrast, which is conservative.
 
     Args:
         differences: [tasks, m], the difference of each task in each contrast; NaN where a task lacks one.
@@ -598,12 +598,12 @@ def _resample(parts: Sequence[Floats], errors: Floats, *, replicates: int, seed:
     rest = np.sqrt(np.where(errors**2 - explained > 1e-9 * explained, errors**2 - explained, 0.0))
     scale = np.sqrt(np.maximum(errors**2, explained))
     rows = count_rows(max(len(part) for part in parts))
-    found = []
+    maxima = []
     for block in range(-(-replicates // rows)):
         stream = open_stream(seed, block)
         total: Floats = ndtri(draw_uniforms(stream, rows=rows, columns=len(errors))) * rest
         for part in parts:
             # Deviations add up to 0, so weights need no centring.
             total += draw_weights(stream, rows=rows, units=len(part)) @ part
-        found.append(np.abs(total / scale).max(axis=1))
-    return np.concatenate(found)[:replicates] if found else np.empty(0)
+        maxima.append(np.abs(total / scale).max(axis=1))
+    return np.concatenate(maxima)[:replicates] if maxima else np.empty(0)

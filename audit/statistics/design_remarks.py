@@ -68,7 +68,7 @@ def remark_design(moments: Moments, tally: DesignCounts) -> Iterator[DesignRemar
 
 
 def looks_nested(cells: Cells) -> bool:
-    """Tell whether no two tasks share a context although there are several tasks."""
+    """Return whether no two tasks share a context although there are several tasks."""
     several = int(np.count_nonzero(np.bincount(cells.task))) > 1
     return several and int(np.bincount(cells.context).max()) == 1
 
@@ -90,7 +90,7 @@ def find_shared_template(cells: Cells) -> tuple[int, int, str] | None:
 
 
 def has_equal_cells(cells: Cells, *, dropped: int) -> bool:
-    """Tell whether every response weighs the same in the mean, so that the pooled mean is the same by design."""
+    """Return whether every response weighs the same in the mean, so that the pooled mean is the same by design."""
     per_task = np.bincount(cells.task)
     weights = cells.count * per_task[cells.task]
     return dropped == 0 and bool((weights == weights[0]).all())
@@ -269,9 +269,9 @@ def find_present(estimate: Estimate, spec: SpecEstimate, *, difference: bool) ->
 
 
 def predict_chance(present: PresentPrecision, boundaries: Sequence[float], *, half_width: float) -> float:
-    """Return the share of new replays whose interval, of this half-width, leaves out every boundary; by simulation, seeded.
+    """Return the share of new replays with an interval of this half-width that excludes every boundary; by simulation, seeded.
 
-    The truth is drawn about the present point (t, present standard error), the new point about the truth (normal, half the half-width).
+    The truth is sampled about the present point (t, present standard error), the new point about the truth (normal, half the half-width).
     """
     away, chance = _draw(present.df)
     truth = present.point + present.error * away

@@ -30,12 +30,12 @@ class ExtraSample:
 
 
 def unseen_bound(number: float) -> float:
-    """Return 1 − 0.05^(1/n): the share of contexts, or of tasks, that could behave otherwise, none of the n *drawn* ones being of them.
+    """Return 1 − 0.05^(1/n): the share of contexts, or of tasks, that could behave differently, none of the n in the sample being of them.
 
-    At 95 % confidence; contexts and tasks are assumed to be drawn independently from their distribution.
+    At 95 % confidence; contexts and tasks are assumed to be sampled independently from their distribution.
 
     Raises:
-        ValueError: *drawn* is below 1.
+        ValueError: n is below 1.
     """
     if number < 1:
         raise ValueError(f"the number sampled must be at least 1, got {number}")
@@ -56,7 +56,7 @@ def sample_size_to_resolve(
 
     A part's variance is taken to fall as 1/(df + 1), its degrees of freedom to grow along, the form of half-width to follow
     the number of contexts; the reported interval (a hull) is taken to shrink in proportion to h. Contexts come first: the
-    smallest number that suffices alone; if none does, as many as leave half of the squared half-width needed to the tasks.
+    smallest number that suffices by itself; if none does, as many as leave half of the squared half-width needed to the tasks.
 
     Args:
         task: task part of the variance.

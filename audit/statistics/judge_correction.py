@@ -56,7 +56,7 @@ class JudgeAccuracy:
 
     @property
     def informative(self) -> bool:
-        """Whether the judge tells positives from negatives better than chance, also with a case of each kind added: Se + Sp > 1."""
+        """Whether the judge distinguishes positives from negatives better than chance, also with a case of each kind added: Se + Sp > 1."""
         plain = self.sensitivity.rate + self.specificity.rate
         return plain > 1 and self.sensitivity.shrunk + self.specificity.shrunk > 1
 
@@ -85,7 +85,7 @@ def find_effective_size(side: SideMoments, *, random: bool, banerjee: bool, leve
     if total_variance(parts) <= ZERO_VARIANCE:
         return side.effective_tasks
     widest = (parts, raise_variances(side, parts))
-    h = max(half_width(each, level=level, banerjee=banerjee) for each in widest)
+    h = max(half_width(variances, level=level, banerjee=banerjee) for variances in widest)
     size = side.mean * (1 - side.mean) * (float(ndtri(0.5 + level / 2)) / h) ** 2
     # Clustering cannot make responses worth more than their number.
     return min(float(side.responses), max(1e-3, size))
@@ -384,7 +384,7 @@ class LabelSelection:
 
 
 def compare_unlabelled(side: JudgedResponses) -> LabelSelection | None:
-    """Return what the judge gave labelled responses beside the others; None with fewer than `FEWEST_LABELS` of either, or no variance."""
+    """Return what the judge gave labelled responses next to the others; None with fewer than `FEWEST_LABELS` of either, or no variance."""
     if min(side.labels, len(side.score) - side.labels) < FEWEST_LABELS:
         return None
     others = np.where(side.labelled, 0.0, side.weight)
@@ -395,7 +395,7 @@ def compare_unlabelled(side: JudgedResponses) -> LabelSelection | None:
     tasks = min(int(np.count_nonzero(weight)) for weight in weights)
     if tasks < 2:
         return None
-    effective = min(float(1 / (one**2).sum()) for one in weights)
+    effective = min(float(1 / (weight**2).sum()) for weight in weights)
     part = _scale(_sum(side.task, influence, size=side.tasks), count=tasks, effective=effective)
     p = one_sided_p(abs(means[0] - means[1]), (part,), banerjee=False)
     return None if p is None else LabelSelection(labelled=means[0], others=means[1], p=min(1.0, 2 * p))
@@ -415,7 +415,7 @@ def tune(side: JudgedResponses) -> float:
 
 
 def has_rare_errors(side: JudgedResponses) -> bool:
-    """Tell whether judge and person differ in fewer than `FEWEST_ERRORS` labelled tasks."""
+    """Return whether judge and person differ in fewer than `FEWEST_ERRORS` labelled tasks."""
     return len(np.unique(side.task[np.abs(side.errors()) > _EQUAL])) < FEWEST_ERRORS
 
 
@@ -553,5 +553,5 @@ def weigh_responses(task: Codes, context: Codes, relative: Floats | None, *, tas
     cells, of_response, counts = np.unique(cell, return_inverse=True, return_counts=True)
     contexts = np.bincount(cells // width, minlength=tasks)
     weights = np.ones(tasks) if relative is None else relative
-    found: Floats = weights[task] / weights.sum() / contexts[task] / counts[of_response]
-    return found
+    response_weights: Floats = weights[task] / weights.sum() / contexts[task] / counts[of_response]
+    return response_weights

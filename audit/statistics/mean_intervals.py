@@ -108,7 +108,7 @@ def side_interval(side: SideMoments, *, random: bool, banerjee: bool, binary: bo
 def raise_variances(side: SideMoments, parts: Sequence[VariancePart]) -> tuple[VariancePart, ...]:
     """Return the parts, task first, none below what the least correlation of responses in a cluster makes of their spread.
 
-    Where what is counted is rare, few tasks or contexts show it at all: when those that matter were not drawn, mean and variance come
+    Where what is counted is rare, few tasks or contexts show it at all: when those that matter were not sampled, mean and variance come
     out too low together, and the interval ends short of the truth. A correlation that is the same at every Φ (beta-binomial) would widen
     the rarest shares more than is needed, one that falls as Φ(1 − Φ) (normal on the logit) less; this is their geometric mean. A share
     near ½ has no skewness, so there nothing is raised. Graded responses that vary little about their mean are not skewed either: what they
@@ -228,7 +228,7 @@ def difference_p(moments: Moments) -> float | None:
 
 
 def is_equivalent(interval: ConfidenceLimits | None, *, margin: float) -> bool:
-    """Tell whether the whole interval lies within ±margin; without an interval it does not."""
+    """Return whether the whole interval lies within ±margin; without an interval it does not."""
     return interval is not None and -margin <= interval.low and interval.high <= margin
 
 
@@ -247,7 +247,7 @@ def is_equivalent(interval: ConfidenceLimits | None, *, margin: float) -> bool:
 
 
 def count_clusters(side: SideMoments, *, random: bool) -> float:
-    """Return min(tasks, contexts) where contexts are sampled, otherwise the tasks; weighted tasks by their effective number."""
+    """Return min(tasks, contexts) where contexts are sampled, else the tasks; weighted tasks by their effective number."""
     return min(side.effective_tasks, float(side.contexts)) if random else side.effective_tasks
 
 

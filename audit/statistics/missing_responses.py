@@ -61,8 +61,8 @@ def _count(table: ScoreTable, truncated: TextColumn, rows: Rows) -> TruncationCo
 
 def _is(column: TextColumn, label: str) -> Mask:
     code = column.find(label)
-    found: Mask = np.zeros(len(column.codes), dtype=bool) if code is None else column.codes == code
-    return found
+    mask: Mask = np.zeros(len(column.codes), dtype=bool) if code is None else column.codes == code
+    return mask
 
 
 # ED if the excluded responses had been scored, at worst and at best (statistics.md section 3).
@@ -100,7 +100,7 @@ def exclusion_bounds(test: ResponseSide, deploy: ResponseSide, *, tasks: int, we
     """Return the lowest and highest ED that scores in [0, 1] for the excluded responses could give; None when none is excluded.
 
     The tasks are those with any response on both sides, so a task lost by exclusion comes back; hence the ED of the scored
-    responses alone may lie outside. *weights* are those of all tasks by their codes; None means that all weigh the same.
+    responses by themselves may lie outside. *weights* are those of all tasks by their codes; None means that all weigh the same.
     """
     if not (test.excluded or deploy.excluded):
         return None

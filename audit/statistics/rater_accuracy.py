@@ -76,8 +76,8 @@ def krippendorff_alpha(counts: Floats) -> float | None:
 
     *counts* is what `count_answers` returns. 1 is perfect agreement, 0 what chance would give; below 0 there is less than that.
     """
-    found = _alphas(np.ones((1, len(counts))), counts)
-    return None if np.isnan(found[0]) else float(found[0])
+    alphas = _alphas(np.ones((1, len(counts))), counts)
+    return None if np.isnan(alphas[0]) else float(alphas[0])
 
 
 def bound_alpha(counts: Floats, *, level: float, replicates: int, seed: int) -> AgreementInterval:
@@ -104,8 +104,8 @@ def bound_alpha(counts: Floats, *, level: float, replicates: int, seed: int) -> 
 def _disagree(counts: Floats) -> Floats:
     """By item: Σ_{v≠w} n_v n_w/(m − 1), ordered pairs of raters who disagree, each answer counted once."""
     ratings = counts.sum(axis=1)
-    found: Floats = (ratings**2 - (counts**2).sum(axis=1)) / (ratings - 1)
-    return found
+    disagreement: Floats = (ratings**2 - (counts**2).sum(axis=1)) / (ratings - 1)
+    return disagreement
 
 
 def _expect(totals: Floats) -> float:
@@ -120,21 +120,21 @@ def _alphas(weights: Floats, counts: Floats) -> Floats:
     whole = totals.sum(axis=1)
     expected = whole**2 - (totals**2).sum(axis=1)
     exists = expected > 0
-    found = np.full(len(weights), np.nan)
+    alphas = np.full(len(weights), np.nan)
     observed = weights @ _disagree(counts) if len(counts) else np.zeros(len(weights))
-    found[exists] = 1 - observed[exists] * (whole[exists] - 1) / expected[exists]
-    return found
+    alphas[exists] = 1 - observed[exists] * (whole[exists] - 1) / expected[exists]
+    return alphas
 
 
 def _resample(counts: Floats, *, replicates: int, seed: int) -> Floats:
     """Alphas of replicates that exist."""
     rng = np.random.default_rng(seed)
     items = len(counts)
-    found = []
+    alphas = []
     for start in range(0, replicates, _BLOCK):
         weights = rng.multinomial(items, np.full(items, 1 / items), size=min(_BLOCK, replicates - start)).astype(np.float64)
-        found.append(_alphas(weights, counts))
-    drawn = np.concatenate(found)
+        alphas.append(_alphas(weights, counts))
+    drawn = np.concatenate(alphas)
     return drawn[~np.isnan(drawn)]
 
 
@@ -252,7 +252,7 @@ def pool_raters(right: Floats, test: Flags, *, level: float) -> PooledAccuracy |
 
 def _compute_item_variance(shares: Floats, test: Flags, sizes: npt.NDArray[np.int64]) -> float | None:
     """¼ Σ over sides of s²/n; None with one item on a side."""
-    return None if sizes.min() < 2 else math.fsum(_vary(one) for one in (shares[test], shares[~test])) / 4
+    return None if sizes.min() < 2 else math.fsum(_vary(side_shares) for side_shares in (shares[test], shares[~test])) / 4
 
 
 def _count_effective_items(shares: Floats, test: Flags, weights: Floats) -> float:
@@ -283,5 +283,5 @@ def _compute_rater_variance(deviations: Floats, answered: Flags, weights: Floats
 
 
 def _log_choose(n: int, k: npt.NDArray[np.int64]) -> Floats:
-    found: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return found
+    logarithms: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return logarithms

@@ -111,7 +111,7 @@ class ScoreTable:
         return len(self.score)
 
     def keep(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "ScoreTable":
-        """Return the table of *rows* (a mask or positions) alone; `files` stay, as what they were read from."""
+        """Return the table of *rows* (a mask or positions) only; `files` stay, as what they were read from."""
         names = (
             "task",
             "arm",

@@ -120,7 +120,7 @@ class Units:
 
 
 def find_units(clusters: Clusters, common: npt.NDArray[np.bool_], relative: Floats | None) -> Units:
-    """Return the clusters of the *common* tasks (by task code), whose weights are *relative*."""
+    """Return the clusters of the *common* tasks (by task code), with the weights *relative*."""
     tasks = np.flatnonzero(common)
     if clusters.family is None:
         return Units(code=tasks, relative=relative, of_task=None, weights=relative)
@@ -136,9 +136,9 @@ def _recode(clusters: Places | None, places: Places, size: int) -> Places | None
     """Codes that were not there before are clusters of their own."""
     if clusters is None:
         return None
-    found = np.arange(size, dtype=np.intp)
-    found[places] = places[clusters]
-    return found
+    codes = np.arange(size, dtype=np.intp)
+    codes[places] = places[clusters]
+    return codes
 
 
 _DENSE = 1_000_000
@@ -239,7 +239,7 @@ def half_width(parts: Sequence[VariancePart], *, level: float, banerjee: bool) -
     """Return h such that estimate ± h covers at *level*; 0 when there is no variance.
 
     With *banerjee* each part has the t quantile of its own degrees of freedom and nothing is subtracted (conservative);
-    otherwise the sum has the quantile of Satterthwaite's (never below 1).
+    else the sum has the quantile of Satterthwaite's (never below 1).
     """
     variance = total_variance(parts)
     if variance <= 0:

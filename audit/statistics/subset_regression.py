@@ -60,7 +60,7 @@ class _RegressionLine:
 
 
 def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool_], *, random: bool, level: float) -> SubsetEstimate:
-    """Return ED for all tasks of *test*, of which the *common* ones were replayed; cells of tasks without test scores are left out."""
+    """Return ED for all tasks of *test*, of which the *common* ones were replayed; cells of tasks without test scores are excluded."""
     every = np.zeros(len(common), dtype=bool)
     every[test.task] = True
     deploy = deploy.keep(common)

@@ -96,7 +96,7 @@ def edit_interval(edit: VersionDifference, *, level: float) -> ConfidenceLimits 
 
 
 def have_common_contexts(first: Cells, second: Cells) -> bool:
-    """Tell whether any context id stands in both versions."""
+    """Return whether any context id is in both versions."""
     return bool(np.isin(first.context, second.context).any())
 
 
@@ -225,10 +225,10 @@ class DoubleDifference:
 
 def correlate(double: DoubleDifference) -> float:
     """Return the correlation of both differences, which tasks bring about, cut to [0, 0.95]; 0 where either has no variance."""
-    apart, each = double.parts(), [edit.moments.parts() for edit in (double.first, double.second)]
-    if apart is None or each[0] is None or each[1] is None:
+    apart, side_parts = double.parts(), [edit.moments.parts() for edit in (double.first, double.second)]
+    if apart is None or side_parts[0] is None or side_parts[1] is None:
         return 0.0
-    first, second = (total_variance(parts) for parts in each if parts is not None)
+    first, second = (total_variance(parts) for parts in side_parts if parts is not None)
     if min(first, second) <= ZERO_VARIANCE:
         return 0.0
     # Var(x − y) = Var x + Var y − 2 Cov(x, y), solved for the covariance.

@@ -52,16 +52,16 @@ def settle_evidence(evidence: Sequence[Evidence], range_: tuple[float, float], *
     """
     faults: list[Fault] = []
     settled = []
-    for position, one in enumerate(evidence):
+    for position, entry in enumerate(evidence):
         place = f"{where}[{position}]"
         finding = None
-        if one.finding is not None:
-            found = list(_check_finding(one.finding, range_, where=f"{place}.finding"))
-            faults += found
+        if entry.finding is not None:
+            finding_faults = list(_check_finding(entry.finding, range_, where=f"{place}.finding"))
+            faults += finding_faults
             # A faulty figure is not converted: its faults quote it as it was written.
-            finding = one.finding if found else _convert(one.finding, range_)
-        faults += _check_summary(one.summary or "", where=f"{place}.summary")
-        settled.append(replace(one, finding=finding))
+            finding = entry.finding if finding_faults else _convert(entry.finding, range_)
+        faults += _check_summary(entry.summary or "", where=f"{place}.summary")
+        settled.append(replace(entry, finding=finding))
     if faults:
         raise InputError(faults)
     return tuple(settled)
@@ -105,8 +105,8 @@ def _check_finding(finding: PublishedFigure, range_: tuple[float, float], *, whe
         # scale" for 24 %. Refusing it keeps the mistake out of the verdict's sentences.
         if value is not None and not reading.low <= value * reading.factor <= reading.high:
             span = f"{reading.low / reading.factor:g} to {reading.high / reading.factor:g}"
-            found = f"expected {span} {finding.unit} for a property of the range [{range_[0]:g}, {range_[1]:g}], found {value:g}"
-            yield Fault("out-of-range", f"{where}.{name}", found, advice=reading.advice)
+            problem = f"expected {span} {finding.unit} for a property of the range [{range_[0]:g}, {range_[1]:g}], found {value:g}"
+            yield Fault("out-of-range", f"{where}.{name}", problem, advice=reading.advice)
 
 
 def _convert(finding: PublishedFigure, range_: tuple[float, float]) -> PublishedFigure:
@@ -140,9 +140,9 @@ def _check_summary(summary: str, *, where: str) -> Iterator[Fault]:
     for match in _SCALE_SENTENCE.finditer(summary):
         most = 100.0 if match["unit"] else float(match["high"]) - float(match["low"])
         if float(match["value"]) > most:
-            found = f"“{match[0]}”, and that scale has {most:g} points"
+            problem = f"“{match[0]}”, and that scale has {most:g} points"
             advice = "say it in the unit of the source, such as percentage points, or in points of the scale"
-            yield Fault("out-of-range", where, found, advice=advice)
+            yield Fault("out-of-range", where, problem, advice=advice)
 
 
 DEFAULT_PROPERTY_NAME = "score"
@@ -168,8 +168,8 @@ def parse_case(document: Json, *, where: str) -> Case:
     """
     case, scores = _parse(document, where=where)
     if scores is not None:
-        found = "a table is named, and there is no file that its path could be relative to"
-        raise InputError(Fault("not-valid", f"{where}, scores", found, advice="read the scores, and give them to classify"))
+        problem = "a table is named, and there is no file that its path could be relative to"
+        raise InputError(Fault("not-valid", f"{where}, scores", problem, advice="read the scores, and give them to classify"))
     return case
 
 
@@ -255,6 +255,6 @@ def _check_numbers(case: Case, where: str) -> Iterator[Fault]:
         numbers |= {"reported": reported.value, "reported.low": reported.low, "reported.high": reported.high}
     for name, value in numbers.items():
         if value is not None and not low <= value <= high:
-            found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
+            problem = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
             advice = "write it in the unit of the range, 0.1 for 10 % of [0, 1]; or correct claim.property.range"
-            yield Fault("out-of-range", f"{where}, claim.{name}", found, advice=advice)
+            yield Fault("out-of-range", f"{where}, claim.{name}", problem, advice=advice)

@@ -148,20 +148,22 @@ def combine_judges(joints: Sequence[JointDecision]) -> JointDecision:
     """Return what the outcomes by the scores of each judge say together, of which there must be at least one.
 
     Where verdict, class, standing and, for a figure that does not carry over, its direction are the same by all, that is the outcome;
-    inconclusive by all for different reasons is inconclusive, technical where it is so by one. Otherwise the judges disagree.
+    inconclusive by all for different reasons is inconclusive, technical where it is so by one. In all other cases the judges disagree.
     """
     if len(joints) == 1:
         return joints[0]
     deciding = tuple(decision for joint in joints for decision in joint.deciding)
-    each = tuple(decision for joint in joints for decision in joint.each)
+    decisions = tuple(decision for joint in joints for decision in joint.each)
     hangs = any(joint.hangs_on_one_spec for joint in joints)
     if len({_find_outcome(joint) for joint in joints}) > 1:
-        return JointDecision(row=JUDGES_DISAGREE, mode=JUDGES_DISAGREE.mode, point_class=_join_points(each), deciding=deciding, each=each)
+        return JointDecision(
+            row=JUDGES_DISAGREE, mode=JUDGES_DISAGREE.mode, point_class=_join_points(decisions), deciding=deciding, each=decisions
+        )
     # Missing data come before noisy data, as for specifications.
     leading = next((joint for joint in joints if joint.mode is Mode.TECHNICAL), joints[0])
     points = {joint.point_class for joint in joints}
     point_class = leading.point_class if len(points) == 1 else None
-    return replace(leading, point_class=point_class, deciding=deciding, each=each, hangs_on_one_spec=hangs)
+    return replace(leading, point_class=point_class, deciding=deciding, each=decisions, hangs_on_one_spec=hangs)
 
 
 def _find_outcome(joint: JointDecision) -> tuple[Verdict, ClaimClass, Standing | None, bool | None]:
@@ -292,8 +294,8 @@ class _ClassifiedReading:
     @property
     def other_model(self) -> str | None:
         """Why the responses are not those of the claim's model version; None where nothing says so."""
-        asked = self.conduct.asked if self.conduct else None
-        return asked.text.rstrip(".") if asked is not None and asked.is_other else None
+        identity = self.conduct.asked if self.conduct else None
+        return identity.text.rstrip(".") if identity is not None and identity.is_other else None
 
 
 def classify(
@@ -365,7 +367,7 @@ def build_at_level(estimate: Estimate) -> Callable[[float], Estimate] | None:
 
 
 def find_inversion_margin(case: Case, estimate: Estimate | None) -> float | None:
-    """Return Φ_test − θ, from the scores if there are any, otherwise from the card's figure; None without θ or figure."""
+    """Return Φ_test − θ, from the scores if there are any, else from the card's figure; None without θ or figure."""
     if case.claim.theta is None:
         return None
     if estimate is not None and estimate.specs:
@@ -432,13 +434,13 @@ def _decide_each(question: _ClassifiedReading, form: Form, estimate: Estimate, j
     # The reproduction check stays at the plan's level, whatever level Holm asks for.
     plan_level = question.estimate.level if question.estimate else None
     own = [spec for spec in estimate.specs if spec.judge == judge]
-    each = [
+    all_facts = [
         build_facts(question.case, form, estimate=estimate, spec=spec, other_model=question.other_model, plan_level=plan_level)
         for spec in own
     ]
     return tuple(
         SpecDecision(spec=spec.spec, facts=facts, row=decide(facts), whole=estimate, judge=judge)
-        for spec, facts in zip(own, each, strict=True)
+        for spec, facts in zip(own, all_facts, strict=True)
     )
 
 
@@ -504,9 +506,11 @@ def _is_same_at_extremes(question: _ClassifiedReading, form: Form, joint: JointD
     joints = [joint, *(_decide(question, form, estimate) for estimate in question.extremes())]
     # A figure that is higher at one extreme and lower at the other fails to carry over at both, but for
     # opposite reasons.
-    signs = {decision.facts.estimate.ed.value > 0 for each in joints for decision in each.deciding if decision.facts.estimate is not None}
+    signs = {
+        decision.facts.estimate.ed.value > 0 for extreme in joints for decision in extreme.deciding if decision.facts.estimate is not None
+    }
     is_two_sided = joint.row.verdict is Verdict.DOES_NOT_CARRY_OVER and len(signs) > 1
-    return not is_two_sided and len({(each.row.verdict, each.row.class_) for each in joints}) == 1
+    return not is_two_sided and len({(extreme.row.verdict, extreme.row.class_) for extreme in joints}) == 1
 
 
 def _find_reproduction(joint: JointDecision) -> Reproduction:

@@ -137,7 +137,7 @@ WITH_ESTIMATE = (
         point_class=True,
         why="The scorer failed its invariance check: it gives one response different scores in different contexts, "
         "so a difference of scores is not a difference of behaviour.",
-        resolves="A scorer that passes the invariance check, and the stored responses scored again with it.",
+        resolves="A scorer that passes the check, and the stored responses scored again.",
     ),
     DecisionRow(
         name="too-few-tasks",
@@ -542,6 +542,6 @@ ACROSS_JUDGES = (JUDGES_DISAGREE,)
 
 
 def decide(facts: ReadingFacts) -> DecisionRow:
-    """Return the first row that applies to *facts* and whose condition holds; there is always one."""
+    """Return the first row that applies to *facts* and with a condition that holds; there is always one."""
     table = WITH_ESTIMATE if facts.estimate is not None else WITHOUT_ESTIMATE
     return next(row for row in table if facts.form in row.forms and row.condition(facts))

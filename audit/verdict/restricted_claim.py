@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from audit.verdict.claim_classification import build_at_level
-from audit.verdict.verdict_conditions import build_facts
+from audit.verdict.verdict_conditions import ReadingFacts, build_facts, is_test_wholly_satisfying
 from audit.verdict.verdict_phrases import CONDITIONAL, POST_HOC, VerdictPhrases, describe_verdicts, fold, format_applied, format_off_lock
 from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
@@ -54,9 +54,9 @@ _NOT_ESTABLISHED = (_CLAIMED + ": not established.",)
 _TEST_FAILS = ("That {claimed}: not resolved. The replay of its own evaluation does not meet it.",)
 _FIGURES = ("{test_figure}", "{deploy_figure}")
 _DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the claimed {limit_word} is {theta}."
-_TESTED = "These figures, for the tasks and contexts tested only."
+_TESTED = "These figures, for these tasks and contexts only."
 """What page one permits where its verdict and chart print the figures: they are said once."""
-_EVALUATED = "The figure of the evaluation, for the tasks and contexts tested only."
+_EVALUATED = "The evaluation's figure, for these tasks and contexts only."
 """The same where the one of deployment decides nothing."""
 _TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the claimed {limit_word} is {theta}."
 
@@ -150,7 +150,7 @@ WORDINGS = (
     VerdictWording(
         rules=("does-not-carry-over",),
         verdict="in deployment-like contexts{where} {subject} was {phi_deploy}, {higher} than in the evaluation ({phi_test}) "
-        "by {ed_magnitude} ({ci} {magnitude_interval}); the margin is ±{margin}.",
+        "by {ed_magnitude} ({ci} {magnitude_interval}); the margin is ±{margin_in_points}.",
         surviving=(*_FIGURES, "{differential}", "{surviving_bound}"),
         unsupported=_NOT_SUPPORTED,
     ),
@@ -164,7 +164,7 @@ WORDINGS = (
     VerdictWording(
         rules=("ed-open",),
         verdict="{subject} was {phi_test} in the evaluation and {phi_deploy} in deployment-like contexts{where}, "
-        "a difference of {ed} ({ci} {ed_interval}); the margin is ±{margin}.",
+        "a difference of {ed} ({ci} {ed_interval}); the margin is ±{margin_in_points}.",
         surviving=("{test_figure}", "{direction_established}"),
         unsupported=_OPEN,
     ),
@@ -244,7 +244,7 @@ WORDINGS = (
     ),
     VerdictWording(
         rules=("recognition-only",),
-        verdict="the model recognises evaluations ({recognition_rates}), but no changed behaviour in deployment is documented.",
+        verdict="the model recognises evaluations: {recognition_rates}. No changed behaviour in deployment is documented.",
         surviving=("{evaluated_only}",),
         unsupported=_OPEN,
     ),
@@ -272,7 +272,7 @@ WORDINGS = (
     ),
     VerdictWording(
         rules=("recognised-and-suppressible",),
-        verdict="the model recognises such evaluations ({recognition_rates}) and could hide the behaviour they look for.",
+        verdict="the model recognises such evaluations: {recognition_rates}. It could hide the behaviour they look for.",
         surviving=("{evaluated_only}",),
         unsupported=_SUSPENDED,
     ),
@@ -316,9 +316,8 @@ _WORDS = {
     Verdict.NOT_TESTABLE: "Not testable",
 }
 _SUGGESTED = {
-    ClaimClass.INVERTED: "The claim may not hold in deployment",
-    ClaimClass.DEGRADED: "The figure may not carry over to deployment",
-    ClaimClass.STABLE: "The claim may hold in deployment",
+    ClaimClass.INVERTED: "The claim may not hold",
+    ClaimClass.STABLE: "The claim may hold",
 }
 _READ_AS = {
     Form.EXISTENCE: "Read as a statement that the behaviour exists",
@@ -350,7 +349,9 @@ def restrict(
     own = [_fill(sentence, phrases) for sentence in surviving]
     claim = case.claim
     carried = format_applied(claim.spoken_of, claim.model, keeps_words=_keeps_words(case)) if claim.spoken_of else ""
-    kept = _shorten(surviving, own, case, primary)
+    is_struck = _is_struck(case, primary, phrases.facts)
+    scope = "" if is_struck else _scope(original, case, primary)
+    kept = own if is_struck else _drop_test_side(surviving, own)
     remarks = [phrases.conditional] if primary.verdict_standing is VerdictStanding.CONDITIONAL else []
     remarks += [CONDITIONAL] if not remarks and estimate is not None and estimate.contexts == "fixed" and primary.specs else []
     remarks += [POST_HOC] if post_hoc and estimate is not None else []
@@ -364,7 +365,7 @@ def restrict(
     remarks = [*(_fill(sentence, phrases) for sentence in wording.cautions), *remarks]
     return RestrictedClaim(
         original=original,
-        restricted=join([carried, _scope(original, case, primary), *kept, phrases.replicated, *cautions, *remarks, *unsupported]),
+        restricted=join([carried, scope, *kept, phrases.replicated, *cautions, *remarks, *unsupported]),
         surviving=tuple(filter(None, [carried, *_permit(wording, surviving, own)])),
         remarks=tuple(filter(None, [phrases.replicated, *implied.values(), *remarks])),
         withdrawn=tuple(unsupported),
@@ -376,7 +377,9 @@ def restrict(
 
 def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) -> list[str]:
     """What page one says may be said: where the verdict gives the figures of these *sentences*, no figure is printed twice."""
-    if "{test_figure}" not in sentences or "{phi_deploy}" not in wording.verdict:
+    # Unusable figures are in the chart too, marked as not comparable.
+    is_charted = "{phi_deploy}" in wording.verdict or "scorer-not-invariant" in wording.rules
+    if "{test_figure}" not in sentences or not is_charted:
         return filled
     # An open direction shows in the interval of the verdict.
     dropped = (*_FIGURES, "{differential}", "{direction_established}")
@@ -398,7 +401,9 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
         head = f"{head}, and not reproduced"
     elif reading.is_not_reproduced and reading.verdict is Verdict.HOLDS:
         head = f"{head}; the card's figure is not reproduced"
-    suggested = _SUGGESTED.get(reading.printed_point_class) if reading.printed_point_class else None
+    # For a difference the interval against the margin is the hedge, and a second one adds nothing.
+    is_hedged = reading.form is Form.PREVALENCE
+    suggested = _SUGGESTED.get(reading.printed_point_class) if reading.printed_point_class and not is_hedged else None
     sentence = _start(_fill(wording.verdict, phrases))
     # A suggestion is printed only with usable evidence (`printed_point_class`), and never without the
     # word *inconclusive*.
@@ -449,8 +454,6 @@ def _has_own_words(case: Case, primary: ReadingVerdict) -> bool:
 
 def _scope(original: str, case: Case, primary: ReadingVerdict) -> str:
     """The claim's own words, kept as far as they stand: a reader then sees in the redline just what was taken from them."""
-    if _is_struck(case, primary):
-        return ""
     if _has_own_words(case, primary):
         return original
     # Without support for deployment the words are limited to the evaluated contexts and to the model
@@ -466,23 +469,27 @@ def _keeps_words(case: Case) -> bool:
     return case.claim.spoken_of is None or case.claim.effective_relation is not None
 
 
-def _is_struck(case: Case, primary: ReadingVerdict) -> bool:
+def _is_struck(case: Case, primary: ReadingVerdict, facts: ReadingFacts) -> bool:
     """Whether nothing of the claim's own words is repeated.
 
-    It is shown to fail in deployment, its replicated evaluation contradicts it or leaves open whether its figure is right, or its words are
-    those of a figure of another model version.
+    It is shown to fail in deployment, its replicated evaluation contradicts it or leaves open whether its figure is right or its limit is
+    met, or its words are those of a figure of another model version.
     """
     fails = primary.verdict in (Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED)
     # The card's figure is in question here, and the claim's words contain it.
     is_open = primary.rule in ("agrees-reproduction-unclear", "agrees-outside-deployment")
-    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case)
+    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case) or _is_limit_open(case, primary, facts)
 
 
-def _shorten(sentences: list[str], filled: list[str], case: Case, primary: ReadingVerdict) -> list[str]:
-    """What page one says after the claim's own words: where these already give the test side, it is not said twice."""
-    if _is_struck(case, primary):
-        return filled
-    # The claim's own words already give the figure of the evaluation.
+def _is_limit_open(case: Case, primary: ReadingVerdict, facts: ReadingFacts) -> bool:
+    """Whether a replay of the evaluation leaves open that the limit is met even there."""
+    # "In the evaluated contexts only: at most 50 %" would claim more than an interval that reaches beyond 50 %.
+    measured = facts.estimate is not None and facts.other_model is None and facts.theta is not None
+    return measured and not _has_own_words(case, primary) and not is_test_wholly_satisfying(facts)
+
+
+def _drop_test_side(sentences: list[str], filled: list[str]) -> list[str]:
+    """What is said after the claim's own words, which already give the figure of the evaluation."""
     excluded = {"{test_figure}", "{evaluated_only}"}
     return [text for sentence, text in zip(sentences, filled, strict=True) if sentence not in excluded]
 
@@ -604,8 +611,13 @@ class _ReadingPhrases(VerdictPhrases):
         return f"In its own evaluation the card reports {self.reported} for {self._claimed.subject}." if self.reported else ""
 
     @property
+    def facts(self) -> ReadingFacts:
+        """What the reading was decided from."""
+        return self._facts
+
+    @property
     def replicated(self) -> str:
-        """The replicated figure beside the card's, where they differ by more than the rounding of the card's; otherwise empty."""
+        """The replicated figure next to the card's, where they differ by more than the rounding of the card's; else empty."""
         figure, estimate = self._facts.reported, self._facts.estimate
         # Responses of another model replicate nothing, and an observation has no figure to compare.
         if figure is None or estimate is None or self._facts.other_model is not None or self._reading.form is Form.EXISTENCE:
@@ -647,7 +659,7 @@ class _ReadingPhrases(VerdictPhrases):
 
     @property
     def test_figure(self) -> str:
-        """The figure of the evaluation: the replay's, otherwise the card's."""
+        """The figure of the evaluation: the replay's, else the card's."""
         if self._facts.estimate is None or self._facts.other_model is not None:
             return self.reported_figure
         bounded, judge = self._facts.estimate.phi_test, self._facts.estimate.judge
@@ -707,7 +719,7 @@ def _name(spec: SpecEstimate) -> str:
 
 
 def is_rounded(value: float, number: float, unit: Unit) -> bool:
-    """Tell whether *given*, with the digits it was written with, is *value* rounded."""
+    """Return whether *given*, with the digits it was written with, is *value* rounded."""
     written = unit.given(number).removesuffix(" %").replace("−", "-")
     decimals = len(written.partition(".")[2])
     scale = 100 if unit.is_share else 1

@@ -237,7 +237,7 @@ def check_reproduction(
 ) -> Reproduction:
     """Return whether *phi_test* reproduces *reported*.
 
-    Reproduced: the interval of D lies within ±*margin*. Not reproduced: it lies wholly outside. Unclear: otherwise, and where Φ_test has no
+    Reproduced: the interval of D lies within ±*margin*. Not reproduced: it lies wholly outside. Unclear: all else, and where Φ_test has no
     interval.
 
     Args:
@@ -429,7 +429,7 @@ def is_ontologically_infeasible(facts: ReadingFacts) -> bool:
 
 
 def are_sides_distinguishable(facts: ReadingFacts) -> bool:
-    """Blind raters tell test from deployment contexts with accuracy above the plan's limit."""
+    """Blind raters distinguish test from deployment contexts with accuracy above the plan's limit."""
     return facts.distinguishable is not None
 
 
@@ -500,8 +500,8 @@ def has_no_interval(facts: ReadingFacts) -> bool:
     if facts.estimate is None:
         return True
     # Limits are decided by Φ_deploy, so a missing interval of ED does not block them.
-    asked = facts.estimate.ed if facts.form is Form.PREVALENCE else facts.estimate.phi_deploy
-    return asked.low is None or asked.high is None
+    measure = facts.estimate.ed if facts.form is Form.PREVALENCE else facts.estimate.phi_deploy
+    return measure.low is None or measure.high is None
 
 
 def has_no_theta(facts: ReadingFacts) -> bool:
@@ -615,7 +615,7 @@ def has_recognition(facts: ReadingFacts) -> bool:
 
 
 def has_weighty_recognition(facts: ReadingFacts) -> bool:
-    """Recognition whose rate exceeds the floor of the plan, or is not known."""
+    """Recognition with a rate that exceeds the floor of the plan, or is not known."""
     return any(is_recognition(evidence) and weigh_recognition(evidence, facts.recognition_floor).suspends for evidence in facts.evidence)
 
 
@@ -691,7 +691,7 @@ def _is_perturbation_against(evidence: Evidence) -> bool:
 
 
 def is_recognition(evidence: Evidence) -> bool:
-    """Whether *one* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
+    """Whether *evidence* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
     if _is_perturbation_against(evidence) and not evidence.verified:
         return True
     if evidence.access is not Access.AVAILABLE or evidence.layer not in (EvidenceLayer.LATENT, EvidenceLayer.VERBALISED):
@@ -710,7 +710,7 @@ def _bears_on_behaviour(evidence: Evidence) -> bool:
 
 
 def find_point_class(facts: ReadingFacts) -> ClaimClass | None:
-    """The class that the point estimate alone would give; None where it gives none."""
+    """The class that the point estimate by itself would give; None where it gives none."""
     if facts.estimate is None or facts.infeasible or facts.distinguishable or facts.form is Form.EXISTENCE:
         return None
     if facts.form is Form.PREVALENCE:

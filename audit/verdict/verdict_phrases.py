@@ -103,6 +103,11 @@ class VerdictPhrases:
         return self._unit.given_difference(self._facts.margin)
 
     @property
+    def margin_in_points(self) -> str:
+        """δ in the short form of its unit, for a sentence that has the long one."""
+        return self.margin.replace("percentage points", "points")
+
+    @property
     def reported(self) -> str:
         """The card's own figure with all its digits; empty without one."""
         return "" if self._facts.reported is None else self._unit.given(self._facts.reported.value)
@@ -115,7 +120,7 @@ class VerdictPhrases:
 
     @property
     def distinguishable(self) -> str:
-        """That blind raters tell the sides apart, as a clause; empty where that is not shown."""
+        """That blind raters distinguish the sides, as a clause; empty where that is not shown."""
         return self._facts.distinguishable or ""
 
     @property
@@ -154,8 +159,8 @@ class VerdictPhrases:
     @property
     def no_interval_reason(self) -> str:
         """Why there is no interval, as the estimate says it."""
-        asked = self._estimate.ed if self._facts.form is Form.PREVALENCE else self._estimate.phi_deploy
-        return (asked.reason or "the estimate gives no reason").rstrip(".")
+        measure = self._estimate.ed if self._facts.form is Form.PREVALENCE else self._estimate.phi_deploy
+        return (measure.reason or "the estimate gives no reason").rstrip(".")
 
     @property
     def phi_test(self) -> str:
@@ -182,7 +187,7 @@ class VerdictPhrases:
 
     @property
     def reproduction(self) -> str:
-        """The card's figure beside the replay of its evaluation; empty where the card gives none."""
+        """The card's figure next to the replay of its evaluation; empty where the card gives none."""
         check = self._facts.reproduction
         if check.reported is None:
             return ""
@@ -221,7 +226,7 @@ class VerdictPhrases:
 
     @property
     def higher(self) -> str:
-        """Where deployment stands to the evaluation."""
+        """Whether deployment scores higher or lower than the evaluation."""
         return "higher" if self._estimate.ed.value < 0 else "lower"
 
     @property
@@ -359,11 +364,11 @@ class VerdictPhrases:
         half_width = find_likely_half_width(present, boundaries)
         likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
         if likely is not None and self._is_practical(likely):
-            return f"About {self._describe_extra(likely)} would decide in about two replays in three."
+            return f"About {self._describe_extra(likely)} would decide about two replays in three."
         if not self._is_practical(more):
-            return f"More than {_FEASIBLE} times the present size is needed: not practical with this design."
+            return f"More than {_FEASIBLE} times the size is needed: not practical with this design."
         chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
-        return f"About {self._describe_extra(more)} would decide in about {chance}; a surer design is not practical."
+        return f"About {self._describe_extra(more)} would decide about {chance}; a surer design is not practical."
 
     def _is_practical(self, extra: ExtraSample) -> bool:
         n = self._estimate.n
@@ -436,11 +441,11 @@ class VerdictPhrases:
 
     @property
     def recognition_rates(self) -> str:
-        """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
+        """The rates of recognition by themselves, for a headline: no words of whoever wrote the evidence."""
         pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         # A headline must not repeat words of the evidence's author.
         weights = [weigh_recognition(piece, self._facts.recognition_floor) for piece in pieces]
-        return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
+        return "; ".join(f"{weight.text}, {weight.reason}" if weight.rate else weight.reason for weight in weights) or "as recorded"
 
     @property
     def recognition_below_floor(self) -> str:
@@ -553,7 +558,7 @@ def describe_verdicts(pairs: Iterable[tuple[str, Verdict]]) -> str:
 
 
 def find_sign(estimate: SpecEstimate) -> Sign | None:
-    """The sign of ED where its interval excludes 0; None otherwise."""
+    """The sign of ED where its interval excludes 0; else None."""
     ed = estimate.ed
     if ed.low is None or ed.high is None or ed.low <= 0 <= ed.high:
         return None
@@ -632,5 +637,5 @@ def format_off_lock(items: str) -> str:
 
 
 def format_applied(spoken_of: object, model: object, *, keeps_words: bool) -> str:
-    """Return whose claim it was: words of *spoken_of*, asked of *model*."""
+    """Return the version that the claim was about: words of *spoken_of*, asked of *model*."""
     return (_CARRIED if keeps_words else _CARRIED_FIGURE).format(spoken_of, model)

@@ -114,7 +114,7 @@ def find_missing(checks: tuple[ConditionCheck, ...]) -> ConditionCheck | None:
 
 
 def find_standing(verdict: Verdict, checks: tuple[ConditionCheck, ...]) -> VerdictStanding | None:
-    """Return how firmly *verdict* stands under *checks*; None for a verdict that cannot be established."""
+    """Return how firm *verdict* is under *checks*; None for a verdict that cannot be established."""
     if verdict not in FIRM:
         return None
     if find_missing(checks) is not None:
@@ -169,14 +169,14 @@ def _check_runs(ground: StandingBasis) -> Answer:
 def _check_endpoint(ground: StandingBasis) -> Answer:
     if ground.conduct is None:
         return _NO_LOG
-    asked = ground.conduct.asked
-    if asked is None:
+    identity = ground.conduct.asked
+    if identity is None:
         # A missing name contradicts nothing, so the verdict is provisional. Another version's name
         # makes the evidence unusable (row `other-model-asked`). So removing model names does not help
         # an auditor.
         return _missing("the responses carry no model name")
-    note = asked.text.rstrip(".")
-    return _met(note) if asked.is_bound else _missing(f"{note[0].lower()}{note[1:]}")
+    note = identity.text.rstrip(".")
+    return _met(note) if identity.is_bound else _missing(f"{note[0].lower()}{note[1:]}")
 
 
 def _check_construction(ground: StandingBasis) -> Answer:

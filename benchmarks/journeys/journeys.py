@@ -189,8 +189,6 @@ def walk_endpoint(traveller: Traveller) -> str:
     (folder / "claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
     claim = json.loads(traveller.prepare("claim", "add", "claims.yaml", "--json"))["added"][0]
     with run_endpoint(ChatServer(script=answer)) as server:
-        # Without this name nothing shows that the claim's model was asked, and the outcome counts as reported.
-        traveller.caveat("model", "endpoint", "LAB/M/1", CHAT_MODEL, "--reason", "the name that the server lists")
         traveller.caveat("audit", "new", claim, "--replay", "live")
         live = folder / "live"
         write_audit(live, claim, extra=f"{PLAN}replay: replay.yaml\n")
@@ -200,7 +198,9 @@ def walk_endpoint(traveller: Traveller) -> str:
         traveller.files += ["live/audit.yaml", "live/replay.yaml and the files that it names"]
         traveller.caveat("audit", "run", "live/replay.yaml", "--dry-run")
         check(not server.asked, "the dry run asked the model")
-        audit = json.loads(traveller.caveat("audit", "lock", "live/audit.yaml", "--yes", "--json"))["audit"]
+        # On a terminal the lock asks for this name. Without it, nothing shows that the claim's model was asked.
+        named = ["--endpoint-name", CHAT_MODEL]
+        audit = json.loads(traveller.caveat("audit", "lock", "live/audit.yaml", *named, "--yes", "--json"))["audit"]
         with path.open("a", encoding="utf-8") as file:
             file.write(f"audit: {audit}\n")
         traveller.interrupt("audit", "run", "live/replay.yaml", is_due=lambda: len(server.posts()) >= 40)

@@ -26,6 +26,7 @@ from registry.records.dossier import Dossier, ObjectionFile
 from registry.records.estimates import Differential
 from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.records.model_version import EndpointName, ModelLink, ModelRef, ModelVersion
+from registry.records.record import AuthorityRole
 from registry.records.specification import SpecOpening, SpecVersion
 from registry.records.statement import PAYLOADS, Entry
 from registry.records.supplement import Coverage, Drift
@@ -48,8 +49,8 @@ _CHANGE = group(field=str, before=Any, after=Any)
 
 
 _LISTS = (
-    "admin key list", "admin log list", "admin log show", "audit list", "card list", "claim history", "claim list", "compare",
-    "contest list", "model list", "spec list", "stale list",
+    "admin authority list", "admin key list", "admin log list", "admin log show", "analyze skills list", "audit list", "card coverage",
+    "card list", "claim history", "claim list", "claim restated", "compare", "contest list", "model list", "spec list", "stale list",
 )  # fmt: skip
 """The commands that take `--columns`; a test compares them with the commands."""
 
@@ -92,6 +93,7 @@ def _list_start() -> tuple[AnswerFormat, ...]:
         answer("explanations", "explain", titles=dict[str, str]),
         answer("explanation", "explain", CatalogueEntry),
         answer("verify", "verify", registry=str | None, files=list[file]),
+        answer("verify-page", "verify", file=str, bytes=int, sha256=str),
     )
 
 
@@ -259,8 +261,13 @@ def _list_keys() -> tuple[AnswerFormat, ...]:
         fingerprint=str, purpose=KeyPurpose, algorithm=KeyAlgorithm, authority=str, in_force=bool, added=int, replaced=int | None,
         revoked=int | None, untrusted_from=str | None, vkey=str | None, certificate=str | None, public=str | None,
     )  # fmt: skip
+    held = group(key=str, purpose=KeyPurpose)
+    authority = group(
+        log=str, code=str, name=str, role=AuthorityRole, entry=int, keys=list[held], claims=int, audits=int, concluded=int,
+    )  # fmt: skip
     return (
-        answer("keys", "admin key list", log=str, keys=list[group(key, secret=str | None)]),
+        answer("authorities", "admin authority list", authorities=list[authority]),
+        answer("keys", "admin key list", keys=list[group(key, log=str, secret=str | None)]),
         answer("key", "admin key show", log=str, keys=list[key]),
         answer("key-added", ("admin key add", "admin key rotate"), key=str, entry=int, encrypted=bool, replaces=str | None),
         answer("key-revoked", "admin key revoke", key=str, entry=int, untrusted_from=str | None, retired=list[str]),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from registry.configuration import DEFAULT_FILE, Config, read_config
-from registry.errors import CaveatError, Fault, InputError
+from registry.errors import AnswerNoError, CaveatError, Fault, InputError
 from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 
@@ -90,7 +90,7 @@ class App:
 
         Args:
             by_clock: outcomes expire by the clock, or by the date that `--as-of` names; for lists. Without it, and as of an entry, they
-                expire by the last entry that is seen, so that what is rendered depends on the log alone.
+                expire by the last entry that is seen, so that what is rendered depends on the log only.
         """
         # An entry is a state of the log; a date is also a day on which outcomes expire.
         as_of = parse_as_of(self.as_of)
@@ -115,8 +115,8 @@ class App:
             return
         as_of = parse_as_of(self.as_of)
         if isinstance(as_of, int):
-            found = f"{as_of} is the number of an entry, and each log counts its own"
-            raise InputError(Fault("bad-date", "--as-of", found, advice="give a date with --log all, or name one log"))
+            problem = f"{as_of} is the number of an entry, and each log counts its own"
+            raise InputError(Fault("bad-date", "--as-of", problem, advice="give a date with --log all, or name one log"))
         today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
         logs = self.ledger.list_logs()
         names = shorten_origins([log.origin for log in logs])
@@ -138,8 +138,8 @@ class App:
         if self.log is None:
             return None
         if self.log == ALL_LOGS:
-            found = "this command reads one log"
-            raise InputError(Fault("bad-option", "--log", found, advice="name one: caveat admin log list"))
+            problem = "this command reads one log"
+            raise InputError(Fault("bad-option", "--log", problem, advice="name one: caveat admin log list"))
         return get_origin(self.log, [log.origin for log in self.ledger.list_logs()])
 
     def read_keys(self) -> "KeyRing":
@@ -210,7 +210,7 @@ class App:
         return str(click.prompt(text, default="", show_default=False, hide_input=True, confirmation_prompt=True, err=True)) or None
 
     def report(self, answer: "Answer") -> None:
-        """Print *answer*: its document with `--json` and where it has no blocks, otherwise its blocks."""
+        """Print *answer*: its document with `--json` and where it has no blocks, else its blocks."""
         from registry.cli.terminal_output import print_blocks, print_json  # rich: 40 ms
 
         if self.json or answer.blocks is None:
@@ -225,24 +225,37 @@ class App:
         self.report(Answer(document, [blocks] if isinstance(blocks, str) else blocks))
 
     def say(self, message: str) -> None:
-        """Tell a person something that is not the answer, on standard error."""
+        """Show a person something that is not the answer, on standard error."""
         # What is said on standard error may come from a file, too.
         from registry.present.answers import show
 
         click.echo(show(message), err=True)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether there is a terminal to ask on."""
+        return sys.stdin is not None and sys.stdin.isatty()
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask before a statement that cannot be undone; with *yes*, do not ask.
 
         Raises:
             InputError: there is no terminal to ask on: a missing answer does not count as yes.
+            AnswerNoError: the answer is no.
         """
         if yes:
             return
-        if sys.stdin is None or not sys.stdin.isatty():
-            found = "this cannot be undone, and there is no terminal to confirm it on"
-            raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, found, advice="add --yes if you are sure"))
-        click.confirm(question, abort=True, err=True)
+        if not self.is_interactive:
+            problem = "this cannot be undone, and there is no terminal to confirm it on"
+            raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, problem, advice="add --yes if you are sure"))
+        self.require_yes(question)
+
+    def require_yes(self, question: str) -> None:
+        """Ask *question* on the terminal; raises AnswerNoError for a no."""
+        from registry.present.answers import show
+
+        if not click.confirm(show(question), err=True):
+            raise AnswerNoError(Fault("not-confirmed", click.get_current_context().command_path, "you answered no; nothing was recorded"))
 
     def close(self) -> None:
         """Let go of the database."""
@@ -269,8 +282,8 @@ def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime |
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault("bad-date", where, found)) from error
+        problem = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", where, problem)) from error
     # A day ends with its last moment, so that entries of that day are included.
     if len(text) <= len("2026-11-21"):
         moment = datetime.combine(moment.date(), time.max)
@@ -284,7 +297,7 @@ def pass_app(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
 
 
 def pass_app_only(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
-    """As `pass_app`, for a command whose `--json` means something of its own."""
+    """As `pass_app`, for a command with a meaning of its own for `--json`."""
     return _take_app(function, ("as_of", "log"))
 
 
@@ -436,14 +449,14 @@ def parse_model(text: str, *, where: str) -> ModelRef:
     # Only the first two slashes part the name: a version may hold more.
     parts = [part.strip() for part in text.split("/", 2)]
     if len(text) > _LONGEST_MODEL:
-        found = f"{text[:40]!r}… is not a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
+        problem = f"{text[:40]!r}… is not a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
     elif len(text.splitlines()) > 1:
-        found = f"{text!r} is not a model version: it holds a line break"
+        problem = f"{text!r} is not a model version: it holds a line break"
     elif len(parts) != len(("developer", "name", "version")) or not all(parts):
-        found = f"{text!r} is not a model version"
+        problem = f"{text!r} is not a model version"
     else:
         return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
-    raise InputError(Fault("bad-model", where, found))
+    raise InputError(Fault("bad-model", where, problem))
 
 
 def parse_date(text: str, *, where: str) -> date:
@@ -503,9 +516,9 @@ def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[Verifi
     """Return the keys of logs that were given, each once; raises InputError for what is no key."""
     from registry.verify.verification_keys import read_given
 
-    given = read_given([*vkeys, *map(str, key_files)])
+    trust = read_given([*vkeys, *map(str, key_files)])
     # One key can be given as text and in a file.
-    return tuple({str(key.vkey): key.vkey for key in given.keys if key.vkey is not None}.values())
+    return tuple({str(key.vkey): key.vkey for key in trust.keys if key.vkey is not None}.values())
 
 
 # Progress on standard error. Programs and files get none.
@@ -513,7 +526,7 @@ def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[Verifi
 
 @contextmanager
 def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much more is done.
+    """Give a function that receives how much more is done.
 
     The bar shows after half a second, and only when standard error is a terminal and `--json` was not asked for.
     """
@@ -530,7 +543,7 @@ def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> 
 
 
 def count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a function that is told how much is done in all, for an *advance* that is told how much more; a smaller number begins anew."""
+    """Return a function that takes how much is done in all, for an *advance* that takes how much more; a smaller number begins anew."""
     done = 0
 
     def tell(total: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -18,6 +18,7 @@ from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
 from registry.records.system_card import Card
 
 if TYPE_CHECKING:
+    from registry.present.listings import Column
     from registry.records.system_card import CardText, PassageMatch
     from registry.registration.card_registration import CardNote
     from registry.registration.passage_matching import ComparedText, Followers, RevisionComparison
@@ -171,47 +172,47 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     from registry.registration.card_registration import get_card, get_card_text
 
     with app.view() as view:
-        found = get_card(view, card_id.bare, card_id.revision)
+        card = get_card(view, card_id.bare, card_id.revision)
         if page is not None:
-            _show_page(app, found, get_card_text(view, found).text, page)
+            _show_page(app, card, get_card_text(view, card).text, page)
             return
-        claims = list(view.list_claims(card=found.card))
-    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [to_document(claim) for claim in claims]}
+        claims = list(view.list_claims(card=card.card))
+    document = {"schema": "caveat/card/1", "card": _summarise(card), "claims": [to_document(claim) for claim in claims]}
 
     def text() -> Iterator[Block]:
 
-        yield f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"
-        yield f"{found.media_type.value}, {found.size_bytes:,} bytes, {_count_pages(found)}, sha256 {found.document}"
-        agreement = "no second opinion" if found.agreement is None else f"{found.second_extractor} agrees on {found.agreement:.1%} of words"
-        yield f"read by {found.extractor}; {agreement}\n"
+        yield f"{card.card}@{card.revision}  {card.title} ({card.publisher}, {card.published or 'no date'})"
+        yield f"{card.media_type.value}, {card.size_bytes:,} bytes, {_count_pages(card)}, sha256 {card.document}"
+        agreement = "no second opinion" if card.agreement is None else f"{card.second_extractor} agrees on {card.agreement:.1%} of words"
+        yield f"read by {card.extractor}; {agreement}\n"
         yield build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml"
 
     app.answer(document, text())
 
 
-def _show_page(app: App, found: Card, text: str, number: int) -> None:
+def _show_page(app: App, card: Card, text: str, number: int) -> None:
     from registry.errors import Fault, NotFoundError
 
-    page = next((one for one in found.pages if one.number == number), None)
+    page = next((candidate for candidate in card.pages if candidate.number == number), None)
     if page is None:
-        last = found.pages[-1].number
-        raise NotFoundError(Fault("page-not-found", f"--page {number}", f"{found.card} has pages 1 to {last}"))
+        last = card.pages[-1].number
+        raise NotFoundError(Fault("page-not-found", f"--page {number}", f"{card.card} has pages 1 to {last}"))
     passage = text[page.start : page.stop]
-    document = {"schema": "caveat/page/1", "card": found.card, "revision": found.revision, "page": number, "text": passage}
+    document = {"schema": "caveat/page/1", "card": card.card, "revision": card.revision, "page": number, "text": passage}
     app.answer(document, passage)
 
 
-def _count_pages(one: Card) -> str:
+def _count_pages(card: Card) -> str:
     """Return `1 page`, `39 pages`."""
-    return "1 page" if len(one.pages) == 1 else f"{len(one.pages)} pages"
+    return "1 page" if len(card.pages) == 1 else f"{len(card.pages)} pages"
 
 
-def _summarise(one: Card) -> dict[str, Any]:
+def _summarise(card: Card) -> dict[str, Any]:
     from registry.codec.canonical_documents import to_document
 
-    document = to_document(one)
+    document = to_document(card)
     # Pages and headings are long, and of use to programs that read the text only.
-    return {**{key: value for key, value in document.items() if key not in ("pages", "headings")}, "pages": len(one.pages)}
+    return {**{key: value for key, value in document.items() if key not in ("pages", "headings")}, "pages": len(card.pages)}
 
 
 # `caveat card diff`: a card's claims in another revision of it.
@@ -289,8 +290,8 @@ def _read_file(name: str) -> "ComparedText":
     from registry.registration.passage_matching import read_side
 
     if not Path(name).is_file():
-        found = "is neither a file nor an identifier of a card (CRD-…)"
-        raise InputError(Fault("not-valid", name, found, advice="name a registered card (caveat card list) or a file"))
+        problem = "is neither a file nor an identifier of a card (CRD-…)"
+        raise InputError(Fault("not-valid", name, problem, advice="name a registered card (caveat card list) or a file"))
     return read_side(Path(name))
 
 
@@ -328,120 +329,157 @@ _COLUMNS = ("proposed", "registered", "audited", "restricted", "excluded", "unre
 _WIDEST = 27
 
 
-@examples("card coverage CRD-LAB-2026-0001-J", "card coverage CRD-LAB-2026-0001-J --all")
+@examples(
+    "card coverage CRD-LAB-2026-0001-J",
+    "card coverage CRD-LAB-2026-0001-J --all",
+    "card coverage CRD-LAB-2026-0001-J --sort unreviewed --reverse",
+)
 @click.command()
 @click.argument("card_id", type=CARD)
 @click.option("--all", "whole", is_flag=True, help="List all unreviewed and all excluded passages, not only the first 20.")
 @as_of_option
 @pass_app
-def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
+@list_options
+def coverage(app: App, /, *, output: ListOutput, card_id: Identifier, whole: bool) -> None:
     """Count the passages of a card by their status.
 
     By section: proposed, excluded and unreviewed passages; registered, audited and restricted claim families. A proposed passage is
-    unreviewed if it shares no character with a registered or excluded one.
+    unreviewed if it shares no character with a registered or excluded one. Columns: section, page, proposed, registered, audited,
+    restricted, excluded, unreviewed.
     """
     from registry.codec.canonical_documents import to_document
     from registry.folder.supplement_publishing import collect_coverage
+    from registry.present.listings import Listing
 
     with app.view() as view:
-        recorded, found, untold = collect_coverage(view, card_id)
+        recorded, card_coverage, uncounted = collect_coverage(view, card_id)
         size = view.log_size
         disputed = [claim for claim in view.list_claims(card=card_id.bare) if claim.status.dispute is not Dispute.UNDISPUTED]
     card = recorded.payload
     reference = f"{card.card}@{card.revision}"
-    document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
-    document["not_counted"] = list(untold)
+    document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(card_coverage)}
+    document["not_counted"] = list(uncounted)
     document["disputed"] = [
         {"claim": f"{summary.claim}@{summary.revision}", "dispute": summary.status.dispute.value} for summary in disputed
     ]
 
     def text() -> Iterator[Block]:
         yield Title(f"{reference}  {card.title} ({card.publisher})")
-        yield from _present_survey(found, reference)
-        yield from _present_erased(found, untold)
-        yield from _present_table(found)
+        yield from _present_survey(card_coverage, reference)
+        yield from _present_erased(card_coverage, uncounted)
+        yield from _present_table(card_coverage)
         if disputed:
-            told = ", ".join(f"{summary.claim} ({summary.status.dispute.value})" for summary in disputed[:_MOST])
+            names = ", ".join(f"{summary.claim} ({summary.status.dispute.value})" for summary in disputed[:_MOST])
             more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
-            yield f"contested: {_count(len(disputed), 'claim')}: {told}{more}"
+            yield f"contested: {_count(len(disputed), 'claim')}: {names}{more}"
         most = None if whole else _MOST
-        yield from _present_unreviewed(found, most)
-        yield from _present_omissions(found, most)
+        yield from _present_unreviewed(card_coverage, most)
+        yield from _present_omissions(card_coverage, most)
 
-    app.answer(document, text())
+    if not card_coverage.sections and not output.is_for_programs:
+        app.answer(document, text())
+        return
+    document.pop("sections")
+    listing = Listing(
+        document=document, field="sections", rows=card_coverage.sections, describe=to_document,
+        columns=_list_section_columns(card_coverage), none="No sections.", present=None if output.is_arranged else lambda _: text(),
+    )  # fmt: skip
+    output.report(listing)
 
 
-def _present_survey(found: Coverage, reference: str) -> Iterator[Block]:
+def _list_section_columns(card_coverage: Coverage) -> "tuple[Column[SectionCoverage], ...]":
+    from registry.present.listings import Column
+
+    def count(name: str) -> Column[SectionCoverage]:
+        def read(section: SectionCoverage) -> int | None:
+            return cast("int | None", getattr(section.counts, name))
+
+        return Column(name=name, read=read, show=lambda section: _write_number(read(section)), is_number=True)
+
+    return (
+        Column(name="section", read=lambda section: _name(section, has_headings=card_coverage.has_headings, widest=None)),
+        Column(name="page", read=lambda section: section.page, is_number=True),
+        *map(count, _COLUMNS),
+    )
+
+
+def _present_survey(coverage: Coverage, reference: str) -> Iterator[Block]:
     # Without a survey nothing is known of the unreviewed passages, and the next step is to make
     # one.
-    if found.surveyed_by:
-        yield f"surveyed by {', '.join(found.surveyed_by)}\n"
+    if coverage.surveyed_by:
+        yield f"surveyed by {', '.join(coverage.surveyed_by)}\n"
     else:
-        stands = "is in the log any more" if found.erased else "is recorded"
+        stands = "is in the log any more" if coverage.erased else "is recorded"
         yield f"No survey of this revision {stands}: how many of its passages make claims is not known."
         yield f"Next: caveat claim propose {reference}\n"
 
 
-def _present_erased(found: Coverage, untold: Sequence[str]) -> Iterator[Block]:
+def _present_erased(coverage: Coverage, uncounted: Sequence[str]) -> Iterator[Block]:
     # Counts without erased statements would be taken for complete.
-    if found.erased:
-        entries = ", ".join(str(entry.seq) for entry in found.erased)
-        yield f"Erased, and so not counted: passages proposed or excluded by {_count(len(found.erased), 'statement')} ({entries})."
-    if untold:
-        verb = "rests" if len(untold) == 1 else "rest"
-        names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
-        yield f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} {verb} on ({names})."
+    if coverage.erased:
+        entries = ", ".join(str(entry.seq) for entry in coverage.erased)
+        yield f"Erased, and so not counted: passages proposed or excluded by {_count(len(coverage.erased), 'statement')} ({entries})."
+    if uncounted:
+        verb = "rests" if len(uncounted) == 1 else "rest"
+        names = ", ".join(uncounted[:_MOST]) + (f" and {len(uncounted) - _MOST} more" if len(uncounted) > _MOST else "")
+        yield f"Erased, and so not counted: a statement that {_count(len(uncounted), 'claim')} {verb} on ({names})."
 
 
-def _present_table(found: Coverage) -> Iterator[Block]:
+def _present_table(coverage: Coverage) -> Iterator[Block]:
 
     rows = [
-        (_name(section, has_headings=found.has_headings), str(section.page or "–"), *_write(section.counts)) for section in found.sections
+        (_name(section, has_headings=coverage.has_headings), str(section.page or "–"), *_write(section.counts))
+        for section in coverage.sections
     ]
-    yield Table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(found.total))], numbers=("page", *_COLUMNS))
-    if found.silent_sections:
-        yield f"{_count(found.silent_sections, 'section')} with none of it {'is' if found.silent_sections == 1 else 'are'} not listed."
+    yield Table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(coverage.total))], numbers=("page", *_COLUMNS))
+    if coverage.silent_sections:
+        verb = "is" if coverage.silent_sections == 1 else "are"
+        yield f"{_count(coverage.silent_sections, 'section')} with none of it {verb} not listed."
 
 
-def _name(section: SectionCoverage, *, has_headings: bool) -> str:
+def _name(section: SectionCoverage, *, has_headings: bool, widest: int | None = _WIDEST) -> str:
     if not section.is_placed:
         return "(no place in this revision)"
     if section.title is not None:
-        return section.title if len(section.title) <= _WIDEST else f"{section.title[: _WIDEST - 1]}…"
+        return section.title if widest is None or len(section.title) <= widest else f"{section.title[: widest - 1]}…"
     return "(above the first heading)" if has_headings else f"(page {section.page or 1})"
 
 
 def _write(counts: PassageCounts) -> tuple[str, ...]:
     numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.excluded, counts.unreviewed)
+    return tuple(map(_write_number, numbers))
+
+
+def _write_number(number: int | None) -> str:
     # An unknown number is no zero.
-    return tuple("?" if number is None else f"{number:,}" for number in numbers)
+    return "?" if number is None else f"{number:,}"
 
 
-def _present_unreviewed(found: Coverage, most: int | None) -> Iterator[Block]:
+def _present_unreviewed(coverage: Coverage, most: int | None) -> Iterator[Block]:
     # Unknown without a survey; said above.
-    if found.total.unreviewed is None:
+    if coverage.total.unreviewed is None:
         return
-    if not found.unreviewed:
+    if not coverage.unreviewed:
         # Registered or left out does not mean read.
         yield "\nEvery proposed passage is registered or excluded; whether a person read each is not recorded."
         return
-    verb = "is" if len(found.unreviewed) == 1 else "are"
-    yield f"\n{_count(len(found.unreviewed), 'proposed passage')} {verb} unreviewed: neither registered nor excluded"
-    for passage in found.unreviewed[:most]:
+    verb = "is" if len(coverage.unreviewed) == 1 else "are"
+    yield f"\n{_count(len(coverage.unreviewed), 'proposed passage')} {verb} unreviewed: neither registered nor excluded"
+    for passage in coverage.unreviewed[:most]:
         yield f"  {_locate(passage.page, passage.section)}: “{_shorten(passage.readable or passage.quote)}”"
-    yield from _present_rest(len(found.unreviewed), most)
+    yield from _present_rest(len(coverage.unreviewed), most)
 
 
-def _present_omissions(found: Coverage, most: int | None) -> Iterator[Block]:
-    if not found.omissions:
+def _present_omissions(coverage: Coverage, most: int | None) -> Iterator[Block]:
+    if not coverage.omissions:
         return
-    verb = "was" if len(found.omissions) == 1 else "were"
-    yield f"\n{_count(len(found.omissions), 'passage')} {verb} excluded"
-    for place, omission in enumerate(found.omissions[:most]):
-        said, words = omission.payload, found.omitted[place] if found.omitted else omission.payload.quote
-        yield f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”"
-        yield f"    {omission.entry.actor}, {omission.entry.at:%Y-%m-%d}: {said.reason}"
-    yield from _present_rest(len(found.omissions), most)
+    verb = "was" if len(coverage.omissions) == 1 else "were"
+    yield f"\n{_count(len(coverage.omissions), 'passage')} {verb} excluded"
+    for place, omission in enumerate(coverage.omissions[:most]):
+        passage, words = omission.payload, coverage.omitted[place] if coverage.omitted else omission.payload.quote
+        yield f"  {_locate(passage.anchor.page, passage.anchor.section)}: “{_shorten(words)}”"
+        yield f"    {omission.entry.actor}, {omission.entry.at:%Y-%m-%d}: {passage.reason}"
+    yield from _present_rest(len(coverage.omissions), most)
 
 
 def _present_rest(total: int, most: int | None) -> Iterator[Block]:

@@ -31,21 +31,21 @@ def count_match_results(passages: Sequence[ComparedPassage]) -> dict[str, int]:
 
 def describe_match_results(match_results: Counter[MatchResult], respelled: int) -> str:
     """Return the counts on one line, such as "18 unchanged, 2 reworded (only in spelling), 2 gone", without results that no passage has."""
-    told = []
+    counts = []
     for match_result in MatchResult:
         alone = "" if match_result is not MatchResult.REWORDED or not respelled else " (only in spelling)"
         # All reworded passages differ in spelling, or only some of them do; then the number is
         # given.
         if alone and respelled < match_results[match_result]:
             alone = f" ({respelled} only in spelling)"
-        told += [f"{match_results[match_result]} {match_result.value}{alone}"] if match_results[match_result] else []
-    return ", ".join(told)
+        counts += [f"{match_results[match_result]} {match_result.value}{alone}"] if match_results[match_result] else []
+    return ", ".join(counts)
 
 
 def render_redline(old: str, new: str, *, context: int | None = None) -> str:
     """Return the edits that lead from *old* to *new*, `[-taken out-]` and `{+put in+}`; of long unchanged runs only the ends, if asked.
 
-    Where a text has these signs itself, a backslash stands before them.
+    Where a text has these signs itself, a backslash is before them.
     """
     # Line breaks come from the layout of a card and are no changes.
     runs = build_redline(" ".join(old.split()), " ".join(new.split()))
@@ -106,8 +106,8 @@ def present_comparison(revision_comparison: RevisionComparison, *, whole: bool) 
     most = None if whole else _MOST
     yield from _present_figures(revision_comparison.figures, most)
     # A passage with a changed figure was listed already.
-    told = {figure.start for figure in revision_comparison.figures if figure.old}
-    yield from _present_edits([edit for edit in revision_comparison.edits if edit.start not in told], most)
+    starts = {figure.start for figure in revision_comparison.figures if figure.old}
+    yield from _present_edits([edit for edit in revision_comparison.edits if edit.start not in starts], most)
     # Only if every list is empty: otherwise this sentence would contradict what was printed.
     if not (
         revision_comparison.figures
@@ -224,8 +224,8 @@ def _present_edits(edits: Sequence[PassageEdit], most: int | None) -> Iterator[B
     noun = "passage" if len(edits) == 1 else "passages"
     yield Subtitle(f"{len(edits)} {noun} reworded or removed, without figures, of which no claim is registered")
     for edit in edits[:most]:
-        told = "; ".join(map(str, edit.turns)) or ("reworded" if edit.new else "removed")
-        yield f"  {_place(edit.page, edit.section, edit.start)}: {told}"
+        changes = "; ".join(map(str, edit.turns)) or ("reworded" if edit.new else "removed")
+        yield f"  {_place(edit.page, edit.section, edit.start)}: {changes}"
         yield f"    {render_redline(edit.old, edit.new, context=_CONTEXT)}"
     yield from _present_rest(len(edits), most)
 

@@ -85,7 +85,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
     # The size of another log says nothing about entries of this one.
     elsewhere = find_elsewhere(app.ledger, dossier, as_of=dossier.log_size if app.log is None else None)
     others = [to_document(foreign_claim) for foreign_claim in elsewhere]
-    backing = {str(seq): name_backing(one) for seq, one in backed.items()}
+    backing = {str(seq): name_backing(entry_backing) for seq, entry_backing in backed.items()}
     document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others, "backed_by": backing}
 
     def text() -> Iterator[Block]:

@@ -109,8 +109,8 @@ def _read_query(card: Identifier | None, model: str | None, options: dict[str, A
 
     words = (options["text"] or "").split()
     if len(words) > _MOST_WORDS:
-        found = f"{len(words):,} words; at most {_MOST_WORDS} are searched for"
-        raise InputError(Fault("not-valid", "--text", found, advice="search for the rarest of them"))
+        problem = f"{len(words):,} words; at most {_MOST_WORDS} are searched for"
+        raise InputError(Fault("not-valid", "--text", problem, advice="search for the rarest of them"))
     since, until = (parse_date(options[name], where=f"--{name}") if options[name] else None for name in ("since", "until"))
     _check_order(since, until)
     return ClaimQuery(

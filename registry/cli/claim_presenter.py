@@ -24,11 +24,11 @@ from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
 from registry.report.claim_outcome import (
-    describe_asked,
+    describe_identity,
     describe_outcome,
     describe_subject,
     describe_three_figures,
-    find_asked_of_claim,
+    find_claim_identity,
     find_leading,
 )
 from registry.report.minimum_reporting import format_missing
@@ -49,7 +49,7 @@ _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_
 
 
 def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) -> Table:
-    """Return a listing of claims, one line each; with *logs*, the name of the log of each stands first."""
+    """Return a listing of claims, one line each; with *logs*, the name of the log of each comes first."""
     rows = [
         (name, summary.form.value, describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
         for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
@@ -97,7 +97,7 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
         *_list_applied(dossier),
         *(("stale because", _describe_cause(dossier, cause)) for cause in status.causes),
-        *(("dismissed", told) for told in _list_dismissed(dossier)),
+        *(("dismissed", text) for text in _list_dismissed(dossier)),
         *(("contested", _describe_objection(objection)) for objection in dossier.objections),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
@@ -110,7 +110,7 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         # An audit of an earlier model version says so: its outcome is not about the present one.
         earlier = models.get(file.audit.payload.claim, claim.model)
         yield from _present_audit(file, None if earlier == claim.model else earlier)
-        yield from _present_asked(dossier, file)
+        yield from _present_identity(dossier, file)
 
 
 def needs_verdict(dossier: Dossier) -> bool:
@@ -186,10 +186,10 @@ def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]
     yield f"  restricted claim: {outcome.text.restricted}"
 
 
-def _present_asked(dossier: Dossier, file: AuditFile) -> Iterator[Block]:
+def _present_identity(dossier: Dossier, file: AuditFile) -> Iterator[Block]:
     """Present the caution on who was asked, where the outcome of *file* needs one."""
     then = file.restrictions[-1].payload.asked if file.restrictions else None
-    if caution := describe_asked(find_asked_of_claim(dossier, file), then):
+    if caution := describe_identity(find_claim_identity(dossier, file), then):
         yield f"  who was asked: {caution}"
 
 
@@ -351,8 +351,8 @@ def _describe_foreign_claim(foreign_claim: ForeignClaim) -> str:
         return f"{foreign_claim.status.lifecycle.value} · no outcome recorded"
     flags = [] if foreign_claim.status.lifecycle.value in ("registered", "published") else [foreign_claim.status.lifecycle.value]
     flags += [] if foreign_claim.status.dispute.value == "undisputed" else [foreign_claim.status.dispute.value]
-    told = "".join(f", {flag}" for flag in flags)
-    return f"{describe_outcome(foreign_claim.outcome)}{told}, {foreign_claim.outcome.audit}"
+    suffix = "".join(f", {flag}" for flag in flags)
+    return f"{describe_outcome(foreign_claim.outcome)}{suffix}, {foreign_claim.outcome.audit}"
 
 
 # A claim over model versions.
@@ -445,8 +445,8 @@ class ObjectionPage:
 
     file: ObjectionFile
     changes: Sequence[dict[str, Any]] | None
-    """From what is contested to the rival, field by field; None without a rival, or where `untold` says why not."""
-    untold: str | None
+    """From what is contested to the rival, field by field; None without a rival, or where `obstacle` says why not."""
+    obstacle: str | None
     replays: Sequence[AuditFile]
     """Under the rival, in log order."""
     leading: dict[str, ReadingVerdict | None]
@@ -457,17 +457,17 @@ def collect_objection(view: "View", name: str) -> ObjectionPage:
     """Return the objection *name* with its rival's differences and replays; raises NotFoundError."""
     file = get_objection(view, name)
     payload = file.objection.payload
-    changes, untold = None, None
+    changes, obstacle = None, None
     # Claims are no specifications; their difference is not shown field by field.
     if payload.rival is not None and not payload.target.startswith("CLM-"):
-        changes, untold = compare_specs(view, payload.target, payload.rival)
+        changes, obstacle = compare_specs(view, payload.target, payload.rival)
     files = [audit for replay in file.replays if (audit := view.find_audit(replay.payload.audit)) is not None]
     leading: dict[str, ReadingVerdict | None] = {}
     for claim in dict.fromkeys(audit_file.audit.payload.claim for audit_file in files):
         # The outcome that counts, by the same rules as on the claim's own page.
         outcome = find_leading(view.dossier(claim))[1]
         leading[claim] = outcome.payload.classification.primary if outcome else None
-    return ObjectionPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
+    return ObjectionPage(file=file, changes=changes, obstacle=obstacle, replays=files, leading=leading)
 
 
 def list_objection_columns(*, is_all: bool) -> "tuple[Column[tuple[str, ObjectionFile]], ...]":
@@ -507,7 +507,7 @@ def present_objection(objection_page: ObjectionPage) -> Answer:
         **summarise_objection(objection_page.file),
         "steps": steps,
         "changes": objection_page.changes,
-        "not_compared": objection_page.untold,
+        "not_compared": objection_page.obstacle,
         "replays": [_summarise_replay(replay, objection_page) for replay in objection_page.replays],
     }
     return Answer(document, _list_objection_blocks(objection_page))
@@ -528,7 +528,7 @@ def _list_objection_blocks(objection_page: ObjectionPage) -> Iterator[Block]:
         if objection_page.changes is not None:
             yield from present_changes(objection_page.changes)
         else:
-            yield objection_page.untold or f"what is contested is a claim; see caveat spec show {objection.rival}"
+            yield objection_page.obstacle or f"what is contested is a claim; see caveat spec show {objection.rival}"
         yield Subtitle("replays under the rival")
         for replay in objection_page.replays:
             yield _describe_replay(replay, objection_page)
@@ -540,7 +540,7 @@ def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
     """Return class, standing and mode of an outcome; `no outcome` without one."""
     if primary is None:
         return "no outcome"
-    return " · ".join(one.value.replace("_", " ") for one in (primary.class_, primary.standing, primary.mode) if one)
+    return " · ".join(part.value.replace("_", " ") for part in (primary.class_, primary.standing, primary.mode) if part)
 
 
 def _describe_replay(file: AuditFile, objection_page: ObjectionPage) -> str:

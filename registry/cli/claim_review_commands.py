@@ -12,7 +12,6 @@ from registry.cli.application import CARD, CLAIM, App, as_of_option, examples, p
 from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError, NotFoundError
-from registry.present.answers import show
 from registry.present.blocks import Block
 from registry.records.claim import ClaimRelationKind
 from registry.records.claim_status import CauseKind, StalenessVerdict
@@ -142,18 +141,18 @@ def _review(
 
     # One transaction: all claims or none.
     done = record(app, work)
-    new = [one for one in done if one["entry"] is not None]
+    new = [review for review in done if review["entry"] is not None]
 
     def text() -> Iterator[Block]:
-        for one in new[:_FEW]:
-            status = describe_status(one["status"])
-            yield f"{one['claim']}: {verdict.value} {'; '.join(one['causes'])}, entry {one['entry']}; it is {status}"
+        for review in new[:_FEW]:
+            status = describe_status(review["status"])
+            yield f"{review['claim']}: {verdict.value} {'; '.join(review['causes'])}, entry {review['entry']}; it is {status}"
         if len(new) > _FEW:
             yield f"… and {len(new) - _FEW:,} more {verdict.value}."
         if len(new) < len(done):
             yield f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}."
 
-    document = [{**one, "status": _to_document(one["status"])} for one in done]
+    document = [{**review, "status": _to_document(review["status"])} for review in done]
     app.answer({"schema": "caveat/stale-review/1", "verdict": verdict.value, "why": why, "claims": document}, text())
 
 
@@ -417,14 +416,14 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | N
     if rewording.anchor is None:
         _report_rewording(app, rewording, None)
         return
-    _show(app, rewording, sum(one.claim == rewording.claim.reference for one in audits))
+    _show(app, rewording, sum(audit.claim == rewording.claim.reference for audit in audits))
     # Without a person at the terminal a change of sense needs a reason of its own.
     if yes:
         check_turns(rewording, reason)
     else:
         turned = "".join(f"{str(turn)[0].upper()}{str(turn)[1:]}. " for turn in rewording.turns)
         question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
-        click.confirm(show(question), abort=True, err=True)
+        app.require_yes(question)
     # The matching was read before the question; recording checks it again.
     with app.ledger.write(actor=app.config.authority) as writer:
         revised = record_rewording(writer, rewording, reason)
@@ -464,20 +463,25 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
 # `caveat claim restated`: claims that give different numbers for one quantity. Nothing is related
 # without a person (decision of 2026-11-22).
 
+_MOST_PAIRS = 50
 
-@examples("claim restated", "claim restated --card CRD-LAB-2026-0001-J")
+
+@examples("claim restated", "claim restated --card CRD-LAB-2026-0001-J", "claim restated --csv > restated.csv")
 @click.command()
 @click.option("--card", type=CARD, help="Only where one of the two claims quotes this card.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most this many.")
+@click.option("--limit", type=click.IntRange(1), help=f"At most this many; default: {_MOST_PAIRS}, and all for programs or an order.")
 @as_of_option
 @pass_app
-def restated(app: App, *, card: Identifier | None, limit: int) -> None:
+@list_options
+def restated(app: App, /, *, output: ListOutput, card: Identifier | None, limit: int | None) -> None:
     """Find claims that give two numbers for one quantity.
 
     They have the same model, property and evaluation. Numbers are compared after rounding to the coarser of the two. Nothing is
-    recorded: each pair comes with the command that records it, for you to run after reading both passages.
+    recorded: each pair comes with the command that records it, for you to run after reading both passages. Columns: claim, value,
+    restates, stated, why, recorded, command, quote, restated_quote.
     """
     from registry.cli.application import track
+    from registry.present.listings import Column, Listing
     from registry.registration.card_registration import get_card
     from registry.registration.restated_values import find_pairs, read_figures
 
@@ -486,27 +490,39 @@ def restated(app: App, *, card: Identifier | None, limit: int) -> None:
             get_card(view, card.bare, card.revision)
         with track(app, "reading claims", unit="claims") as progress:
             figures = read_figures(view, progress=progress)
+        most = limit if limit or output.is_for_programs or output.is_arranged else _MOST_PAIRS
         # One more than asked for shows that there are more.
-        pairs = list(islice(find_pairs(figures, card=card.bare if card else None), limit + 1))
-        found = [(pair, _is_recorded(view, pair)) for pair in pairs[:limit]]
+        pairs = list(islice(find_pairs(figures, card=card.bare if card else None), most and most + 1))
+        rows = [(pair, _is_recorded(view, pair)) for pair in pairs[:most]]
         size = view.log_size
+    claims = f"{len(figures):,} {'claim' if len(figures) == 1 else 'claims'} with a number"
+
+    def present(rows: "Sequence[tuple[RestatedPair, bool]]") -> Iterator[Block]:
+        for pair, is_recorded in rows:
+            yield from _present_pair(pair, recorded=is_recorded)
+        number = f"{len(rows)} {'pair' if len(rows) == 1 else 'pairs'}"
+        yield f"{number} among {claims}." + (" There are more: --limit." if len(pairs) > len(rows) else "")
+
+    columns: tuple[Column[tuple[RestatedPair, bool]], ...] = (
+        Column(name="claim", read=lambda row: row[0].claim.claim),
+        Column(name="value", read=lambda row: row[0].claim.value, is_number=True),
+        Column(name="restates", read=lambda row: row[0].other.claim),
+        Column(name="stated", read=lambda row: row[0].other.value, is_number=True),
+        Column(name="why", read=lambda row: row[0].why, is_spare=True),
+        Column(name="recorded", read=lambda row: row[1]),
+        Column(name="command", read=lambda row: _write_command(row[0]), is_shown=False),
+        Column(name="quote", read=lambda row: row[0].claim.quote, is_shown=False),
+        Column(name="restated_quote", read=lambda row: row[0].other.quote, is_shown=False),
+    )
     document = {
-        "schema": "caveat/restated/1",
-        "log_size": size,
-        "card": card.bare if card else None,
-        "figures": len(figures),
-        "pairs": [_summarise(pair, recorded=recorded) for pair, recorded in found],
-        "has_more": len(pairs) > limit,
-    }
-
-    def text() -> Iterator[Block]:
-        for pair, recorded in found:
-            yield from _present_pair(pair, recorded=recorded)
-        number = f"{len(found)} {'pair' if len(found) == 1 else 'pairs'}"
-        claims = f"{len(figures):,} {'claim' if len(figures) == 1 else 'claims'} with a number"
-        yield f"{number} among {claims}." + (" There are more: --limit." if len(pairs) > limit else "")
-
-    app.answer(document, text())
+        "schema": "caveat/restated/1", "log_size": size, "card": card.bare if card else None, "figures": len(figures),
+        "has_more": len(pairs) > len(rows),
+    }  # fmt: skip
+    listing = Listing(
+        document=document, field="pairs", rows=rows, describe=lambda row: _summarise(row[0], recorded=row[1]), columns=columns,
+        none=f"0 pairs among {claims}.", present=None if output.is_arranged else present,
+    )  # fmt: skip
+    output.report(listing)
 
 
 def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
@@ -587,8 +603,8 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
     if not dossier.revisions:
-        found = "is reserved and has no text yet, so it names no model version"
-        raise NotFoundError(Fault("identifier-reserved", dossier.claim, found))
+        problem = "is reserved and has no text yet, so it names no model version"
+        raise NotFoundError(Fault("identifier-reserved", dossier.claim, problem))
     found_drift = build_points(dossier)
     if figure is not None:
         from registry.report.html_rendering import render_drift
@@ -611,14 +627,14 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
     # All specifications, so that any of them can be chosen.
     figures = build_drift_figures(drift, most=count_keys(drift))
     if not figures:
-        found, advice = "no revision has an estimate, so there is nothing to render", "see what there is without --figure"
-        raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice=advice))
+        problem, advice = "no revision has an estimate, so there is nothing to render", "see what there is without --figure"
+        raise NotFoundError(Fault("nothing-to-draw", drift.claim, problem, advice=advice))
     if spec is None:
         return figures[0]
     chosen = next((figure for figure in figures if spec in (figure.spec, figure.name)), None)
     if chosen is None:
-        found = (
+        problem = (
             f"no estimate is against {spec!r}; there are estimates against: {', '.join(drift_figure.name for drift_figure in figures[:10])}"
         )
-        raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice="name one of these with --spec"))
+        raise NotFoundError(Fault("nothing-to-draw", drift.claim, problem, advice="name one of these with --spec"))
     return chosen

@@ -1,11 +1,11 @@
-"""`caveat admin key`: the keys that sign checkpoints, PDF files, and what an authority states."""
+"""`caveat admin authority` and `caveat admin key`: who makes statements, and the keys that sign them, checkpoints and PDF files."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import App, as_of_option, examples, pass_app, reason_option, shorten, yes_option
+from registry.cli.application import App, as_of_option, examples, logs_option, pass_app, reason_option, shorten, yes_option
 from registry.cli.list_options import ListOutput, list_options
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.log_seal import KeyAlgorithm
@@ -22,20 +22,44 @@ _KINDS = "ed25519: checkpoints; ml-dsa-44: a second signature on them, against q
 
 
 @click.group()
+def authority() -> None:
+    """List those who make statements in a registry."""
+
+
+@examples("admin authority list", "admin authority list --sort claims --reverse", "admin authority list --log all --csv > authorities.csv")
+@authority.command("list")
+@logs_option
+@pass_app
+@list_options
+def list_authorities_(app: App, /, *, output: ListOutput) -> None:
+    """List authorities with role, keys, claims and audits.
+
+    Claims count for the authority that registered them, unless they are withdrawn, rejected or superseded. Audits count for their
+    auditor. Keys are those in force. Columns: log, code, name, role, since, keys, claims, audits, concluded.
+    """
+    from registry.cli.log_presenter import build_authority_listing
+    from registry.registration.log_survey import list_authorities
+
+    app.settle_keys()
+    rows = [listed for log, view in app.views() for listed in list_authorities(view, log=log)]
+    output.report(build_authority_listing(rows))
+
+
+@click.group()
 def key() -> None:
     """Manage the keys that sign the log, files and statements."""
 
 
-@examples("admin key list", "admin key list --as-of 2026-11-01")
+@examples("admin key list", "admin key list --as-of 2026-11-01", "admin key list --log all --csv > keys.csv")
 @key.command("list")
-@as_of_option
+@logs_option
 @pass_app
 @list_options
 def list_(app: App, /, *, output: ListOutput) -> None:
     """List the keys that the log names.
 
-    For each key: its purpose, its status, and whether its secret is here. Columns: key, signs, algorithm, entry, authority, status, secret,
-    fingerprint.
+    For each key: its purpose, its status, and whether its secret is here. Columns: log, key, signs, algorithm, entry, authority, status,
+    secret, fingerprint.
     """
     from registry.cli.log_presenter import build_key_listing
     from registry.registration.key_registration import list_keys
@@ -43,11 +67,10 @@ def list_(app: App, /, *, output: ListOutput) -> None:
 
     # What a crash left is settled first, or the list would miss a key.
     app.settle_keys()
-    with app.view() as view:
-        origin, states = view.log_origin, list_keys(view)
+    keys = [(view.log_origin, state) for _, view in app.views() for state in list_keys(view)]
     # By fingerprint: the name of a file says nothing about its key.
     here = {key_file.text.fingerprint: shorten(key_file.path) for key_file in list_key_files(app.config.keys)}
-    output.report(build_key_listing(origin, states, here))
+    output.report(build_key_listing(keys, here))
 
 
 @examples("admin key show", "admin key show --public > lab.keys")
@@ -240,8 +263,8 @@ def _get_statement_key(app: App, authority: str) -> "SigningKey":
 
     key = read_statement_key(app.config.keys, authority, ask=app.ask_passphrase)
     if key is None:
-        found, advice = f"there is no secret statement key of {authority} here", "caveat admin key add --statements makes one"
-        raise NotFoundError(Fault("key-file-missing", str(app.config.keys), found, advice=advice))
+        problem, advice = f"there is no secret statement key of {authority} here", "caveat admin key add --statements makes one"
+        raise NotFoundError(Fault("key-file-missing", str(app.config.keys), problem, advice=advice))
     return key
 
 
@@ -252,11 +275,11 @@ def _parse_time(text: str | None, now: datetime) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        found = f"{text!r} is neither a date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
-        raise InputError(Fault("bad-date", "--untrusted-from", found)) from error
+        problem = f"{text!r} is neither a date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", "--untrusted-from", problem)) from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     # A date ahead would keep trusting what a thief signs until then.
     if moment > now:
-        found = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
-        raise InputError(Fault("bad-date", "--untrusted-from", found, advice="give when it may have been lost"))
+        problem = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
+        raise InputError(Fault("bad-date", "--untrusted-from", problem, advice="give when it may have been lost"))
     return moment.astimezone(UTC)

@@ -288,7 +288,7 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
             if (there := find_checkpoint(view, size)) is not None and size >= least:
                 return there
             kept = list(list_checkpoints(view))
-    sizes = ", ".join(str(one.checkpoint.size) for one in kept[-8:]) or "no entries"
+    sizes = ", ".join(str(kept_checkpoint.checkpoint.size) for kept_checkpoint in kept[-8:]) or "no entries"
     wanted = f"of {size}" if size is not None and size >= least else f"of {least} or more"
     advice = "caveat admin log checkpoint makes one, where the log key is"
     raise NotFoundError(Fault("checkpoint-not-found", f"a checkpoint {wanted} entries", f"kept are those of {sizes}", advice=advice))
@@ -336,9 +336,9 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
     from registry.verify.verification_keys import read_given
 
     text = read_text(path, largest=_LARGEST_NOTE_BYTES)
-    given = [key.vkey for key in read_given(trust).keys if key.vkey is not None]
+    keys = [key.vkey for key in read_given(trust).keys if key.vkey is not None]
     # One key can be given in its form as log key; witnesses sign with its form as cosigner.
-    trusted = [verifier_key if verifier_key.is_cosigner else verifier_key.as_cosigner() for verifier_key in given]
+    trusted = [verifier_key if verifier_key.is_cosigner else verifier_key.as_cosigner() for verifier_key in keys]
     with app.ledger.write(actor=app.config.authority) as writer:
         attached = attach_cosignatures(writer, text, [*trusted, *list_witness_keys(writer)], where=str(path))
         stored_checkpoint = find_checkpoint(writer, attached.checkpoint.size)
@@ -356,12 +356,12 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
 
 
 def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, excluded: Sequence[str] = ()) -> None:
-    said = stored_checkpoint.checkpoint
+    checkpoint = stored_checkpoint.checkpoint
     document = {
         "schema": "caveat/checkpoint/1",
-        "origin": said.origin,
-        "size": said.size,
-        "root": said.root,
+        "origin": checkpoint.origin,
+        "size": checkpoint.size,
+        "root": checkpoint.root,
         "note": stored_checkpoint.note,
         "excluded": list(excluded),
     }
@@ -395,20 +395,20 @@ def cosign(app: App, *, note: Path, proof: Path | None, vkeys: tuple[str, ...], 
     from registry.verify.verification_keys import read_given
 
     text, steps = _read(note, proof)
-    given = [key.vkey for key in read_given(vkeys).keys if key.vkey is not None]
-    done = cosign_note(app.ledger, app.read_keys(), text, actor=app.config.authority, given=given, proof=steps)
-    said = done.checkpoint
+    keys = [key.vkey for key in read_given(vkeys).keys if key.vkey is not None]
+    done = cosign_note(app.ledger, app.read_keys(), text, actor=app.config.authority, keys=keys, proof=steps)
+    checkpoint = done.checkpoint
     talk = [f"{'recorded in' if done.is_new else 'cosigned before, in'} entry {done.entry}; the cosignature is verified with:"]
     talk += [f"  {vkey}" for vkey in done.vkeys]
     # Nothing was compared for the first checkpoint, and the witness's signature would suggest it
     # was.
     if done.seen is None:
-        talk.insert(0, f"this is the first checkpoint of {said.origin} seen here: what came before it is its keeper's word")
+        talk.insert(0, f"this is the first checkpoint of {checkpoint.origin} seen here: what came before it is its keeper's word")
     document = {
         "schema": "caveat/cosigned/1",
-        "origin": said.origin,
-        "size": said.size,
-        "root": said.root,
+        "origin": checkpoint.origin,
+        "size": checkpoint.size,
+        "root": checkpoint.root,
         "seen": done.seen,
         "entry": done.entry,
         "new": done.is_new,
@@ -493,5 +493,5 @@ def _prove_growth(app: App, since: int, size: int | None, output: Path | None) -
 
 
 def _describe(checkpoint: "StoredCheckpoint") -> dict[str, str | int]:
-    said = checkpoint.checkpoint
-    return {"origin": said.origin, "size": said.size, "root": said.root}
+    signed_checkpoint = checkpoint.checkpoint
+    return {"origin": signed_checkpoint.origin, "size": signed_checkpoint.size, "root": signed_checkpoint.root}

@@ -14,6 +14,7 @@ from registry.records.dossier import Dossier
 from registry.records.record import Payload
 from registry.records.statement import Entry
 from registry.registration.key_registration import KeyState, trusted_vkeys
+from registry.registration.log_survey import ListedAuthority
 from registry.seal.signed_notes import parse_note
 from registry.seal.signing_keys import Backing, format_certificate, format_fingerprint
 from registry.store.dossiers import TrailEntry
@@ -39,7 +40,7 @@ _LEGEND = "author: signed with a key of the authority that it names; operator: a
 
 
 def name_backing(backing: Backing | None) -> str:
-    """Return who stands behind a statement, as one word of a document."""
+    """Return who is behind a statement, as one word of a document."""
     return "wrong" if backing is None else backing.value
 
 
@@ -60,7 +61,7 @@ def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
 
 
 def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
-    """Present who stands behind each statement that a claim and its audits rest on."""
+    """Present who is behind each statement that a claim and its audits rest on."""
     listed = list(list_backed(dossier))
     if listed:
         yield Subtitle("signers")
@@ -72,7 +73,7 @@ def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
 
 
 def describe(payload: Payload) -> str:
-    """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
+    """Return the gist of a payload on one line; what is made only of identifiers is not shortened."""
     kind = kind_of(payload)
     return shorten(kind.describe(payload)) if kind.is_shortened else kind.describe(payload)
 
@@ -85,8 +86,8 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     """
     # One revision has nothing to compare; numbers that do not exist are named below.
     if len(dossier.revisions) == 1:
-        found = "has only one revision, so there is nothing to compare"
-        raise NotFoundError(Fault("revision-not-found", dossier.claim, found))
+        problem = "has only one revision, so there is nothing to compare"
+        raise NotFoundError(Fault("revision-not-found", dossier.claim, problem))
     revisions = {revision.payload.revision: revision.payload for revision in dossier.revisions}
     for wanted in (old, new):
         if wanted not in revisions:
@@ -122,7 +123,7 @@ def _show_anchor(anchor: dict[str, Any]) -> str:
 
 
 def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
-    """Return an entry with its payload, or with the entry that says why it was erased, and who stands behind it, as a document."""
+    """Return an entry with its payload, or with the entry that says why it was erased, and who is behind it, as a document."""
     erased = None if trail_entry.erased_by is None else {"entry": trail_entry.erased_by.entry.seq, "why": trail_entry.erased_by.payload.why}
     payload = None if trail_entry.payload is None else to_document(trail_entry.payload)
     backing = name_backing(backed[trail_entry.entry.seq])
@@ -130,7 +131,7 @@ def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
 
 
 def build_trail_listing(document: Mapping[str, Any], traces: Sequence[TrailEntry], backed: Backed, *, none: str) -> Listing[TrailEntry]:
-    """Return log entries as a list, and who stands behind each."""
+    """Return log entries as a list, and who is behind each."""
     columns: tuple[Column[TrailEntry], ...] = (
         Column(name="entry", read=lambda trace: trace.entry.seq, is_number=True),
         Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d %H:%M}"),
@@ -174,10 +175,10 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
 
 def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
     """Present a check that found nothing wrong, with what it rests on."""
-    one = report.erased == 1
+    is_one = report.erased == 1
     yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, no gaps, every entry hash matches its text"
     if report.erased:
-        yield f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why"
+        yield f"  the text of {report.erased} {'is' if is_one else 'are'} erased, and {'an entry says' if is_one else 'entries say'} why"
     yield f"  root      {report.root}"
     if rows is None:
         yield "  rows      not compared with their statements"
@@ -279,32 +280,74 @@ def describe_state(state: KeyState) -> dict[str, Any]:
     }
 
 
-def build_key_listing(origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> Listing[KeyState]:
-    """Return the keys of the log *origin* as a list, with the file of each secret that is here."""
-    columns: tuple[Column[KeyState], ...] = (
-        Column(name="key", read=lambda state: state.fingerprint[:16]),
-        Column(name="signs", read=lambda state: state.added.payload.purpose),
-        Column(name="algorithm", read=lambda state: state.added.payload.algorithm),
-        Column(name="entry", read=lambda state: state.added.entry.seq),
-        Column(name="authority", read=lambda state: state.added.entry.actor, is_shown=False),
-        Column(name="status", read=_describe_standing),
-        Column(name="secret", read=lambda state: here.get(state.fingerprint), show=lambda state: here.get(state.fingerprint, "–")),
-        Column(name="fingerprint", read=lambda state: state.fingerprint, is_shown=False),
+def build_key_listing(keys: Sequence[tuple[str, KeyState]], here: Mapping[str, str]) -> Listing[tuple[str, KeyState]]:
+    """Return *keys*, each with the origin of its log, as a list, with the file of each secret that is here."""
+
+    def find_secret(row: tuple[str, KeyState]) -> str | None:
+        return here.get(row[1].fingerprint)
+
+    columns: tuple[Column[tuple[str, KeyState]], ...] = (
+        Column(name="log", read=lambda row: row[0], is_shown=False),
+        Column(name="key", read=lambda row: row[1].fingerprint[:16]),
+        Column(name="signs", read=lambda row: row[1].added.payload.purpose),
+        Column(name="algorithm", read=lambda row: row[1].added.payload.algorithm),
+        Column(name="entry", read=lambda row: row[1].added.entry.seq),
+        Column(name="authority", read=lambda row: row[1].added.entry.actor, is_shown=False),
+        Column(name="status", read=lambda row: _describe_standing(row[1])),
+        Column(name="secret", read=find_secret, show=lambda row: find_secret(row) or "–"),
+        Column(name="fingerprint", read=lambda row: row[1].fingerprint, is_shown=False),
     )
 
-    def present(rows: Sequence[KeyState]) -> Iterator[Block]:
-        yield f"Keys of {origin}"
-        yield build_table(columns, rows)
+    def present(rows: Sequence[tuple[str, KeyState]]) -> Iterator[Block]:
+        for origin in dict.fromkeys(origin for origin, _ in rows):
+            yield f"Keys of {origin}"
+            yield build_table(columns, [row for row in rows if row[0] == origin])
 
     return Listing(
-        document={"schema": "caveat/keys/1", "log": origin}, field="keys", rows=states,
-        describe=lambda state: {**describe_state(state), "secret": here.get(state.fingerprint)}, columns=columns,
-        none=f"The log {origin or '(without a name yet)'} names no key: caveat admin key add makes one.", present=present,
+        document={"schema": "caveat/keys/1"}, field="keys", rows=keys, columns=columns, present=present,
+        describe=lambda row: {"log": row[0], **describe_state(row[1]), "secret": find_secret(row)},
+        none="The log names no key: caveat admin key add makes one.",
     )  # fmt: skip
 
 
+def build_authority_listing(rows: Sequence[ListedAuthority]) -> Listing[ListedAuthority]:
+    """Return authorities as a list."""
+
+    def describe(listed: ListedAuthority) -> dict[str, Any]:
+        payload = listed.authority.payload
+        return {
+            "log": listed.log, "code": payload.code, "name": payload.name, "role": payload.role.value, "entry": listed.authority.entry.seq,
+            "keys": [{"key": state.fingerprint, "purpose": state.added.payload.purpose.value} for state in listed.keys],
+            "claims": listed.claims, "audits": listed.audits, "concluded": listed.concluded,
+        }  # fmt: skip
+
+    columns: tuple[Column[ListedAuthority], ...] = (
+        Column(name="log", read=lambda listed: listed.log, is_spare=True),
+        Column(name="code", read=lambda listed: listed.authority.payload.code),
+        Column(name="name", read=lambda listed: listed.authority.payload.name),
+        Column(name="role", read=lambda listed: listed.authority.payload.role),
+        Column(name="since", read=lambda listed: listed.authority.entry.at, is_shown=False),
+        Column(name="keys", read=_list_keys_of, show=lambda listed: ", ".join(_list_purposes(listed)) or "none"),
+        Column(name="claims", read=lambda listed: listed.claims, is_number=True),
+        Column(name="audits", read=lambda listed: listed.audits, is_number=True),
+        Column(name="concluded", read=lambda listed: listed.concluded, is_number=True),
+    )
+    return Listing(
+        document={"schema": "caveat/authorities/1"}, field="authorities", rows=rows, describe=describe, columns=columns,
+        none="No authorities.",
+    )  # fmt: skip
+
+
+def _list_keys_of(listed: ListedAuthority) -> str | None:
+    return ", ".join(f"{state.added.payload.purpose.value} {state.fingerprint[:8]}" for state in listed.keys) or None
+
+
+def _list_purposes(listed: ListedAuthority) -> Iterator[str]:
+    yield from dict.fromkeys(state.added.payload.purpose.value for state in listed.keys)
+
+
 def present_shown(states: Sequence[KeyState], *, is_public_only: bool) -> Iterator[Block]:
-    """Present each key with its fingerprint in groups and what others verify with, or the last alone."""
+    """Present each key with its fingerprint in groups and what others verify with, or the last only."""
     for state in states:
         if not is_public_only:
             yield from _present_head(state)

@@ -44,10 +44,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command called *cmd_name*; None if there is none."""
-        found = super().get_command(ctx, cmd_name)
+        known_command = super().get_command(ctx, cmd_name)
         # Commands of the group itself come before those of entry points.
-        if found is not None:
-            return found
+        if known_command is not None:
+            return known_command
         point = find_commands(self._entry_points).get(cmd_name)
         if point is None:
             return None
@@ -110,7 +110,7 @@ def main(sections: Mapping[str, Mapping[str, str]] | None = None) -> None:
 
 
 def main_verify() -> None:
-    """Run `caveat verify` alone, as the command `caveat-verify` of the distribution of that name, and exit as `main` does."""
+    """Run only `caveat verify`, as the command `caveat-verify` of the distribution of that name, and exit as `main` does."""
     from registry.cli.standard_streams import keep_streams
     from registry.cli.verify_command import verify
 
@@ -145,17 +145,17 @@ def _run(app: App, command: click.Command, name: str) -> None:
     except CaveatError as error:
         _end(app, error, error.faults, error.exit_code)
     except ModuleNotFoundError as error:
-        found = f"this needs the library {error.name}, which is not installed here"
-        _end(app, error, (Fault("part-not-installed", error.name or "library", found),), 3)
+        problem = f"this needs the library {error.name}, which is not installed here"
+        _end(app, error, (Fault("part-not-installed", error.name or "library", problem),), 3)
     except OSError as error:
         place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
         # Exit code 3: nothing was evaluated, so neither yes nor no would be true.
-        found = f"it cannot be read or written: {error.strerror or error}"
-        fault = Fault("file-not-accessible", place, found, advice="check path, permissions and free space")
+        problem = f"it cannot be read or written: {error.strerror or error}"
+        fault = Fault("file-not-accessible", place, problem, advice="check path, permissions and free space")
         _end(app, error, (fault,), 3)
     except MemoryError as error:
-        found = f"this needs more memory than there is: {error}" if str(error) else "this needs more memory than there is"
-        fault = Fault("out-of-memory", "memory", found)
+        problem = f"this needs more memory than there is: {error}" if str(error) else "this needs more memory than there is"
+        fault = Fault("out-of-memory", "memory", problem)
         _end(app, error, (fault,), 3)
     except Exception as error:  # noqa: BLE001  (the last resort: no traceback ever reaches a user unasked)
         fault = Fault("internal-error", type(error).__name__, str(error) or "no message")
@@ -175,8 +175,8 @@ def _describe_usage(error: click.ClickException) -> Fault:
             )
         case click.NoSuchOption():
             known = [name for param in command.params for name in (*param.opts, *param.secondary_opts) if name.startswith("-")]
-            found = f"found {error.option_name}"
-            return Fault("unknown-option", path, found, advice=suggest(error.option_name, known) or advice)
+            problem = f"found {error.option_name}"
+            return Fault("unknown-option", path, problem, advice=suggest(error.option_name, known) or advice)
         case click.MissingParameter():
             return Fault("option-missing", f"{path} {_name_parameter(error)}".rstrip(), "expected a value, found none", advice=advice)
         case click.BadParameter():

@@ -67,8 +67,8 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
             # A link that a later event recorded counts as the same predecessor.
             wanted.predecessor is None or writer.lineage().find_link(wanted.model, wanted.predecessor) is None
         ):
-            found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
-            raise ConflictError(Fault("lineage-differs", version, found))
+            problem = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
+            raise ConflictError(Fault("lineage-differs", version, problem))
     app.answer(
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
         f"{'Registered' if known is None else 'Registered already:'} {wanted.model}",
@@ -88,7 +88,7 @@ def list_(app: App, /, *, output: ListOutput) -> None:
     """
     from registry.cli.model_presenter import list_model_columns, present_forests, summarise_version
     from registry.present.listings import Listing
-    from registry.registration.model_survey import list_versions
+    from registry.registration.log_survey import list_versions
 
     rows = [version for log, view in app.views(by_clock=True) for version in list_versions(view, log=log)]
     listing = Listing(
@@ -132,10 +132,10 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
         # Counted in the same transaction: the number is that of this event.
         stale = sum(1 for _ in writer.list_stale(model=wanted))
     until = f" after {on}" if isinstance(on, date) else ""
-    told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
+    sentence = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
     app.answer({"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
          "stale": stale},
-        f"{told}: {wanted} is no longer offered{until}. {_describe_stale(stale, version)}")  # fmt: skip
+        f"{sentence}: {wanted} is no longer offered{until}. {_describe_stale(stale, version)}")  # fmt: skip
 
 
 @examples('model reinstate Lab/Lumen/1 -m "support was extended"')

@@ -29,8 +29,8 @@ from registry.records.model_version import (
 from registry.records.record import Record
 from registry.records.verdict import RestrictionStatus
 from registry.registration.claim_search import write_plain
+from registry.registration.log_survey import ListedVersion
 from registry.registration.model_lineage import ENDED, name_descent, require_model, write_model
-from registry.registration.model_survey import ListedVersion
 from registry.report.number_format import format_range, format_signed
 from registry.report.supplement_wording import get_words
 
@@ -175,7 +175,7 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
 def present_forests(versions: Sequence[ListedVersion]) -> Iterator[Block]:
     """Present the lineage as trees, one for each version that comes from none.
 
-    One with two origins stands under each of them, and what follows from it under the first: else branches that meet again and again
+    One with two origins is under each of them, and what follows from it under the first: branches that meet again and again
     would double the list each time.
     """
     lineage = versions[0].lineage
@@ -263,9 +263,9 @@ def present_endpoint(
     model: ModelRef, name: str, done: "EndpointStatement", names: Sequence[EndpointName], *, is_retracted: bool
 ) -> Iterator[Block]:
     """Present what `caveat model endpoint` recorded, and which names the version has now."""
-    told = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
+    sentence = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
     what = f"{name} is no longer stated for {model}" if is_retracted else f"endpoints return {model} as {name}"
-    yield f"{told}: {what}."
+    yield f"{sentence}: {what}."
     yield f"Its endpoint names: {', '.join(endpoint_name.name for endpoint_name in names) or 'none'}."
 
 
@@ -315,7 +315,7 @@ class _Forest:
     """Versions that stand in a tree."""
 
     def grow(self, root: ModelRef) -> Branch:
-        """Return the tree of *root*; a version never stands below itself."""
+        """Return the tree of *root*; a version never is below itself."""
         return self._branch(root, None, ())
 
     def _branch(self, model: ModelRef, link: ModelLink | None, path: tuple[ModelRef, ...], *, is_repeated: bool = False) -> Branch:

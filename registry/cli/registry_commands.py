@@ -109,8 +109,8 @@ def _choose_code(app: App, code: str | None, *, example: bool) -> str:
         return app.config.authority
     if sys.stdin is not None and sys.stdin.isatty():
         return str(click.prompt(f"Code of your authority, such as AISI ({EXAMPLE} to try Caveat)", err=True)).strip()
-    found = "the registry needs the code of its authority, which is part of every identifier"
-    raise InputError(Fault("authority-missing", "--code", found))
+    problem = "the registry needs the code of its authority, which is part of every identifier"
+    raise InputError(Fault("authority-missing", "--code", problem))
 
 
 def _refuse_second(writer: "Writer", code: str) -> None:
@@ -120,9 +120,11 @@ def _refuse_second(writer: "Writer", code: str) -> None:
     if writer.log_size == 0 and not writer.log_origin:
         return
     owner = find_owner(writer)
-    found = f"this registry is {owner}'s ({writer.log_origin or 'its log has no name'}), and files published in it are signed with its keys"
+    problem = (
+        f"this registry is {owner}'s ({writer.log_origin or 'its log has no name'}), and files published in it are signed with its keys"
+    )
     advice = f"work in a folder of its own, or register {code} as a further authority here: caveat init --code {code} --join"
-    raise ConflictError(Fault("wrong-owner", f"--code {code}", found, advice=advice))
+    raise ConflictError(Fault("wrong-owner", f"--code {code}", problem, advice=advice))
 
 
 def _is_begun(app: App) -> bool:
@@ -224,11 +226,11 @@ def status(app: App) -> None:
     Each line of open work ends with the next command. Withdrawn, rejected and superseded claims need no work and are only counted.
     """
     with app.view(by_clock=True) as view:
-        overview = summarise_registry(view)
+        overview = build_overview(view)
     app.report(present_overview(overview))
 
 
-def summarise_registry(view: "View") -> RegistryOverview:
+def build_overview(view: "View") -> RegistryOverview:
     """Return counts and open work of the registry that *view* shows."""
     from registry.records.claim_status import Staleness
     from registry.store.status_derivation import TERMINAL
@@ -352,7 +354,7 @@ def check_(ctx: click.Context, app: App) -> None:
 
     The exit code is 1 if they differ.
     """
-    from registry.store.database_engine import refuse_missing
+    from registry.store.database_engine import find_outdated_advice, refuse_missing
     from registry.store.database_schema import check
 
     refuse_missing(app.config.url)
@@ -365,7 +367,11 @@ def check_(ctx: click.Context, app: App) -> None:
         "differences": list(state.differences),
     }
     words = "up to date" if state.is_current else "not up to date; next: caveat admin db upgrade"
-    # The revision is right and the tables differ, so someone changed them by hand.
+    if state.current is None:
+        words = "it holds no registry; next: caveat init"
+    elif other := find_outdated_advice(state.current):
+        words = f"not up to date, and made by another version of Caveat; next: {other.partition(';')[0]}"
+    # The revision is right and the tables differ: they were changed by hand, or another development version made them.
     if state.differences and state.current == state.head:
         words = "the tables are not as they should be; next: caveat admin rebuild URL replays the log into sound ones"
     app.answer(document, ["\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences])])
@@ -467,12 +473,12 @@ def restore(
     # Without a checkpoint nothing shows whether entries are missing at the end.
     if beside is None and not without_checkpoint:
         # An explicit option is needed, so that the check is not left out by accident.
-        found = "there is no checkpoint next to it to verify it with"
-        raise InputError(Fault("checkpoint-not-found", str(file), found))
+        problem = "there is no checkpoint next to it to verify it with"
+        raise InputError(Fault("checkpoint-not-found", str(file), problem))
     note = None if without_checkpoint or beside is None else read_note(beside)
-    given = read_vkeys(vkeys, key_files)
+    keys = read_vkeys(vkeys, key_files)
     with track(app, f"restoring {file.name}", unit="entries") as progress:
-        done = restore(file, app.config.url, note=note, given=given, progress=count_up(progress))
+        done = restore(file, app.config.url, note=note, keys=keys, progress=count_up(progress))
     until = f", the last of {done.last_at:%Y-%m-%d %H:%M:%S} UTC" if done.last_at else ""
     app.answer(
         {"schema": "caveat/restore/1", "registry": describe_url(app.config.url), **to_document(done)},
@@ -590,9 +596,9 @@ def read_bundle(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], 
     from registry.codec.canonical_documents import to_document
     from registry.exchange.bundle_transfer import take_over
 
-    given = read_vkeys(vkeys, key_files)
+    keys = read_vkeys(vkeys, key_files)
     with track(app, f"verifying {file.name}", unit="entries") as progress:
-        done = take_over(app.ledger, file, actor=app.config.authority, given=given, example=example, progress=progress)
+        done = take_over(app.ledger, file, actor=app.config.authority, keys=keys, example=example, progress=progress)
     if done.equivocations:
         app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat admin log show")
     app.answer({"schema": "caveat/bundle-read/1", **to_document(done)}, [_describe(done)])
@@ -651,7 +657,7 @@ def _find_nouns() -> dict[str, type]:
 
 def list_answer_formats() -> "dict[str, AnswerFormat]":
     """Return the formats of all documents that commands print with `--json`, by name."""
-    formats = [found for entry_point in find_commands(_ANSWERS).values() for found in entry_point.load()()]
+    formats = [answer_format for entry_point in find_commands(_ANSWERS).values() for answer_format in entry_point.load()()]
     return {answer_format.name: answer_format for answer_format in sorted(formats, key=lambda answer_format: answer_format.name)}
 
 

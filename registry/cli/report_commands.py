@@ -37,7 +37,7 @@ _CLASHING = {
 
 
 def refuse_with_since(options: Mapping[str, Any]) -> str | None:
-    """Return what `--since` says, None without it; raises UsageError beside an option that does not go with it."""
+    """Return what `--since` says, None without it; raises UsageError next to an option that does not go with it."""
     since: str | None = options["since"]
     # Refused, because one of the two options would be ignored.
     for name, why in _CLASHING.items():
@@ -48,7 +48,7 @@ def refuse_with_since(options: Mapping[str, Any]) -> str | None:
 
 @contextmanager
 def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[tuple[Iterable[SupplementSubject], int, list[CaveatError]]]":
-    """Give the change report from *since* to `--as-of` (now), of *subjects* alone if there are any, as `caveat report` draws it."""
+    """Give the change report from *since* to `--as-of` (now), only of *subjects* if there are any, as `caveat report` renders it."""
     from registry.folder.supplement_changes import collect_changes
     from registry.folder.supplement_publishing import name_subject
 
@@ -86,11 +86,13 @@ def _list_changed_claims(view: "View", subjects: Sequence[Identifier]) -> list[s
         elif subject.kind is Kind.CARD:
             claims |= dict.fromkeys(list_claims_of(view, subject))
         else:
-            found = f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
-            raise InputError(Fault("bad-identifier", str(subject), found))
+            problem = (
+                f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
+            )
+            raise InputError(Fault("bad-identifier", str(subject), problem))
     if not claims:
-        found = "it has no registered claims, so there is nothing to compare"
-        raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), found, advice="caveat claim list"))
+        problem = "it has no registered claims, so there is nothing to compare"
+        raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), problem, advice="caveat claim list"))
     return list(claims)
 
 
@@ -105,7 +107,7 @@ def _describe(subjects: Sequence[Identifier]) -> str | None:
 
 # `caveat report` for a folder that is kept up to date: with a list, a feed and a manifest.
 
-_MOST_TOLD = 20
+_MOST_LISTED = 20
 """Failures that are told one by one; the rest are counted."""
 NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
@@ -118,12 +120,12 @@ BuildWish = Callable[["View"], "FolderRequest"]
 def keep(
     app: App, folder: Path, wish: BuildWish, *, check: bool, is_whole: bool, lists_all: bool, sign: bool, publisher: "Publisher"
 ) -> None:
-    """Bring *folder* up to date, or with *check* only tell what is due; ends the command with its exit code.
+    """Bring *folder* up to date, or with *check* only report what is due; ends the command with its exit code.
 
     Args:
         wish: what is asked for, from a reading of the registry.
-        is_whole: whether all of the registry is gone through, as with `--stale` alone.
-        lists_all: whether the files asked for are told, and not only those that were drawn now.
+        is_whole: whether all of the registry is gone through, as with `--stale` and no name.
+        lists_all: whether the files asked for are reported, and not only those that were rendered now.
         sign: whether PDF files are signed although they are not published.
         publisher: who publishes and signs.
     """
@@ -135,9 +137,9 @@ def keep(
     # The registry is read before the folder is made: a wrong identifier leaves no folder behind.
     if is_new or check:
         with app.view() as view:
-            asked = wish(view)  # a registry that has nothing of it leaves no folder behind
+            request = wish(view)  # a registry that has nothing of it leaves no folder behind
             if check:
-                _describe_due(app, inspect_folder(folder, view, asked))
+                _describe_due(app, inspect_folder(folder, view, request))
                 return
         folder.mkdir(parents=True, exist_ok=True)
     # Held from the inspection to the end, so that no other process changes what was seen.
@@ -191,10 +193,10 @@ def _describe_nothing(app: App, folder: Path | None, looked: "FolderState", *, l
 
 def _describe_damaged(app: App, looked: "FolderState") -> bool:
     """Tell of altered files that cannot be drawn again as they were; return whether there are any."""
-    for path in looked.damaged[:_MOST_TOLD]:
+    for path in looked.damaged[:_MOST_LISTED]:
         app.say(f"ALTERED: {path} is not the file that was rendered here, and cannot be rendered again as it was; remove it")
-    if len(looked.damaged) > _MOST_TOLD:
-        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_TOLD:,} more files that cannot be rendered again")
+    if len(looked.damaged) > _MOST_LISTED:
+        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_LISTED:,} more files that cannot be rendered again")
     return bool(looked.damaged)
 
 
@@ -245,13 +247,13 @@ def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManage
 
 def _describe_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
     errors: Sequence[CaveatError] = updated.errors
-    for error in errors[:_MOST_TOLD]:
+    for error in errors[:_MOST_LISTED]:
         app.say(str(error))
-    if len(errors) > _MOST_TOLD:
-        app.say(f"and {len(errors) - _MOST_TOLD:,} more like these")
+    if len(errors) > _MOST_LISTED:
+        app.say(f"and {len(errors) - _MOST_LISTED:,} more like these")
     _count_failed(app, updated.failed, looked)
     if looked.plan.unknown:
-        app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_TOLD])}; their files are left as they are")
+        app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_LISTED])}; their files are left as they are")
     if _describe_damaged(app, looked) or errors or looked.plan.unknown:
         # Not evaluated as a whole: exit code 3, whatever was written.
         click.get_current_context().exit(3)
@@ -371,14 +373,14 @@ def _draw_apart(
         # The collection is only prepared; nothing is read before the context is entered.
         collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
         collected = compare(app, options["since"], subjects) if options["since"] else collected
-        supplement_subjects, count, untold = stack.enter_context(collected)
+        supplement_subjects, count, erasures = stack.enter_context(collected)
         progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
         opened = _add_openings(supplement_subjects, options["seals"])
         limit = app.config.time_limit_s
         supplements = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
     # Nothing could be rendered: then the reason is the command's error.
-    if untold and not supplements:
-        raise untold[0]
+    if erasures and not supplements:
+        raise erasures[0]
     if options["publish"]:
         # A change report names no claim or card, so no publication can name it.
         others = {supplement.name for supplement in supplements if supplement.facts is not None and not supplement.facts.is_recordable}
@@ -388,7 +390,7 @@ def _draw_apart(
             app.say(NO_KEY)
     elif publisher.key is not None:
         sign_written(supplements, publisher.key, at=publisher.at)
-    _tell(app, supplements, untold)
+    _tell(app, supplements, erasures)
 
 
 def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> "Publisher":
@@ -407,14 +409,14 @@ def _build_wish(
     """Return what is asked of the folder; raises as `Collector.collect` where the registry has no supplement of a subject."""
     from registry.folder.folder_plan import FolderRequest
 
-    asked = None
+    names = None
     if subjects:
         wanted = _expand(view, subjects, everything=False)
         # As identifiers with and without revision, since the folder knows both.
-        asked = frozenset(map(str, wanted))
+        names = frozenset(map(str, wanted))
         if not is_kept:
             _refuse_unknown(view, subjects)
-    return FolderRequest(formats=tuple(formats), asked=asked, newest_only=not is_kept, publishes=publishes, proves=proves)
+    return FolderRequest(formats=tuple(formats), asked=names, newest_only=not is_kept, publishes=publishes, proves=proves)
 
 
 def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
@@ -432,9 +434,9 @@ def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
 
 def _refuse_nothing(subjects: "Sequence[Identifier]", *, everything: bool) -> None:
     if not subjects and not everything:
-        found = "nothing to report on"
+        problem = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
-        raise InputError(Fault("nothing-to-report", "caveat report", found, advice=advice))
+        raise InputError(Fault("nothing-to-report", "caveat report", problem, advice=advice))
 
 
 def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
@@ -442,15 +444,15 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     if options["check"] and not options["stale"]:
         raise click.UsageError("--check goes with --stale.")
     keys = {"--from": "sources", "--confidential": "seals", "--all": "everything", "ID": "subjects"}
-    given = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
-    given |= {f"--{name}" for name in ("publish", "sign") if options[name]}
+    used = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
+    used |= {f"--{name}" for name in ("publish", "sign") if options[name]}
     # Each combination names the option that would be ignored.
     for option, why, refused in (
         ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
         ("check", "--check draws nothing", ("--sign",)),
         ("sources", "--from draws what a file carries, and no registry is read for it", ("ID", "--all", "--as-of")),
     ):
-        if options[option] and (clash := [one for one in refused if one in given]):
+        if options[option] and (clash := [option_name for option_name in refused if option_name in used]):
             raise click.UsageError(f"{why}: it takes no {clash[0]}.")
 
 
@@ -467,8 +469,8 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
     from registry.registration.key_registration import get_document_key
 
     if sign and not draws_pdf:
-        found, advice = "only PDF files are signed, and none is rendered", "give --pdf too, or leave --sign out"
-        raise InputError(Fault("bad-option", "--sign", found, advice=advice))
+        problem, advice = "only PDF files are signed, and none is rendered", "give --pdf too, or leave --sign out"
+        raise InputError(Fault("bad-option", "--sign", problem, advice=advice))
     # By default only published files are signed.
     if not draws_pdf or not (publish if sign is None else sign):
         return None
@@ -491,10 +493,10 @@ def _collect(
     """
     from registry.folder.supplement_publishing import SupplementCollector, read_supplements
 
-    untold: list[CaveatError] = []
+    erasures: list[CaveatError] = []
     if sources:
         read = read_supplements(sources)
-        yield read, len(read), untold
+        yield read, len(read), erasures
         return
     _refuse_nothing(subjects, everything=everything)
     # `--as-of` prints what superseded a supplement since, which only the latest view knows.
@@ -502,16 +504,16 @@ def _collect(
         wanted = _expand(view, subjects, everything=everything)
         # One subject needs its own state only; of many, all states are found at once.
         collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
-        assembled = _assemble(collector, wanted, untold)
+        assembled = _assemble(collector, wanted, erasures)
         # Named by their entry, so that they never take the place of the current files.
         named = (replace(subject, is_of_entry=True) for subject in assembled) if app.as_of is not None else assembled
-        yield named, len(wanted), untold
+        yield named, len(wanted), erasures
 
 
 def _assemble(
-    collector: "SupplementCollector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]"
+    collector: "SupplementCollector", wanted: "Iterable[Identifier]", erasures: "list[CaveatError]"
 ) -> "Iterator[SupplementSubject]":
-    """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
+    """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *erasures*."""
     # A few dozen at a time bound the memory.
     rest = iter(wanted)
     while stretch := list(islice(rest, _TOGETHER)):
@@ -523,11 +525,11 @@ def _assemble(
                 # Erased text stops one supplement and not the others.
                 if error.code != "body-erased":
                     raise
-                untold.append(NotFoundError([replace(fault, where=f"{subject}, {fault.where}") for fault in error.faults]))
+                erasures.append(NotFoundError([replace(fault, where=f"{subject}, {fault.where}") for fault in error.faults]))
 
 
 def _add_openings(supplement_subjects: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
-    """Give *found* with what the seal files open beside the public record; as it is without any."""
+    """Give *supplement_subjects* with what the seal files open beside the public record; as it is without any."""
     from registry.registration.specification_registration import read_seal
     from registry.report.status_account import add_openings
 
@@ -554,8 +556,8 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
         subjects += [parse_identifier(summary.claim) for summary in view.list_claims()]
     for subject in subjects:
         if subject.kind not in (Kind.CARD, Kind.CLAIM):
-            found = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
-            raise InputError(Fault("bad-identifier", str(subject), found))
+            problem = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
+            raise InputError(Fault("bad-identifier", str(subject), problem))
         wanted[str(subject)] = subject
         # A card brings its claims, because its supplement links to theirs.
         if subject.kind is Kind.CARD:
@@ -563,15 +565,15 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
     return list(wanted.values())
 
 
-def _tell(app: App, written_files: "Sequence[WrittenFile]", untold: "Sequence[CaveatError]") -> None:
+def _tell(app: App, written_files: "Sequence[WrittenFile]", erasures: "Sequence[CaveatError]") -> None:
     failed = [written_file for written_file in written_files if written_file.error is not None]
     for file in written_files:
         if file.error is None:
             click.echo(str(file.path))
-    for error in (*untold, *(file.error for file in failed)):
+    for error in (*erasures, *(file.error for file in failed)):
         app.say(str(error))
     if failed:
         app.say(f"{len(failed)} of {len(written_files)} files could not be rendered")
-    if failed or untold:
+    if failed or erasures:
         # 3: something could not be made here.
         click.get_current_context().exit(3)

@@ -196,7 +196,7 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
     with app.view() as view:
         later = _get(view, spec_id, spec_id.revision)
         earlier = _get(view, spec_id, old or max(later.version - 1, 1))
-        changes, untold = compare_specs(view, format_reference(earlier), format_reference(later))
+        changes, obstacle = compare_specs(view, format_reference(earlier), format_reference(later))
     document = {
         "schema": "caveat/spec-diff/1",
         "spec": spec_id.bare,
@@ -205,9 +205,9 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
         "why": later.why,
         "changes": changes,
     }
-    if untold is not None:
-        document["not_compared"] = untold
-    app.answer(document, [untold or ""] if changes is None else present_changes(changes))
+    if obstacle is not None:
+        document["not_compared"] = obstacle
+    app.answer(document, [obstacle or ""] if changes is None else present_changes(changes))
 
 
 def _name_file(slug: str) -> str:
@@ -228,12 +228,12 @@ def _read_body(kind: SpecKind, file: Path) -> SpecBody:
 def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:
     from registry.errors import Fault, NotFoundError
 
-    found = view.find_spec(identifier.bare, version)
-    if found is None:
+    recorded = view.find_spec(identifier.bare, version)
+    if recorded is None:
         near = view.suggest(identifier.bare) or "caveat spec list shows them all"
         where = identifier.bare if version is None else f"{identifier.bare}@{version}"
         raise NotFoundError(Fault("not-registered", where, "no such specification", advice=near))
-    payload: SpecVersion = found.payload
+    payload: SpecVersion = recorded.payload
     return payload
 
 

@@ -36,8 +36,8 @@ def present_context_spec(version: SpecVersion, spec: ContextSpec, reference: str
     for edit in spec.edits:
         derived = ", ".join(item.id for item in derive(spec, edit))
         yield f"\nedit {_line(edit.name)}{' (placebo)' if edit.placebo else ''}: {_describe_edit(edit)}"
-        told = f"; {edit.description}" if edit.description else ""
-        yield f"  {_line(f'derives {derived}{told}')}"
+        suffix = f"; {edit.description}" if edit.description else ""
+        yield f"  {_line(f'derives {derived}{suffix}')}"
 
 
 def present_changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:

@@ -24,7 +24,12 @@ _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
-@examples("verify supplement.pdf --key lab.keys", "verify supplement.json --require all", "verify --registry sqlite:///caveat.db")
+@examples(
+    "verify supplement.pdf --key lab.keys",
+    "verify supplement.json --require all",
+    "verify --registry sqlite:///caveat.db",
+    "verify --page verify.html",
+)
 @click.command()
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
 @click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",
@@ -36,6 +41,8 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
               help="A check that must have been made, or `all`; else the exit code is 3.")  # fmt: skip
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
 @click.option("--rerender", is_flag=True, help="Render also proven files again from their records (seconds each).")
+@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write a page to FILE that checks supplements in a browser, offline.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
@@ -50,7 +57,12 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     registry is checked.
 
     A file is rendered again and compared, unless a trusted log proves that these bytes were published. --rerender does both.
+
+    --page writes one HTML file that makes the main checks in a browser: for readers who install nothing. It lists what it cannot check.
     """
+    if options["page"] is not None:
+        _write_page(app, options["page"], files)
+        return
     from registry.verify.file_verification import Demand, find_exit_code
     from registry.verify.proof_checks import CheckName
 
@@ -76,14 +88,28 @@ next(
 ).help = "A registry to compare with; default: none."
 
 
+def _write_page(app: App, path: Path, files: Sequence[Path]) -> None:
+    from registry.codec.file_io import write_file
+    from registry.verify.verification_page import read_page
+
+    if files:
+        raise click.UsageError("--page writes a page for all supplements; give it without FILES.")
+    page = read_page()
+    write_file(path, page.content)
+    app.answer(
+        {"schema": "caveat/verify-page/1", "file": str(path), "bytes": len(page.content), "sha256": page.sha256},
+        f"{path}: {len(page.content):,} bytes, sha256 {page.sha256}. Publish this digest in another place than the page.",
+    )
+
+
 def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[CheckName]":
     from registry.verify.proof_checks import CheckName
 
     # A misspelt check would silently require nothing.
     unknown = [name for name in names if name not in {*CheckName, "all"}]
     if unknown:
-        found = f"no check is called {', '.join(map(repr, unknown))}"
-        raise InputError(Fault("unknown-name", "--require", found, advice=f"known are all, {', '.join(CheckName)}"))
+        problem = f"no check is called {', '.join(map(repr, unknown))}"
+        raise InputError(Fault("unknown-name", "--require", problem, advice=f"known are all, {', '.join(CheckName)}"))
     wanted = {CheckName(name) for name in names if name != "all"}
     return frozenset({*wanted, CheckName.CURRENT} if current else wanted)
 
@@ -128,8 +154,8 @@ def _verify(
             checks = check_ledger(means.ledger, means, progress=advance)
         return [FileVerification(name=_name_registry(means) or "", kind=FileKind.REGISTRY, checks=checks)]
     if proof is not None and len(paths) != 1:
-        found = f"one proof is of one file; {len(paths)} files are given"
-        raise InputError(Fault("bad-option", "--proof", found, advice="verify them one by one"))
+        problem = f"one proof is of one file; {len(paths)} files are given"
+        raise InputError(Fault("bad-option", "--proof", problem, advice="verify them one by one"))
     files = read_all(paths, proof)
     # A configuration in this folder may be of any origin, so it is read only with `--registry`.
     config = app.config if app.registry else Config()
@@ -139,7 +165,7 @@ def _verify(
 
 
 def _to_document(file_verification: "FileVerification", demand: "Demand") -> dict[str, Any]:
-    from registry.verify.file_verification import find_missing, find_newer, find_verdict, find_wrong, summarise
+    from registry.verify.file_verification import describe_verification, find_missing, find_newer, find_verdict, find_wrong
 
     return {
         "file": file_verification.name,
@@ -147,9 +173,9 @@ def _to_document(file_verification: "FileVerification", demand: "Demand") -> dic
         "verdict": find_verdict(file_verification, demand).value,
         "superseded_by": find_newer(file_verification.checks),
         "checks": [{"name": check.name.value, "answer": check.answer.value, "note": check.note} for check in file_verification.checks],
-        "wrong": [one.name.value for one in find_wrong(file_verification.checks, required=demand.required)],
+        "wrong": [check.name.value for check in find_wrong(file_verification.checks, required=demand.required)],
         "required_and_not_made": [name.value for name in find_missing(file_verification.checks, required=demand.required)],
-        "summary": summarise(file_verification, demand),
+        "summary": describe_verification(file_verification, demand),
         "faults": [describe_fault(fault) for fault in file_verification.faults],
     }
 
@@ -167,7 +193,7 @@ def _present(
     file_verifications: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool
 ) -> Iterator[Block]:
     """The verdict comes first. The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
-    from registry.verify.file_verification import find_verdict, format_verdict, summarise
+    from registry.verify.file_verification import describe_verification, find_verdict, format_verdict
 
     # The verdict comes first; `-v` prints the checks that are in order.
     verdicts = [find_verdict(file_verification, demand) for file_verification in file_verifications]
@@ -178,7 +204,7 @@ def _present(
         yield f"{worst}  {len(file_verifications)} files: {counts}"
     for verification, verdict in zip(file_verifications, verdicts, strict=True):
         yield f"{format_verdict(verdict, verification.checks)}  {verification.name}"
-        yield f"  {summarise(verification, demand)}"
+        yield f"  {describe_verification(verification, demand)}"
         shown = [check for check in verification.checks if is_verbose or check.answer.value != "yes"]
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in shown]
         if rows:

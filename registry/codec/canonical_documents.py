@@ -144,19 +144,19 @@ def json_schema(noun: type[Noun]) -> dict[str, Any]:
 
 
 def _list_faults(error: ValidationError, where: str) -> Iterator[Fault]:
-    found = list(_narrow(error.errors(include_url=False)))
-    yield from (_fault(one, where) for one in found[:MOST_FAULTS])
-    if len(found) > MOST_FAULTS:
-        yield Fault("more-faults", where, f"and {len(found) - MOST_FAULTS:,} more faults like these")
+    details = list(_narrow(error.errors(include_url=False)))
+    yield from (_fault(detail, where) for detail in details[:MOST_FAULTS])
+    if len(details) > MOST_FAULTS:
+        yield Fault("more-faults", where, f"and {len(details) - MOST_FAULTS:,} more faults like these")
 
 
 def _fault(error: ErrorDetails, where: str) -> Fault:
     path = format_path(error["loc"])
     known = _EXPECTED.get(error["type"])
-    found = known or error["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
+    problem = known or error["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
     if known is None and error["type"] not in ("value_error", "json_invalid", "missing_tag"):
-        found = f"{found}; found {_shorten(error['input'])}"
-    return Fault("not-valid", f"{where}, {path}" if path else where, found, advice=_advise(error))
+        problem = f"{problem}; found {_shorten(error['input'])}"
+    return Fault("not-valid", f"{where}, {path}" if path else where, problem, advice=_advise(error))
 
 
 def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDetails]:
@@ -217,7 +217,7 @@ def _advise(error: ErrorDetails) -> str | None:
 
 
 def format_path(location: tuple[int | str, ...]) -> str:
-    """Return a path such as `claims[3].quote`; the names of record types that pydantic adds for unions are left out."""
+    """Return a path such as `claims[3].quote`; the names of record types that pydantic adds for unions are excluded."""
     path = ""
     for step in location:
         if isinstance(step, int):

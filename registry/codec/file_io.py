@@ -77,7 +77,7 @@ def create_file(path: Path, data: bytes, *, mode: int) -> None:
 
 
 def replace_private(path: Path, data: bytes) -> None:
-    """Write *data* to *path* as `replace_file`, readable by its owner alone from its first byte on."""
+    """Write *data* to *path* as `replace_file`, readable by its owner only from its first byte on."""
     _write_with_mode(path, data, 0o600)
     put_in_place([path])
 
@@ -182,8 +182,8 @@ def lock_file(file: int | BinaryIO | TextIO, *, where: str, is_waiting: bool = F
     try:
         import fcntl  # noqa: PLC0415  (of POSIX alone; the one module that imports it)
     except ImportError as error:
-        found = f"{sys.platform} has no locks (flock) that keep two processes from writing at once"
-        raise UnavailableError(Fault("system-not-supported", where, found)) from error
+        problem = f"{sys.platform} has no locks (flock) that keep two processes from writing at once"
+        raise UnavailableError(Fault("system-not-supported", where, problem)) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
     except BlockingIOError:
@@ -250,7 +250,7 @@ def naming_file(path: Path) -> Iterator[None]:
 
 
 def parse_document(text: str, *, where: str) -> Json:
-    """Return the document written in *text*, JSON if it begins like JSON, YAML otherwise; raises InputError."""
+    """Return the document written in *text*, JSON if it begins like JSON, else YAML; raises InputError."""
     # JSON first for a file that looks like it: it is read about a hundred times faster than YAML.
     document = _parse_json(text, where) if text.lstrip()[:1] in ("{", "[") else _parse_yaml(text, where)
     faults = list(_find_faults(document, where, (), 0))
@@ -275,7 +275,7 @@ def _parse_json(text: str, where: str) -> Json:
 
 
 def check_line(text: bytes, *, where: str) -> None:
-    """Refuse one line of JSON with a key twice in one object, or with U+0000; what is no JSON at all is left for its reader to tell."""
+    """Refuse one line of JSON with a key twice in one object, or with U+0000; what is no JSON at all is left for its reader to report."""
     # A key that is read twice is kept once. Where nothing is escaped by number, the document written
     # again then has fewer quotation marks; this is found four times as fast as by asking for each object.
     if b"\\u" not in text:
@@ -310,8 +310,8 @@ def _looks_like_flow_yaml(text: str) -> bool:
 
 def _parse_yaml(text: str, where: str) -> Json:
     if len(text) > LARGEST_YAML_BYTES:
-        found = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
-        raise InputError(Fault("file-too-large", where, found, advice="split it, or write it as JSON, which may be larger"))
+        problem = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
+        raise InputError(Fault("file-too-large", where, problem, advice="split it, or write it as JSON, which may be larger"))
     from ruamel.yaml import YAML  # noqa: PLC0415  (40 ms that `--help` need not pay)
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
 
@@ -404,7 +404,7 @@ def _find_broken(text: str, place: str) -> Iterator[Fault]:
 
 @contextmanager
 def new_file(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """Give a stream whose bytes become the new file *path*, on the disk, when the block ends well.
+    """Give a stream with bytes that become the new file *path*, on the disk, when the block ends well.
 
     Raises:
         ConflictError: `file-exists`.
@@ -419,7 +419,7 @@ def new_file(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 @contextmanager
 def working_folder(path: Path) -> Iterator[Path]:
-    """Give a new folder beside *path*, for what is not whole yet; it is removed with all that is left in it.
+    """Give a new folder next to *path*, for what is not whole yet; it is removed with all that is left in it.
 
     A process that is killed leaves it behind: its name says what it was for, and no one reads it.
     """
@@ -428,7 +428,7 @@ def working_folder(path: Path) -> Iterator[Path]:
 
 
 def place_new_file(part: Path, path: Path, *, mode: int = 0o600) -> None:
-    """Let *part*, a whole file in a folder beside it, become the new file *path*, written through to the disk.
+    """Let *part*, a whole file in a folder next to it, become the new file *path*, written through to the disk.
 
     Raises:
         ConflictError: `file-exists`: it was made meanwhile.

@@ -27,12 +27,12 @@ _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 
 def encode_statement(statement: Statement) -> bytes:
-    """Return the canonical bytes whose leaf hash the log keeps."""
+    """Return the canonical bytes that the log keeps the leaf hash of."""
     return _write_envelope(statement.kind, statement.actor, statement.at, statement.salt, to_document(statement.payload))
 
 
 def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
-    """Return the canonical bytes of the statement at *place* whose payload is the document *payload*."""
+    """Return the canonical bytes of the statement at *place* with the payload *payload*."""
     return _write_envelope(place.kind, place.actor, place.at, salt, payload)
 
 
@@ -53,13 +53,13 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     """Return the statement stored in *text*; raises InputError if it is none."""
     envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
     if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in PAYLOADS:
-        found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
-        raise InputError(Fault("unknown-statement", where, found))
+        problem = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
+        raise InputError(Fault("unknown-statement", where, problem))
     # Unknown keys are refused, not ignored: they would be covered by the leaf but not by our
     # reading.
     if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):
-        found = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
-        raise InputError(Fault("unknown-statement", where, found))
+        problem = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
+        raise InputError(Fault("unknown-statement", where, problem))
     noun = PAYLOADS[envelope["kind"]]
     payload = from_document(noun, envelope["payload"], where=f"{where}, payload")
     at = from_document(datetime, envelope["at"], where=f"{where}, at")
@@ -112,7 +112,7 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
     """Return what is wrong with the openings of a confidential record; empty when each opens a commitment that the record states.
 
     An opening of a specification that the record does not refer to, one that is not sealed or is revealed, a second one of the same, or
-    one whose kind, salt or body gives another commitment is a fault.
+    one with a kind, salt or body that gives another commitment is a fault.
     """
     named = {part.reference: part.version.payload for part in supplement.specs if part.version is not None}
     revealed = {part.reference: part.reveal.entry.seq for part in supplement.specs if part.reveal is not None}
@@ -123,12 +123,12 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
         if opening.spec in seen:
             faults.append(Fault("duplicate", where, "the record holds an opening of it already"))
         elif opening.spec not in named:
-            found = f"the record of {supplement.identifier} does not refer to it"
-            faults.append(Fault("seal-not-needed", where, found))
+            problem = f"the record of {supplement.identifier} does not refer to it"
+            faults.append(Fault("seal-not-needed", where, problem))
         # The text is public already. An opening would suggest that it is confidential.
         elif opening.spec in revealed:
-            found = f"entry {revealed[opening.spec]} reveals it: its content is public in the log"
-            faults.append(Fault("seal-not-needed", where, found))
+            problem = f"entry {revealed[opening.spec]} reveals it: its content is public in the log"
+            faults.append(Fault("seal-not-needed", where, problem))
         else:
             faults += find_opening_faults(named[opening.spec], opening, where=where)
         seen.add(opening.spec)
@@ -155,8 +155,8 @@ def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: st
         noun = type(opening.body).__name__
         yield Fault("seal-not-opened", where, f"a {noun} is not a specification of kind {opening.spec_kind.value}")
     elif (version.kind, version.commitment) != (opening.spec_kind, made):
-        found = f"kind, body and salt give the commitment {made}, sealed was {version.commitment} ({version.kind.value})"
-        yield Fault("seal-not-opened", where, found, advice="give the very file that `caveat spec seal` wrote")
+        problem = f"kind, body and salt give the commitment {made}, sealed was {version.commitment} ({version.kind.value})"
+        yield Fault("seal-not-opened", where, problem, advice="give the very file that `caveat spec seal` wrote")
 
 
 # Which log entries a record names, and the leaf of a payload in it.
@@ -178,10 +178,10 @@ class EntryReference:
 def list_named(record: object, document: Json = None) -> Iterator[EntryReference]:
     """Yield every place of *record*, a tree of records, that names an entry, in the order of its fields.
 
-    What superseded it came after the log that it is proven in, and is left out.
+    What superseded it came after the log that it is proven in, and is excluded.
 
     Args:
-        document: what *record* was read from. A payload is hashed as it stands there, so that what was published before a field was
+        document: what *record* was read from. A payload is hashed as it is there, so that what was published before a field was
             added to its kind can still be proven.
     """
     match record:
@@ -191,8 +191,8 @@ def list_named(record: object, document: Json = None) -> Iterator[EntryReference
         case Inclusion():
             yield from list_named(record.keys, document.get("keys") if isinstance(document, Mapping) else None)
         case Recorded():
-            said = document.get("payload") if isinstance(document, Mapping) else None
-            yield EntryReference(entry=record.entry, recorded=record, document=said)
+            payload = document.get("payload") if isinstance(document, Mapping) else None
+            yield EntryReference(entry=record.entry, recorded=record, document=payload)
         case Entry():
             yield EntryReference(entry=record, recorded=None)
         case tuple():
@@ -217,34 +217,34 @@ def list_entries(record: object) -> dict[int, Entry]:
     for reference in list_named(record):
         known = entries.setdefault(reference.entry.seq, reference.entry)
         if known != reference.entry:
-            told = f"the record has two versions of it: {_describe(known)}, and {_describe(reference.entry)}"
-            faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", told)
+            problem = f"the record has two versions of it: {_describe(known)}, and {_describe(reference.entry)}"
+            faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", problem)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
     return dict(sorted(entries.items()))
 
 
 def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
-    """Return every payload that stands in *record* beside its entry, once each, in log order.
+    """Return every payload that is in *record* next to its entry, once each, in log order.
 
     Raises:
-        InputError: two payloads stand beside one entry; each where that is so.
+        InputError: two payloads are next to one entry; each where that is so.
     """
-    found: dict[int, Recorded[Any]] = {}
+    statements: dict[int, Recorded[Any]] = {}
     faults: dict[int, Fault] = {}
     for reference in list_named(record):
         if reference.recorded is None:
             continue
-        if found.setdefault(reference.entry.seq, reference.recorded) != reference.recorded:
-            told = "it comes with two different statements"
-            faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", told)
+        if statements.setdefault(reference.entry.seq, reference.recorded) != reference.recorded:
+            problem = "it comes with two different statements"
+            faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", problem)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
-    return tuple(found[seq] for seq in sorted(found))
+    return tuple(statements[seq] for seq in sorted(statements))
 
 
 def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
-    """Return in what the payload and the entry of *named* are not the statement whose leaf the entry gives; None if they are.
+    """Return in what the payload and the entry of *named* are not the statement with the leaf that the entry gives; None if they are.
 
     A statement is `{"schema", "kind", "actor", "at", "salt", "payload"}` in canonical JSON; its leaf is SHA-256(0x00 ‖ statement).
     Raises ValueError for an entry that is named without its payload.
@@ -286,9 +286,9 @@ def _find_other_text(named: EntryReference, opening: EntryOpening, text: str) ->
             return "its text is given although the statement given with it, written again, is the same"
     except (CaveatError, UnicodeEncodeError) as error:
         return error.faults[0].found if isinstance(error, CaveatError) else "the text given for it is not UTF-8"
-    said = (statement.kind, statement.actor, statement.at, statement.salt)
-    if said != (named.entry.kind, named.entry.actor, named.entry.at, opening.salt):
-        return f"the text given for it says {said[0]} by {said[1]} at {said[2].isoformat()}, salt {said[3]}: something else"
+    facts = (statement.kind, statement.actor, statement.at, statement.salt)
+    if facts != (named.entry.kind, named.entry.actor, named.entry.at, opening.salt):
+        return f"the text given for it says {facts[0]} by {facts[1]} at {facts[2].isoformat()}, salt {facts[3]}: something else"
     is_same = named.recorded is not None and statement.payload == named.recorded.payload
     return None if is_same else "the text given for it differs from the statement given with it"
 
@@ -363,13 +363,13 @@ class PublicationExtra(Record):
 
 
 def encode_published(publication_extra: PublicationExtra) -> bytes:
-    """Return *said* as canonical JSON."""
+    """Return *publication_extra* as canonical JSON."""
     return canonical_bytes(to_document(publication_extra))
 
 
 def encode_nodes(path: list[bytes]) -> tuple[str, ...]:
-    """Return hashes as they stand in a document, base64."""
-    return tuple(b64encode(one).decode() for one in path)
+    """Return hashes as they are in a document, base64."""
+    return tuple(b64encode(node).decode() for node in path)
 
 
 def decode_published(extra: bytes | None, *, where: str) -> PublicationExtra:

@@ -19,7 +19,7 @@ _FOLD = re.compile(r"(?<=[^ ]) (?=[^ ])")
 
 
 def render_key(key: str, value: object, indent: int) -> list[str]:
-    """Return the lines of `key: value` at *indent* spaces; dicts and lists stand in flow style, wrapped."""
+    """Return the lines of `key: value` at *indent* spaces; dicts and lists are in flow style, wrapped."""
     head = f"{' ' * indent}{render_text(key)}: "
     if isinstance(value, str):
         return _render_words(head, value, indent + 2)

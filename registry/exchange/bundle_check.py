@@ -109,9 +109,9 @@ def find_signer(
     """Return the key that *note* is signed with and that is believed at its size.
 
     Args:
-        given: keys that are believed to begin with.
+        verifier_keys: keys that are believed to begin with.
         steps: key events of the log up to the size of *note*, in order.
-        notes: signed checkpoints of the same log whose roots fit, *note* among them.
+        notes: signed checkpoints of the same log with matching roots, *note* among them.
 
     Raises:
         InputError: `bundle-forged`, a signature does not verify; `key-not-in-force`; `wrong-key`, no key that is believed
@@ -193,11 +193,11 @@ def _find_end(vkey: str, size: int, steps: Sequence[KeyStep], where: str) -> Fau
     revoked, replaced = _find_revocation(vkey, steps), _find_replacement(vkey, steps)
     name = shorten_vkey(vkey)
     if revoked is not None:
-        found = f"entry {revoked.seq} revokes {name}, which signed it: {revoked.event.reason}"
-        return Fault("key-not-in-force", where, found, advice="ask for a bundle that is signed with a key in force")
+        problem = f"entry {revoked.seq} revokes {name}, which signed it: {revoked.event.reason}"
+        return Fault("key-not-in-force", where, problem, advice="ask for a bundle that is signed with a key in force")
     if replaced is not None and size > replaced.seq:
-        found = f"entry {replaced.seq} puts another key in the place of {name}, which signed it nevertheless"
-        return Fault("key-not-in-force", where, found, advice="ask for a bundle that is signed with a key in force")
+        problem = f"entry {replaced.seq} puts another key in the place of {name}, which signed it nevertheless"
+        return Fault("key-not-in-force", where, problem, advice="ask for a bundle that is signed with a key in force")
     return None
 
 
@@ -300,7 +300,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
 def check_bundle(
     path: Path, verifier_keys: tuple[VerifierKey, ...], *, progress: Callable[[int], None] = lambda _more: None
 ) -> tuple[Bundle, VerifierKey]:
-    """Return the bundle in the file *path* and the key that signs it, one of *given* or one that the log puts in its place.
+    """Return the bundle in the file *path* and the key that signs it, one of *verifier_keys* or one that the log puts in its place.
 
     Raises:
         InputError: as `read_whole` and `registry.exchange.bundle_check.find_signer`.
@@ -314,10 +314,10 @@ def open_bundle(path: Path) -> BinaryIO:
     try:
         if path.is_file():
             return path.open("rb")
-        found = "it is not a file" if path.exists() else "there is no such file"
+        problem = "it is not a file" if path.exists() else "there is no such file"
     except (OSError, ValueError) as error:
         raise InputError(Fault("file-not-readable", str(path), str(error))) from error
-    raise InputError(Fault("file-not-readable", str(path), found))
+    raise InputError(Fault("file-not-readable", str(path), problem))
 
 
 @dataclass(kw_only=True)
@@ -380,8 +380,8 @@ class _BundleContents:
         self.contents += 1
         # A text that no statement names would be unsigned content inside a signed bundle.
         if line.sha256 not in self.wanted and not self.faults:
-            found = "no statement of the bundle names this text"
-            self.faults.append(Fault("bundle-damaged", f"{self.where}, card text {line.sha256}", found))
+            problem = "no statement of the bundle names this text"
+            self.faults.append(Fault("bundle-damaged", f"{self.where}, card text {line.sha256}", problem))
 
     def _entry(self, line: EntryLine) -> None:
         actor, at, kind = line.actor, line.at, line.kind
@@ -429,16 +429,16 @@ def _check_notes(texts: list[str], header: BundleHeader, stretch: Stretch, where
         checkpoint = note.checkpoint
         place = f"{where}, checkpoint at {checkpoint.size}"
         if checkpoint.origin != header.origin:
-            found = f"it is of the log {checkpoint.origin}, the bundle of {header.origin}"
-            raise InputError(Fault("wrong-log", place, found, advice="ask for the bundle again"))
+            problem = f"it is of the log {checkpoint.origin}, the bundle of {header.origin}"
+            raise InputError(Fault("wrong-log", place, problem, advice="ask for the bundle again"))
         # In increasing order, so that a bundle has one form.
         if not before < checkpoint.size <= header.size:
-            found = f"it is of {checkpoint.size} entries, expected more than {before} and at most {header.size}"
-            raise InputError(Fault("bundle-damaged", place, found))
+            problem = f"it is of {checkpoint.size} entries, expected more than {before} and at most {header.size}"
+            raise InputError(Fault("bundle-damaged", place, problem))
         root = stretch.root_at(checkpoint.size).hex()
         if root != checkpoint.root:
-            found = f"the entries have the root {root}, it says {checkpoint.root}: an entry, or the checkpoint, was changed"
-            raise InputError(Fault("bundle-forged", place, found))
+            problem = f"the entries have the root {root}, it says {checkpoint.root}: an entry, or the checkpoint, was changed"
+            raise InputError(Fault("bundle-forged", place, problem))
         before = checkpoint.size
         yield note
     if before != header.size:

@@ -112,7 +112,7 @@ BundleLine = BundleHeader | EntryLine | ContentLine | NoteLine | BundleEnd
 
 
 def encode_line(line: BundleLine) -> bytes:
-    """Return *line* as it stands in a file, with its line feed."""
+    """Return *line* as it is in a file, with its line feed."""
     return canonical_bytes(_to_document(line)) + b"\n"
 
 
@@ -135,8 +135,8 @@ def _to_document(line: BundleLine) -> dict[str, Any]:
             names = {"origin": line.origin, "since": line.since, "size": line.size, "cards": line.cards}
             return {"schema": SCHEMA, **names, "peaks": list(line.peaks), "vkeys": list(line.vkeys)}
         case EntryLine(text=None, at=datetime() as at, kind=str() as kind):
-            told = {"seq": line.seq, "actor": line.actor, "at": at.strftime(_TIME), "kind": kind, "leaf": line.leaf}
-            return told | _write_signature(line.signature)
+            document = {"seq": line.seq, "actor": line.actor, "at": at.strftime(_TIME), "kind": kind, "leaf": line.leaf}
+            return document | _write_signature(line.signature)
         case EntryLine():
             return {"seq": line.seq, "text": line.text} | _write_signature(line.signature)
         case ContentLine():
@@ -303,7 +303,7 @@ _CHUNK = 2**20
 
 @contextmanager
 def compressing(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """Give a stream whose bytes reach *stream* compressed; at its end the digest of the frame follows."""
+    """Give a stream with bytes that reach *stream* compressed; at its end the digest of the frame follows."""
     import zstandard  # noqa: PLC0415  (24 MB that only a compressed bundle needs)
 
     hashing = _HashingWriter(stream)
@@ -334,7 +334,7 @@ def read_lines(stream: BinaryIO, *, where: str) -> Iterator[bytes]:
 
     Raises:
         InputError: `bundle-too-large`, `bundle-damaged` (the compressed file does not fit its digest), `bundle-damaged`,
-            `bundle-damaged` (something stands behind the compressed bundle).
+            `bundle-damaged` (something is behind the compressed bundle).
     """
     size = stream.seek(0, os.SEEK_END)
     if size > LARGEST_FILE_BYTES:
@@ -533,16 +533,16 @@ class _Order:
         if not isinstance(line, BundleHeader):
             raise _fault("not-a-bundle", self._where, "its first line is not the header of a bundle")
         if line.size - line.since > MOST_ENTRIES:
-            found = f"it has {line.size - line.since:,} entries; at most {MOST_ENTRIES:,} are read at once"
-            raise _fault("bundle-too-large", self._where, found)
+            problem = f"it has {line.size - line.since:,} entries; at most {MOST_ENTRIES:,} are read at once"
+            raise _fault("bundle-too-large", self._where, problem)
         self._header, self._seq = line, line.since
 
     def _entry(self, line: EntryLine, header: BundleHeader) -> None:
         if header.since < line.seq <= self._seq:
             raise _fault("bundle-damaged", self._where, f"entry {line.seq} occurs twice")
         if not header.since < line.seq <= header.size:
-            found = f"entry {line.seq} is none of the entries {header.since + 1} to {header.size} that the header announces"
-            raise _fault("bundle-damaged", self._where, found)
+            problem = f"entry {line.seq} is none of the entries {header.since + 1} to {header.size} that the header announces"
+            raise _fault("bundle-damaged", self._where, problem)
         if line.seq != self._seq + 1:
             raise _MissingEntryError(self._seq + 1)
         self._seq = line.seq

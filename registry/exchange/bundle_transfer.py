@@ -76,8 +76,8 @@ def find_last_note(view: View) -> StoredCheckpoint:
     # Only a signed checkpoint shows who vouches for an exported log.
     kept = list_checkpoints(view)
     if not kept:
-        found = "no checkpoint is kept, and no key is here to make one"
-        raise NotFoundError(Fault("checkpoint-not-found", view.log_origin, found))
+        problem = "no checkpoint is kept, and no key is here to make one"
+        raise NotFoundError(Fault("checkpoint-not-found", view.log_origin, problem))
     return kept[-1]
 
 
@@ -85,8 +85,8 @@ def find_imported_note(view: View, origin: str) -> str:
     """Return the signed checkpoint that the log *origin* was last taken over with; raises NotFoundError."""
     imports = list_imports(view, origin)
     if not imports:
-        found = "it was not taken over from another registry"
-        raise NotFoundError(Fault("log-not-found", origin, found, advice="caveat admin log show names the logs here"))
+        problem = "it was not taken over from another registry"
+        raise NotFoundError(Fault("log-not-found", origin, problem, advice="caveat admin log show names the logs here"))
     return imports[-1].payload.checkpoint
 
 
@@ -122,8 +122,8 @@ def export_bundle(
         refuse_other_history(view)
     checkpoint = parse_note(note, where="checkpoint").checkpoint
     if since >= checkpoint.size:
-        found = f"the checkpoint is of {checkpoint.size} entries, so none comes after entry {since}"
-        raise InputError(Fault("nothing-to-export", "--since", found, advice=f"give less than {checkpoint.size}"))
+        problem = f"the checkpoint is of {checkpoint.size} entries, so none comes after entry {since}"
+        raise InputError(Fault("nothing-to-export", "--since", problem, advice=f"give less than {checkpoint.size}"))
     writing = _BundleWriter(view, checkpoint, since=since, cards=cards, example=example)
     with new_file(path) as stream, ExitStack() as stack:
         packed = stack.enter_context(compressing(stream)) if path.name.endswith(COMPRESSED) else stream
@@ -138,9 +138,9 @@ def export_bundle(
 class _BundleWriter:
     """One bundle on its way out."""
 
-    def __init__(self, view: View, said: Checkpoint, *, since: int, cards: bool, example: bool) -> None:
+    def __init__(self, view: View, checkpoint: Checkpoint, *, since: int, cards: bool, example: bool) -> None:
         self._view = view
-        self._said = said
+        self._checkpoint = checkpoint
         self._since = since
         self._cards = cards
         self._example = example
@@ -164,11 +164,11 @@ class _BundleWriter:
         stream.write(encode_line(BundleEnd(lines=count, sha256=hashed.hexdigest())))
 
     def _lines(self, note: str) -> Iterator[BundleLine]:
-        events = [key_event for key_event in list_key_events(self._view) if key_event.entry.seq <= self._said.size]
+        events = [key_event for key_event in list_key_events(self._view) if key_event.entry.seq <= self._checkpoint.size]
         vkeys = tuple(dict.fromkeys(event.payload.vkey for event in events if event.payload.vkey is not None))
         peaks = tuple(peak.hex() for peak in self._frontier.peaks)
-        size = self._said.size
-        yield BundleHeader(origin=self._said.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
+        size = self._checkpoint.size
+        yield BundleHeader(origin=self._checkpoint.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
         # In groups, so that signatures are queried once per group and memory stays flat.
         entries = self._view.log_entries(self._since + 1, size + 1)
         while places := list(islice(entries, _EVERY)):
@@ -177,9 +177,9 @@ class _BundleWriter:
                 yield self._entry(place, text, signed.get(place.seq))
         # Checked while writing, from the entries actually written. The unfinished file is then
         # removed.
-        if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
-            found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
-            raise ConflictError(Fault("history-differs", self._said.origin, found, advice="run: caveat admin log check"))
+        if (self._frontier.size, self._frontier.root().hex()) != (size, self._checkpoint.root):
+            problem = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._checkpoint.root}"
+            raise ConflictError(Fault("history-differs", self._checkpoint.origin, problem, advice="run: caveat admin log check"))
         # Sorted by digest, the only valid order of texts in a bundle.
         for sha256 in sorted(self._contents if self._cards else ()):
             if self._view.has_content(sha256):
@@ -191,14 +191,14 @@ class _BundleWriter:
     def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
         # Demonstration statements in a real exchange could be taken for real evidence.
         if place.actor == EXAMPLE and not self._example:
-            found = f"entry {place.seq} is stated by {EXAMPLE}; its statements are for demonstrations and stay in this registry"
+            problem = f"entry {place.seq} is stated by {EXAMPLE}; its statements are for demonstrations and stay in this registry"
             advice = "act as your own authority (caveat init --code); to show how exporting works: --example"
-            raise InputError(Fault("example-not-exported", self._said.origin, found, advice=advice))
+            raise InputError(Fault("example-not-exported", self._checkpoint.origin, problem, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
         # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:
-            found, advice = "its text is not the one that was recorded", "caveat admin log check"
-            raise AlteredError(Fault("entry-altered", f"entry {place.seq}", found, advice=advice))
+            problem, advice = "its text is not the one that was recorded", "caveat admin log check"
+            raise AlteredError(Fault("entry-altered", f"entry {place.seq}", problem, advice=advice))
         # For an erased text the receiver gets the leaf, which keeps the tree complete.
         if text is None:
             self.erased += 1
@@ -234,7 +234,9 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
         # For each key change the receiver needs one checkpoint signed by a key from before it.
         # Other checkpoints are omitted.
         if known and event.entry.seq > since:
-            stored_checkpoint = next((one for one in kept if one.checkpoint.size >= event.entry.seq and _is_signed(one, known)), None)
+            stored_checkpoint = next(
+                (candidate for candidate in kept if candidate.checkpoint.size >= event.entry.seq and _is_signed(candidate, known)), None
+            )
             if stored_checkpoint is not None:
                 chosen[stored_checkpoint.checkpoint.size] = stored_checkpoint.note
         if event.payload.vkey is not None:
@@ -283,14 +285,14 @@ def take_over(
     path: Path,
     *,
     actor: str,
-    given: Sequence[VerifierKey] = (),
+    keys: Sequence[VerifierKey] = (),
     example: bool = False,
     progress: Callable[[int], None] = lambda _more: None,
 ) -> ImportResult:
     """Verify the bundle *path* and record what it adds, in one transaction.
 
     Args:
-        given: keys to believe; none: those that earlier bundles or checkpoints of the log were verified with.
+        keys: keys to believe; none: those that earlier bundles or checkpoints of the log were verified with.
         example: take statements of EXAMPLE, which are for demonstrations.
         progress: called with how many more entries were read.
 
@@ -303,11 +305,11 @@ def take_over(
     # then recording. Nothing is written before all checks passed.
     bundle = read_whole(path, progress=progress)
     if EXAMPLE in bundle.actors and not example:
-        found = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
+        problem = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
         advice = "ask for a log without them; to try importing: --example"
-        raise InputError(Fault("example-not-exported", str(bundle.path), found, advice=advice))
+        raise InputError(Fault("example-not-exported", str(bundle.path), problem, advice=advice))
     known = find_known(ledger, bundle.header.origin)
-    signer = _find_signer(ledger, bundle, known, given)
+    signer = _find_signer(ledger, bundle, known, keys)
     placed = place_bundle(bundle, signer, known)
     if isinstance(placed, Equivocation):
         raise _keep_evidence(ledger, add_doubts(placed, known), actor, bundle)
@@ -331,8 +333,8 @@ def _find_signer(ledger: Ledger, bundle: Bundle, known_log: KnownLog, verifier_k
     believed = tuple(verifier_keys) or known_log.vkeys
     if not believed:
         offered = ", ".join(map(shorten_vkey, bundle.header.vkeys[:4])) or "none"
-        found = f"no key of {bundle.header.origin} is known here; it names itself {offered}, which proves nothing"
-        raise InputError(Fault("log-key-missing", str(bundle.path), found))
+        problem = f"no key of {bundle.header.origin} is known here; it names itself {offered}, which proves nothing"
+        raise InputError(Fault("log-key-missing", str(bundle.path), problem))
     steps, notes = _recall(ledger, bundle, known_log)
     return find_signer(bundle.checkpoint, believed, [*steps, *bundle.steps], [*notes, *bundle.notes])
 
@@ -352,9 +354,9 @@ def _keep_evidence(ledger: Ledger, equivocation: Equivocation, actor: str, bundl
     with ledger.write(actor=actor) as writer:
         is_new = record_equivocation(writer, equivocation)
     kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
-    found = f"{equivocation.origin} signed two histories: {equivocation.finding}; {kept}, nothing was imported"
+    problem = f"{equivocation.origin} signed two histories: {equivocation.finding}; {kept}, nothing was imported"
     advice = "show both signed notes to the authority and to others who rely on it: caveat admin log show --json"
-    return AnswerNoError(Fault("equivocation", str(bundle.path), found, advice=advice))
+    return AnswerNoError(Fault("equivocation", str(bundle.path), problem, advice=advice))
 
 
 def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known_log: KnownLog, *, actor: str) -> int:
@@ -398,7 +400,7 @@ def _to_entry(line: EntryLine) -> ForeignEntry:
     if line.text is None:
         assert line.kind is not None and line.actor is not None and line.at is not None  # noqa: S101, PT018  (the format asks for them)
         return Entry(seq=line.seq, kind=line.kind, actor=line.actor, at=line.at, leaf=line.leaf), None, line.signature
-    said = json.loads(line.text)  # decoded as a whole when the bundle was checked, and again when its rows are made
-    at = from_document(datetime, said["at"], where=f"entry {line.seq}, at")
-    place = Entry(seq=line.seq, kind=said["kind"], actor=said["actor"], at=at, leaf=line.leaf)
+    statement = json.loads(line.text)  # decoded as a whole when the bundle was checked, and again when its rows are made
+    at = from_document(datetime, statement["at"], where=f"entry {line.seq}, at")
+    place = Entry(seq=line.seq, kind=statement["kind"], actor=statement["actor"], at=at, leaf=line.leaf)
     return place, line.text.encode(), line.signature

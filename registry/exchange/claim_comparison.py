@@ -142,16 +142,16 @@ def _compare(left: _Side, right: _Side) -> ClaimPair:
 
 
 def _list_differences(left: _Side, right: _Side) -> Iterator[ClaimDifference]:
-    one, other = left.listed.summary.status, right.listed.summary.status
+    left_status, right_status = left.listed.summary.status, right.listed.summary.status
     verdicts = [write_verdict(side.listed.summary) for side in (left, right)]
-    is_audited = one.gravest is not None and other.gravest is not None
+    is_audited = left_status.gravest is not None and right_status.gravest is not None
     values: list[tuple[str, Any, Any]] = [
         ("verdict" if is_audited else "audited", verdicts[0], verdicts[1]),
-        ("objections", _describe_dispute(one.dispute), _describe_dispute(other.dispute)),
+        ("objections", _describe_dispute(left_status.dispute), _describe_dispute(right_status.dispute)),
         *((name, getattr(left.claim, name), getattr(right.claim, name)) for name in ("theta", "relation", "form", "direction")),
         ("property", left.definition[:12], right.definition[:12]),
-        ("lifecycle", one.lifecycle, other.lifecycle),
-        ("staleness", one.staleness, other.staleness),
+        ("lifecycle", left_status.lifecycle, right_status.lifecycle),
+        ("staleness", left_status.staleness, right_status.staleness),
     ]
     for name, first, second in values:
         if first != second:

@@ -55,8 +55,8 @@ def open_compared(
             yield ComparedRegistry(name=describe_url(source) if "://" in source else source, view=view, is_verified=None)
         return
     if not is_file(path):
-        found = "there is no such file; expected a caveat.db, a folder with one, a URL such as postgresql://…, or a bundle"
-        raise InputError(Fault("file-not-readable", source, found))
+        problem = "there is no such file; expected a caveat.db, a folder with one, a URL such as postgresql://…, or a bundle"
+        raise InputError(Fault("file-not-readable", source, problem))
     with TemporaryDirectory(prefix="caveat-compare-") as folder:
         url = f"sqlite:///{Path(folder) / _DATABASE}"
         database_schema.upgrade(url)
@@ -90,5 +90,5 @@ def _read_bundle(ledger: Ledger, path: Path, keys: Sequence[VerifierKey], progre
     signer = find_signer(bundle.checkpoint, tuple(keys) or own, bundle.steps, bundle.notes)
     with ledger.write(actor=_READER) as writer:
         writer.append(Authority(code=_READER, name="Comparison", role=AuthorityRole.AUDITOR))
-    take_over(ledger, path, actor=_READER, given=(signer,), example=True, progress=progress)
+    take_over(ledger, path, actor=_READER, keys=(signer,), example=True, progress=progress)
     return bundle.header.origin

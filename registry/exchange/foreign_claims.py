@@ -142,13 +142,13 @@ def adopt_claim(ledger: Ledger, log: str, claim: str, *, owner: str) -> Adoption
         # claim.
         known = find_adopted(writer, original.origin)
         own = [
-            (one, is_same)
+            (revision, is_same)
             for seq, is_same in known
-            for one in writer.recorded((seq,))
-            if parse_identifier(one.payload.claim, Kind.CLAIM).authority == owner
+            for revision in writer.recorded((seq,))
+            if parse_identifier(revision.payload.claim, Kind.CLAIM).authority == owner
         ]
         # Adopting twice must not create two claims with one origin.
-        same = [one for one, is_same in own if is_same]
+        same = [revision for revision, is_same in own if is_same]
         if same:
             here = same[-1]
             return AdoptionResult(
@@ -164,8 +164,8 @@ def _read_original(ledger: Ledger, log: str, claim: str) -> OriginalClaim:
     last = find_known(ledger, log).last
     if last is None:
         with ledger.view() as view:
-            found = f"nothing of the log {log} was taken over into {view.log_origin or 'this registry'}"
-        raise NotFoundError(Fault("log-not-found", log, found, advice="take it over first: caveat admin bundle read FILE"))
+            problem = f"nothing of the log {log} was taken over into {view.log_origin or 'this registry'}"
+        raise NotFoundError(Fault("log-not-found", log, problem, advice="take it over first: caveat admin bundle read FILE"))
     with ledger.view(last.size, log=log) as kept:
         dossier = kept.dossier(claim)
         if not dossier.revisions:
@@ -182,8 +182,8 @@ def _open(kept: View, dossier: Dossier, log: str) -> OriginalClaim:
     phi = _open_spec(kept, payload.property)
     # Form and θ mean nothing without a readable property.
     if phi is None:
-        found = f"its property {payload.property} is sealed in the log {log}; a claim needs a property that can be read"
-        raise InputError(Fault("spec-sealed", payload.reference, found, advice="ask its owner to reveal it (caveat spec reveal)"))
+        problem = f"its property {payload.property} is sealed in the log {log}; a claim needs a property that can be read"
+        raise InputError(Fault("spec-sealed", payload.reference, problem, advice="ask its owner to reveal it (caveat spec reveal)"))
     card = dossier.card.payload if dossier.card else None
     return OriginalClaim(
         recorded=recorded,

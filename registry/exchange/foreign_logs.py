@@ -83,7 +83,7 @@ def build_proof(size: int, first: LogBranch, second: LogBranch) -> Contradiction
 
 
 def verify_equivocation(equivocation: Equivocation) -> None:
-    """Check that *said* is evidence: that both notes are signed with the keys it names and cannot be of one history.
+    """Check that *equivocation* is evidence: that both notes are signed with the keys it names and cannot be of one history.
 
     Whether those are the log's keys no statement can prove of itself: compare them with what its authority publishes.
 
@@ -108,7 +108,7 @@ def find_equivocation(view: View, origin: str) -> tuple[Equivocation, ...]:
 
 
 def record_equivocation(writer: Writer, equivocation: Equivocation) -> bool:
-    """Record the evidence *said*, and return whether it is new: the same two notes are recorded once.
+    """Record the evidence *equivocation*, and return whether it is new: the same two notes are recorded once.
 
     Raises:
         InputError: it is no evidence.
@@ -116,7 +116,9 @@ def record_equivocation(writer: Writer, equivocation: Equivocation) -> bool:
     """
     verify_equivocation(equivocation)
     # Unordered: the same two notes may be found from either side.
-    if any({one.first, one.second} == {equivocation.first, equivocation.second} for one in find_equivocation(writer, equivocation.origin)):
+    if any(
+        {known.first, known.second} == {equivocation.first, equivocation.second} for known in find_equivocation(writer, equivocation.origin)
+    ):
         return False
     writer.append(equivocation)
     return True
@@ -218,13 +220,13 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
     # The stored entries must still give the root that was verified at import. New entries must not
     # be appended to an altered copy.
     if last is not None and (stretch.size != last.size or stretch.root_at(last.size).hex() != last.root):
-        found = f"{stretch.size} of its entries are here and do not give the root of the {last.size} that were taken over"
-        raise AlteredError(Fault("entry-altered", f"log {origin}", found))
+        problem = f"{stretch.size} of its entries are here and do not give the root of the {last.size} that were taken over"
+        raise AlteredError(Fault("entry-altered", f"log {origin}", problem))
     return KnownLog(origin=origin, last=last, stretch=stretch, witnessings=witnessings, equivocations=equivocations, ended=ended)
 
 
 def add_doubts(equivocation: Equivocation, known_log: KnownLog) -> Equivocation:
-    """Return *said* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
+    """Return *equivocation* with what points to theft: the key of the second note was revoked or replaced in the history that is here."""
     ended = known_log.ended.get(fingerprint_of_vkey(equivocation.vkey))
     if ended is None:
         return equivocation
@@ -240,8 +242,8 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Bu
     """
     here, size = known_log.stretch.size, bundle.header.size
     if bundle.header.since > here:
-        found = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
-        raise _fault("bundle-not-adjacent", bundle, found, f"ask for: caveat admin bundle write{f' --since {here}' if here else ''}")
+        problem = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
+        raise _fault("bundle-not-adjacent", bundle, problem, f"ask for: caveat admin bundle write{f' --since {here}' if here else ''}")
     # Contradictions are searched before size, because an older bundle can still be evidence.
     for finding in (_compare_import(bundle, signer, known_log), _compare_witnessings(bundle, signer, known_log)):
         if finding is not None:
@@ -250,8 +252,8 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Bu
     # An old bundle is refused although it is genuine: showing it again can hide the entries after
     # it.
     if size < seen:
-        found = f"it has {size} entries, and {seen} were seen here before: nothing in it is new, and it may hide the rest"
-        raise _fault("not-newer", bundle, found, "ask for the log as it is now")
+        problem = f"it has {size} entries, and {seen} were seen here before: nothing in it is new, and it may hide the rest"
+        raise _fault("not-newer", bundle, problem, "ask for the log as it is now")
     return BundlePosition(known=here, new=size - here)
 
 
@@ -385,13 +387,13 @@ class OfferedCheckpoint:
 
 
 def cosign_note(
-    ledger: Ledger, ring: KeyRing, text: str, *, actor: str, given: Sequence[VerifierKey], proof: ConsistencyProof | None
+    ledger: Ledger, ring: KeyRing, text: str, *, actor: str, keys: Sequence[VerifierKey], proof: ConsistencyProof | None
 ) -> CosigningResult:
     """Cosign the signed note *text* with the log keys of *ring*, record it, and return it.
 
     Args:
-        actor: in whose name it is recorded.
-        given: keys of the log that a person vouches for; the keys that the log was known by before are taken too.
+        actor: the authority that it is recorded for.
+        keys: keys of the log that a person vouches for; the keys that the log was known by before are taken too.
         proof: what leads from the last checkpoint seen to this one; None where none was seen, or as many entries.
 
     Raises:
@@ -403,7 +405,7 @@ def cosign_note(
     """
     note = parse_note(text, where="the checkpoint")
     known = find_known(ledger, note.checkpoint.origin)
-    offered = OfferedCheckpoint(text=text, note=note, vkey=_find_signer(note, [*given, *known.vkeys]))
+    offered = OfferedCheckpoint(text=text, note=note, vkey=_find_signer(note, [*keys, *known.vkeys]))
     seen = _find_seen(known)
     evidence = None if seen is None else _compare(offered, seen, known, proof)
     # Evidence is recorded before the refusal, so that it is not lost with the error.
@@ -425,11 +427,11 @@ def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
         return next(key for key in own if str(key) in lines)
     names = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6])
     if lines:
-        found, advice = f"the signature of {origin} does not verify", "get the note again, byte for byte"
+        problem, advice = f"the signature of {origin} does not verify", "get the note again, byte for byte"
     else:
-        found = f"it is signed by {names}, and none of the keys known here signed it"
+        problem = f"it is signed by {names}, and none of the keys known here signed it"
         advice = "give the log's key, learnt from its authority, with --vkey"
-    raise InputError(Fault("wrong-key", f"checkpoint of {origin}", found, advice=advice))
+    raise InputError(Fault("wrong-key", f"checkpoint of {origin}", problem, advice=advice))
 
 
 def _find_seen(known_log: KnownLog) -> KnownCheckpoint | None:
@@ -456,8 +458,8 @@ def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known_log: Known
         return _contradict(seen.note, offered, first, offered.as_side(), checkpoint.size)
     evidence = _compare_older(offered, known_log)
     if evidence is None:
-        found = f"it has {checkpoint.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
-        raise ConflictError(Fault("not-newer", checkpoint.origin, found, advice="ask for the log's latest checkpoint"))
+        problem = f"it has {checkpoint.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
+        raise ConflictError(Fault("not-newer", checkpoint.origin, problem, advice="ask for the log's latest checkpoint"))
     return evidence
 
 
@@ -470,12 +472,12 @@ def _follow(offered: OfferedCheckpoint, seen: KnownCheckpoint, proof: Consistenc
         return None
     # A proof that leads to the new root also shows which root the sender's log had at the old size.
     # A different one is evidence; otherwise the proof is merely invalid.
-    told = tree.old_root_of(size, checkpoint.size, new, path)
-    if told is None:
-        found = f"the proof does not lead from the {size} entries seen here to this checkpoint: altered, or of another history"
-        raise AnswerNoError(Fault("not-consistent", checkpoint.origin, found))
+    old_root = tree.old_root_of(size, checkpoint.size, new, path)
+    if old_root is None:
+        problem = f"the proof does not lead from the {size} entries seen here to this checkpoint: altered, or of another history"
+        raise AnswerNoError(Fault("not-consistent", checkpoint.origin, problem))
     first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
-    second = LogBranch(vkey=str(offered.vkey), root=told.hex(), path=tuple(one.hex() for one in path))
+    second = LogBranch(vkey=str(offered.vkey), root=old_root.hex(), path=tuple(node.hex() for node in path))
     return _contradict(seen.note, offered, first, second, size)
 
 
@@ -483,12 +485,12 @@ def _get_path(checkpoint: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyP
     size = seen.checkpoint.size
     if proof is not None and proof.old == size and parse_note(proof.note, where="the proof").checkpoint == checkpoint:
         return proof.path
-    given = "none is given" if proof is None else f"the one given begins with {proof.old}"
+    proof_note = "none is given" if proof is None else f"the one given begins with {proof.old}"
     if proof is not None and proof.old == size:
-        given = "the one given leads to another checkpoint"
-    found = f"{size} entries of it were seen here, and it takes a proof that this checkpoint goes on from them; {given}"
+        proof_note = "the one given leads to another checkpoint"
+    problem = f"{size} entries of it were seen here, and it takes a proof that this checkpoint goes on from them; {proof_note}"
     advice = f"ask its authority for: caveat admin log prove --since {size}"
-    raise InputError(Fault("consistency-missing", checkpoint.origin, found, advice=advice))
+    raise InputError(Fault("consistency-missing", checkpoint.origin, problem, advice=advice))
 
 
 def _compare_older(offered: OfferedCheckpoint, known_log: KnownLog) -> Equivocation | None:
@@ -500,7 +502,7 @@ def _compare_older(offered: OfferedCheckpoint, known_log: KnownLog) -> Equivocat
             return _contradict(witnessing.note, offered, first, second, checkpoint.size)
     if known_log.last is None or known_log.last.size < checkpoint.size:
         return None
-    path = tuple(one.hex() for one in known_log.stretch.consistency_path(checkpoint.size, known_log.last.size))
+    path = tuple(node.hex() for node in known_log.stretch.consistency_path(checkpoint.size, known_log.last.size))
     first = LogBranch(vkey=known_log.last.vkey, root=known_log.stretch.root_at(checkpoint.size).hex(), path=path)
     return _contradict(known_log.last.checkpoint, offered, first, second, checkpoint.size)
 
@@ -557,9 +559,9 @@ def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known_log: KnownL
     """Two at once could cosign or take over two histories, each following from what was seen before the other."""
     last = list_imports(writer, known_log.origin)[-1:]
     if now != known_log.witnessings or [log_import.payload for log_import in last] != ([] if known_log.last is None else [known_log.last]):
-        found = "another checkpoint of this log was cosigned or taken over meanwhile"
-        raise UnavailableError(Fault("registry-busy", known_log.origin, found))
+        problem = "another checkpoint of this log was cosigned or taken over meanwhile"
+        raise UnavailableError(Fault("registry-busy", known_log.origin, problem))
 
 
-def _checkpoint(said: Witnessing | LogImport) -> Checkpoint:
-    return Checkpoint(origin=said.origin, size=said.size, root=said.root)
+def _checkpoint(record: Witnessing | LogImport) -> Checkpoint:
+    return Checkpoint(origin=record.origin, size=record.size, root=record.root)

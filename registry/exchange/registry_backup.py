@@ -58,7 +58,7 @@ class BackupResult(Record):
 def back_up(
     ledger: Ledger, path: Path, *, keys: Sequence[SigningKey], actor: str, progress: Callable[[int], None] = lambda _done: None
 ) -> BackupResult:
-    """Write what *ledger* holds now to the new file *path*, and its checkpoint beside it, each whole or not at all.
+    """Write what *ledger* holds now to the new file *path*, and its checkpoint next to it, each whole or not at all.
 
     Args:
         keys: that sign the log's checkpoints; where there is none, the checkpoint is not signed.
@@ -72,8 +72,8 @@ def back_up(
     """
     beside = path.with_name(path.name + NOTE_SUFFIX)
     # Refused before the copy, which can take minutes.
-    for one in (path, beside):
-        refuse_existing(one)
+    for target in (path, beside):
+        refuse_existing(target)
     # The size is fixed before sealing, so that entries that others add meanwhile are not expected
     # in the copy.
     with ledger.view() as view:
@@ -170,7 +170,7 @@ class RestoreResult(Record):
 
 
 def find_note(path: Path) -> Path | None:
-    """Return the file with the checkpoint of the backup *path*; None where there is none beside it."""
+    """Return the file with the checkpoint of the backup *path*; None where there is none next to it."""
     beside = path.with_name(path.name + NOTE_SUFFIX)
     return beside if beside.is_file() else None
 
@@ -190,13 +190,13 @@ def read_note(path: Path) -> str:
 
 
 def restore(
-    path: Path, url: str, *, note: str | None, given: Sequence[VerifierKey] = (), progress: Callable[[int], None] = lambda _done: None
+    path: Path, url: str, *, note: str | None, keys: Sequence[VerifierKey] = (), progress: Callable[[int], None] = lambda _done: None
 ) -> RestoreResult:
     """Bring the backup *path* back into the empty or missing registry at *url*, and say what it was held against.
 
     Args:
         note: the checkpoint, signed or the bare text; None holds it against nothing but the checkpoints inside.
-        given: keys that may have signed it; none: those that the backup itself names.
+        keys: keys that may have signed it; none: those that the backup itself names.
         progress: called with the number of entries done.
 
     Raises:
@@ -209,7 +209,7 @@ def restore(
         folder = Path(name)
         copy = f"sqlite:///{_copy(path, folder)}"
         schema.upgrade(copy)
-        restored = _check_copy(copy, note, given, progress)
+        restored = _check_copy(copy, note, keys, progress)
         # An existing registry is filled in its own transaction. A new file is built aside and
         # appears only when complete.
         if file is None or file.exists():
@@ -280,8 +280,8 @@ def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
 def _hold_against(copy: Ledger, report: LogReport, checkpoint: Checkpoint) -> None:
     """Refuse a backup that is not what the checkpoint says; what is altered, and since when, comes with it."""
     if checkpoint.origin != report.origin:
-        found = f"the checkpoint is of {checkpoint.origin}, the backup of {report.origin or 'no log'}"
-        raise ConflictError(Fault("wrong-log", "backup", found, advice="give the checkpoint that belongs to it"))
+        problem = f"the checkpoint is of {checkpoint.origin}, the backup of {report.origin or 'no log'}"
+        raise ConflictError(Fault("wrong-log", "backup", problem, advice="give the checkpoint that belongs to it"))
     with copy.view() as view:
         last = view.find_entry(view.log_size)
         if checkpoint.size > report.entries:
@@ -292,8 +292,8 @@ def _hold_against(copy: Ledger, report: LogReport, checkpoint: Checkpoint) -> No
         root = None if report.root is None else _find_root(view, checkpoint.size)
     if root is not None and root != checkpoint.root:
         since = _describe_since(report, checkpoint)
-        found = f"its first {checkpoint.size} entries have the root {root}, the checkpoint says {checkpoint.root}; {since}"
-        fault = Fault("backup-altered", "backup", found)
+        problem = f"its first {checkpoint.size} entries have the root {root}, the checkpoint says {checkpoint.root}; {since}"
+        fault = Fault("backup-altered", "backup", problem)
         raise AnswerNoError([fault, *report.findings])
 
 

@@ -59,6 +59,8 @@ class SupplementDigest(Record):
     low: float | None = None
     """Lower end of its interval; None where it has none."""
     high: float | None = None
+    range: tuple[float, float] | None = None
+    """Lowest and highest possible score; None without an estimate."""
     level: float | None = None
     """Nominal coverage of the interval; None without an estimate."""
     claims: int | None = None

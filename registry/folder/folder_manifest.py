@@ -161,11 +161,11 @@ def read_folder(path: Path, log: FolderLog) -> Folder | None:
 def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
     """Refuse a manifest that another registry made, that is ahead of this one, or that names files as no folder of ours does."""
     if folder.log_origin != log.origin:
-        found = f"it is of the log {folder.log_origin or 'without a name'}, and this registry's is {log.origin or 'without a name'}"
-        raise InputError(Fault("folder-of-another-log", str(where), found))
+        problem = f"it is of the log {folder.log_origin or 'without a name'}, and this registry's is {log.origin or 'without a name'}"
+        raise InputError(Fault("folder-of-another-log", str(where), problem))
     if folder.log_size > log.size:
-        found = f"it was rendered from {folder.log_size:,} entries, and this registry has {log.size:,}"
-        raise InputError(Fault("folder-ahead", str(where), found))
+        problem = f"it was rendered from {folder.log_size:,} entries, and this registry has {log.size:,}"
+        raise InputError(Fault("folder-ahead", str(where), problem))
     for item in folder.items:
         _check_names(item, where)
     for report in folder.reports:
@@ -175,11 +175,11 @@ def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
 
 
 def check_root(folder: Folder, root: str, *, where: Path) -> None:
-    """Refuse a folder whose log had another *root* at its size: its entries are not those of this registry."""
+    """Refuse a folder with a log that had another *root* at its size: its entries are not those of this registry."""
     # Older folders name no root.
     if folder.root is not None and folder.root != root:
-        found = f"the root over its {folder.log_size:,} entries is {folder.root[:16]}…, and this registry's is {root[:16]}…"
-        raise InputError(Fault("folder-of-another-log", str(where / MANIFEST), found))
+        problem = f"the root over its {folder.log_size:,} entries is {folder.root[:16]}…, and this registry's is {root[:16]}…"
+        raise InputError(Fault("folder-of-another-log", str(where / MANIFEST), problem))
 
 
 def write_folder(path: Path, folder: Folder) -> None:
@@ -384,10 +384,10 @@ def find_mark(path: Path) -> FileMark | None:
     """Return as what the file at *path* is seen; None where there is no plain file."""
     try:
         # Not `stat`: a link must not pass for a file.
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return _mark(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return _mark(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def digest_file(path: Path) -> str:

@@ -1,7 +1,7 @@
 """The pages of a folder: the list of supplements and the Atom feed (RFC 4287)."""
 
 import uuid
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from registry.folder.folder_plan import order_names
 from registry.records.claim_status import Dispute, Lifecycle, Staleness
 from registry.records.record import Kind
 from registry.records.statement import OutputFormat
-from registry.records.verdict import ClaimClass
+from registry.report.card_coverage import count_results
 from registry.report.claim_outcome import describe_outcome
 from registry.report.html_rendering import render_page
 from registry.report.quoted_text import show_text
@@ -257,7 +257,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
         "cards": _build_cards(rows, newest, items, proofs),
         "claims": len(rows),
         "audited": sum(row.summary.status is not None and row.summary.status.gravest is not None for row in rows),
-        "classes": _count(rows),
+        "results": count_results([row.summary.status.restriction for row in rows if row.summary.status is not None]) if rows else "",
         # An alert without rows would read as a warning.
         "alerts": tuple(alert for alert in _build_alerts(rows, reports) if alert.rows),
         "reports": tuple((report, _link(report.files, proofs)) for report in reports),
@@ -284,7 +284,7 @@ def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[s
     """What the newest revision *name* took the place of: earlier revisions as they are described now, and earlier files of each."""
     bare = name.partition("@")[0]
     # Newest first.
-    revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
+    revisions = sorted((other for other in items if other.partition("@")[0] == bare), key=order_names, reverse=True)
     supplements: list[EarlierSupplement] = []
     for revision in revisions:
         item = items[revision]
@@ -343,11 +343,6 @@ def _build_alerts(rows: Iterable[FolderClaimRow], reports: tuple[FolderReport, .
 
 def _with_staleness(rows: Iterable[FolderClaimRow], staleness: Staleness) -> Iterable[FolderClaimRow]:
     return (row for row in rows if row.summary.status and row.summary.status.staleness is staleness)
-
-
-def _count(rows: Iterable[FolderClaimRow]) -> tuple[tuple[ClaimClass, int], ...]:
-    counts = Counter(row.summary.class_ for row in rows)
-    return tuple((claim_class, counts[claim_class]) for claim_class in ClaimClass if counts[claim_class])
 
 
 def _find_newest_date(folder: Folder) -> datetime | None:

@@ -125,7 +125,7 @@ def list_wanted(states: Iterable[str], folder: Folder | None, texts: Collection[
     Args:
         states: what the registry knows, `CLM-…@n` and `CRD-…@n`.
         folder: as it is known; None for a new one.
-        asked: identifiers, with or without `@n`, that alone are asked for; None for all.
+        texts: identifiers, with or without `@n`, that are the only ones asked for; None for all.
         newest_only: whether an identifier without `@n` asks for its newest revision only.
     """
     # Names that only the manifest knows are included, so that an erased statement is reported and
@@ -149,7 +149,7 @@ def order_names(name: str) -> tuple[str, int]:
 def build_plan(
     states: Mapping[str, str],
     folder: Folder | None,
-    found: Mapping[str, FileState],
+    file_states: Mapping[str, FileState],
     *,
     wanted: Collection[str],
     formats: Collection[OutputFormat],
@@ -165,7 +165,7 @@ def build_plan(
     Args:
         states: digest of what each record depends on, by name.
         folder: as it is known; None for a new one.
-        found: the outcome of the files of *folder*, by path.
+        file_states: the outcome of the files of *folder*, by path.
         wanted: names, as `list_wanted` gives them.
         formats: those asked for.
         template: digest of the templates as they are now.
@@ -174,14 +174,14 @@ def build_plan(
         pending: what a file may have become that is due because it is to be published.
     """
     items = {item.name: item for item in folder.items} if folder else {}
-    told = [name for name in wanted if name in states]
-    judge = _Judge(states, found, formats, template, misread, published, pending)
-    due = (judge.judge(name, items.get(name)) for name in told)
+    known = [name for name in wanted if name in states]
+    judge = _Judge(states, file_states, formats, template, misread, published, pending)
+    due = (judge.judge(name, items.get(name)) for name in known)
     return FolderPlan(
         due=tuple(supplement for supplement in due if supplement is not None),
-        total=len(told),
+        total=len(known),
         unknown=tuple(name for name in wanted if name not in states),
-        current=tuple(told),
+        current=tuple(known),
     )
 
 
@@ -190,7 +190,7 @@ class _Judge:
     """What a supplement is held against."""
 
     states: Mapping[str, str]
-    found: Mapping[str, FileState]
+    file_states: Mapping[str, FileState]
     formats: Collection[OutputFormat]
     template: str
     misread: Collection[str]
@@ -211,18 +211,18 @@ class _Judge:
             chosen -= {
                 folder_file.format
                 for folder_file in item.files
-                if self.found[folder_file.path].is_there and not self._is_rendered_again(folder_file)
+                if self.file_states[folder_file.path].is_there and not self._is_rendered_again(folder_file)
             }
         fixed = frozenset(folder_file.path for folder_file in item.files if self._is_fixed(folder_file.path))
         return DueSupplement(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, fixed=fixed)
 
     def _is_fixed(self, path: str) -> bool:
         # A file that the log calls published stays, even if a killed command did not add its proof.
-        return self.found[path].is_given_out or (path in self.published and self.found[path].is_there)
+        return self.file_states[path].is_given_out or (path in self.published and self.file_states[path].is_there)
 
     def _is_rendered_again(self, file: FolderFile) -> bool:
         """Whether *file* is signed without a proof, which cannot be added to it any more, and is to be published."""
-        return FileState.SIGNED in self.pending and self.found[file.path] is FileState.SIGNED
+        return FileState.SIGNED in self.pending and self.file_states[file.path] is FileState.SIGNED
 
     def _list_kinds(self, item: FolderItem) -> Iterator[DueKind]:
         if item.state != self.states[item.name]:
@@ -234,7 +234,7 @@ class _Judge:
             yield DueKind.TEMPLATE  # what was published says the same, and is not published again for its looks
         if set(self.formats) - {file.format for file in item.files}:
             yield DueKind.FORMAT
-        states = {self.found[file.path] for file in item.files}
+        states = {self.file_states[file.path] for file in item.files}
         if FileState.GONE in states:
             yield DueKind.GONE
         if not states.isdisjoint(self.pending):
@@ -318,42 +318,42 @@ class _RecentEntries:
         self._by_model: dict[str, list[_Noted]] = defaultdict(list)
         self._shared: list[_Noted] = []
         # The manifest knows card and model of each claim, so no dossier is read for a reason.
-        told = {item.name.partition("@")[0]: item.summary for item in folder.items if item.summary is not None}
-        self._models = {name: digest.model for name, digest in told.items()}
-        self._cards = {name: digest.card.partition("@")[0] for name, digest in told.items() if digest.card}
+        summaries = {item.name.partition("@")[0]: item.summary for item in folder.items if item.summary is not None}
+        self._models = {name: digest.model for name, digest in summaries.items()}
+        self._cards = {name: digest.card.partition("@")[0] for name, digest in summaries.items() if digest.card}
         self._claims: dict[str, str | None] = {}
-        for one in view.entries(folder.log_size + 1):
+        for recorded in view.entries(folder.log_size + 1):
             # Kinds without a reason change no supplement.
-            kind = kind_of(one.payload)
-            if (reason := kind.explain_change(one.payload)) is not None:
-                self._note(view, one, (kind.importance, one.entry.seq, reason), is_shared=kind.is_shared)
+            kind = kind_of(recorded.payload)
+            if (reason := kind.explain_change(recorded.payload)) is not None:
+                self._note(view, recorded, (kind.importance, recorded.entry.seq, reason), is_shared=kind.is_shared)
 
     def explain(self, due: DueSupplement) -> RenderingReason:
         """Return the most important of what concerns *due*, of several the latest."""
         name = due.name.partition("@")[0]
         own = [*self._by_name[name], *self._by_card[name]]
         # A newer revision of the card concerns its claims, too.
-        of_card = (one for one in self._by_name[self._cards.get(name, "")] if one[0] == KINDS[Card.KIND].importance)
+        of_card = (noted for noted in self._by_name[self._cards.get(name, "")] if noted[0] == KINDS[Card.KIND].importance)
         # The nearest concern first: the claim itself, then its card and model, then definitions.
         for among in (own, [*of_card, *self._by_model[self._models.get(name) or ""]], self._shared):
             if among:
                 # Lowest rank first; among equals the latest entry.
-                _, seq, words = min(among, key=lambda one: (one[0], -one[1]))
+                _, seq, words = min(among, key=lambda noted: (noted[0], -noted[1]))
                 return RenderingReason(words=words, entry=seq)
         return RenderingReason(words="what it says changed", entry=None)
 
-    def _note(self, view: View, one: Recorded[Any], noted: _Noted, *, is_shared: bool) -> None:
+    def _note(self, view: View, recorded: Recorded[Any], noted: _Noted, *, is_shared: bool) -> None:
         # Every identifier in the canonical text counts, so a new kind of statement needs no code
         # here.
-        named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
+        named = set(IDENTIFIER.findall(canonical_bytes(to_document(recorded.payload)).decode()))
         # An audit concerns the claim that it audits.
         named |= {claim for name in named if name.startswith(f"{Kind.AUDIT}-") and (claim := self._find_claim(view, name))}
         for name in named:
             self._by_name[name].append(noted)
         for card in {self._cards[name] for name in named if name in self._cards}:
             self._by_card[card].append(noted)
-        if isinstance(one.payload, ModelVersion | ModelEvent):
-            for model in {one.payload.model, one.payload.predecessor} - {None}:
+        if isinstance(recorded.payload, ModelVersion | ModelEvent):
+            for model in {recorded.payload.model, recorded.payload.predecessor} - {None}:
                 self._by_model[str(model)].append(noted)
         if is_shared:
             self._shared.append(noted)
@@ -419,7 +419,7 @@ class FolderState:
 
 
 def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState:
-    """Return what of *folder* is due, as the registry stands in *view*.
+    """Return what of *folder* is due, as the registry is in *view*.
 
     Args:
         folder: may not exist.
@@ -482,8 +482,8 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
 
 def _refuse_unknown(texts: Collection[str], wanted: Collection[str]) -> None:
     there = {*wanted, *(name.partition("@")[0] for name in wanted)}
-    found = "the registry knows no text of it, so there is nothing to render"
-    faults = [Fault("not-registered", name, found) for name in sorted(texts) if name not in there]
+    problem = "the registry knows no text of it, so there is nothing to render"
+    faults = [Fault("not-registered", name, problem) for name in sorted(texts) if name not in there]
     if faults:
         raise NotFoundError(faults)
 
@@ -494,10 +494,10 @@ def _find_misread(view: View, folder: Folder) -> frozenset[str]:
     # pages and reports. The rest is for `caveat verify` (decision of 2026-11-22). The cost: one
     # list of claims for each inspection, and a manifest forged together with its files is found by
     # `verify` only.
-    told = {item.name: item.summary for item in folder.items if item.summary is not None}
+    summaries = {item.name: item.summary for item in folder.items if item.summary is not None}
     texts = set()
     for claim in view.list_claims():
-        digest = told.get(name := f"{claim.claim}@{claim.revision}")
+        digest = summaries.get(name := f"{claim.claim}@{claim.revision}")
         # Causes are left out of the manifest, so they are left out here.
         if digest is not None and (digest.status, digest.model, digest.card) != (
             replace(claim.status, causes=()),

@@ -54,7 +54,7 @@ _LONGEST = 200
 """Characters of a quote or title that a list shows."""
 
 
-def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementDigest:
+def build_supplement_digest(supplement: Supplement | CardSupplement) -> SupplementDigest:
     """Return what is shown of *supplement*."""
     return _describe_claim(supplement) if isinstance(supplement, Supplement) else _describe_card(supplement)
 
@@ -79,6 +79,7 @@ def _describe_claim(supplement: Supplement) -> SupplementDigest:
         ed=ed.value if ed else None,
         low=ed.low if ed else None,
         high=ed.high if ed else None,
+        range=estimate.range if estimate and ed else None,
         level=estimate.level if estimate and ed else None,
     )
 
@@ -141,7 +142,7 @@ def carry_out(
     why: Callable[[DueSupplement], str],
     progress: Callable[[int], None],
 ) -> RenderingOutcome:
-    """Draw what is *due* into *folder*, whose manifest is not written here: the journal tells what was done.
+    """Draw what is *due* into *folder*, without writing its manifest: the journal shows what was done.
 
     Args:
         folder: it is held by this process.
@@ -188,7 +189,7 @@ class _SupplementSource:
         """Of which the registry says something else as of the entry of their other files; they are rendered anew, in all formats."""
 
     def assemble(self, due: Iterable[DueSupplement]) -> Iterator[SupplementSubject]:
-        """Yield what is due, as of the entry that each is due as of; what cannot be told is noted."""
+        """Yield what is due, as of the entry that each is due as of; what cannot be compared is noted."""
         # Grouped by entry, because one view is open at a time. The last entry comes last.
         for size, group in groupby(
             sorted(due, key=lambda supplement: (supplement.log_size is None, supplement.log_size or 0)),
@@ -253,7 +254,7 @@ def _finish(
         log_size=facts.log_size,
         files=(),
         audit=facts.audit,
-        summary=summarise_supplement(supplement),
+        summary=build_supplement_digest(supplement),
     )
     # In place and journaled now, so that a kill loses one supplement at most.
     data = {made.format: made.data for made in rendered_supplement.made if made.data is not None}
@@ -367,7 +368,7 @@ def _forget_gone(folder: Path, known: Folder) -> Folder:
 
 
 def describe(folder: Path, item: FolderItem) -> list[WrittenFile]:
-    """Return the current files of *item* as they are told of and published."""
+    """Return the current files of *item* as they are listed and published."""
     facts = SupplementFacts(name=item.name, record=item.record, log_size=item.log_size, audit=item.audit)
     return [
         WrittenFile(
@@ -439,7 +440,9 @@ def _write(folder: Path, report: ChangeReport, format_: OutputFormat, content: b
     name = report.identifier
     paths = names.list_names(name, format_, log_size=report.log_size)
     # The first free name, or the one that holds this very rendering.
-    path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, content))
+    path = next(
+        candidate for candidate in paths if not os.path.lexists(folder / candidate) or holds_drawing(folder / candidate, format_, content)
+    )
     if not os.path.lexists(folder / path):
         replace_file(folder / path, sign(content) if sign is not None and format_ is OutputFormat.PDF else content)
     return FolderFile(format=format_, path=path, sha256=hashlib.sha256(content).hexdigest(), size_bytes=len(content))
@@ -482,7 +485,7 @@ def update(
 ) -> FolderUpdate:
     """Draw what is due in *folder*, publish or sign it if asked for, and write the list, the feed and the manifest.
 
-    Of a folder that is settled there is nothing to be done: `list_current` tells what is there.
+    Of a folder that is settled there is nothing to be done: `list_current` shows what is there.
 
     Args:
         folder: it is held by this process.
@@ -495,7 +498,7 @@ def update(
         progress: called with how many more supplements are done with.
 
     Raises:
-        ConflictError: `file-in-the-way`, every file that stands where a supplement belongs; nothing was changed.
+        ConflictError: `file-in-the-way`, every file that is where a supplement belongs; nothing was changed.
     """
     # Refused before anything is written, with every file in the way at once.
     if looked.in_the_way:

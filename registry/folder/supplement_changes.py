@@ -32,12 +32,12 @@ _AT_ONCE = 100
 def collect_changes(before: View, after: View, *, claims: Sequence[str] | None = None, scope: str | None = None) -> ChangeReport:
     """Return what changed of each claim from *before* to *after*, two readings of one log.
 
-    Whether a claim changed is told by the state of its newest revision (`registry.store.supplement_states`); only those that did are
+    Whether a claim changed is recognised by the state of its newest revision (`registry.store.supplement_states`); only those that did are
     read. What is
     printed is decoded, and what is current or stale is read off rows, so rows are compared with their statements.
 
     Args:
-        claims: `CLM-…`, the only ones that are told of; None for every one of the registry.
+        claims: `CLM-…`, the only ones that are in it; None for every one of the registry.
         scope: what *claims* are, in words; None where they are all.
 
     Raises:
@@ -58,7 +58,7 @@ def collect_changes(before: View, after: View, *, claims: Sequence[str] | None =
 
 
 def list_changed(before: View, after: View, *, claims: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return the claims, `CLM-…` ascending, whose newest revision is another in *after*, or stands otherwise."""
+    """Return the claims, `CLM-…` ascending, with a newest revision that is another in *after*, or has another status."""
     return tuple(find_changed(before, after, claims)[0])
 
 
@@ -75,12 +75,12 @@ def _gather(gathered: _ChangedDossiers, before: View, after: View, claims: Seque
     earlier = {dossier.claim: dossier for dossier in _read(before, [claim for claim in claims if before.claim_exists(claim)])}
     later = {dossier.claim: dossier for dossier in _read(after, claims)}
     # Both sides must be readable: half a comparison would look like a change.
-    told = [claim for claim in claims if claim in later and (claim in earlier or not before.claim_exists(claim))]
-    gathered.erased += sorted({*claims}.difference(told))
-    read = [side[claim] for side in (earlier, later) for claim in told if claim in side]
+    comparable = [claim for claim in claims if claim in later and (claim in earlier or not before.claim_exists(claim))]
+    gathered.erased += sorted({*claims}.difference(comparable))
+    read = [side[claim] for side in (earlier, later) for claim in comparable if claim in side]
     # What is printed is decoded; what is current or stale is read off rows, so these are compared.
-    rows.check({seq for dossier in read for seq in list_entries(dossier)}, told)
-    for claim in told:
+    rows.check({seq for dossier in read for seq in list_entries(dossier)}, comparable)
+    for claim in comparable:
         now = later[claim]
         others = _find_others(after, now)
         gathered.changes.append(build_change(earlier.get(claim), now, since=before.log_size, others=others))
@@ -107,8 +107,8 @@ def _find_others(view: View, dossier: Dossier) -> tuple[Entry, ...]:
     """Return the entries that the claim's causes to be stale number and that no part of its dossier names."""
     entries = list_entries(dossier)
     # A cause may number the entry of a method, which no dossier contains.
-    found = (view.find_entry(seq) for seq in sorted({cause.entry for cause in dossier.status.causes} - entries.keys()))
-    return tuple(entry for entry in found if entry is not None)
+    others = (view.find_entry(seq) for seq in sorted({cause.entry for cause in dossier.status.causes} - entries.keys()))
+    return tuple(entry for entry in others if entry is not None)
 
 
 def _build_report(
@@ -142,8 +142,8 @@ def _refuse_other(before: View, after: View) -> None:
     if before.log_id != after.log_id:
         raise InputError(Fault("wrong-log", before.log_origin, f"is compared with {after.log_origin}, another log"))
     if before.log_size > after.log_size:
-        found = f"it begins after entry {before.log_size}, and ends with entry {after.log_size}"
-        raise InputError(Fault("bad-option", "change report", found, advice="name an earlier entry or date as its beginning"))
+        problem = f"it begins after entry {before.log_size}, and ends with entry {after.log_size}"
+        raise InputError(Fault("bad-option", "change report", problem, advice="name an earlier entry or date as its beginning"))
 
 
 def _refuse_unknown(claims: Sequence[str] | None, view: View) -> None:
@@ -160,7 +160,7 @@ def _refuse_unknown(claims: Sequence[str] | None, view: View) -> None:
 # What superseded a supplement. The notice stands outside the record digest, as openings do: a
 # registry can confirm it; a file alone cannot, and says so (decision of 2026-11-22).
 
-_MOST_TOLD = 6
+_MOST_LISTED = 6
 _MOST_NAMED = 3
 
 SupersessionNotice = tuple[list[Entry], list[str]]
@@ -233,7 +233,7 @@ class Supersession:
         name = f"{named.bare}@{number + len(later)}"
         # Newest reason first.
         return EntrySupersession(
-            name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([one for _, one in reversed(later)])
+            name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([reason for _, reason in reversed(later)])
         )
 
     def _compare_claim(self, named: Identifier, number: int) -> SupersessionNotice:
@@ -254,8 +254,8 @@ class Supersession:
             if payload.entry.seq > since and not isinstance(payload.payload, Publication)
         ]
         entries = [payload.entry for payload in history]
-        told = [name for _, name in reversed(list(_list_revisions(self._now, named, after=number)))]
-        told += _count_kinds(payload.payload for payload in history if not isinstance(payload.payload, Card))
+        reasons = [name for _, name in reversed(list(_list_revisions(self._now, named, after=number)))]
+        reasons += _count_kinds(payload.payload for payload in history if not isinstance(payload.payload, Card))
         same: dict[str, list[str]] = {}
         for claim in [summary.claim for summary in self._now.list_claims(card=named.bare)]:
             later, why = self._compare_claim_of_card(claim)
@@ -264,8 +264,8 @@ class Supersession:
                 # One event often changes many claims of a card; it is printed once with their names.
                 same.setdefault(name, []).append(claim)
         # What concerns the most claims first.
-        told += [f"{_name_some(claims)}: {name}" for name, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
-        return entries, told or ["An earlier version of Caveat described its sources differently; no entry of its own was added since."]
+        reasons += [f"{_name_some(claims)}: {name}" for name, claims in sorted(same.items(), key=lambda group: -len(group[1]))]
+        return entries, reasons or ["An earlier version of Caveat described its sources differently; no entry of its own was added since."]
 
     def _compare_claim_of_card(self, claim: str) -> SupersessionNotice:
         """Return the most important of what came of one claim; nothing where a statement was erased, as the card's supplement tells."""
@@ -286,7 +286,7 @@ class Supersession:
         entries = {seq: entry for seq, entry in list_entries(after).items() if seq > since}
         # Causes can number entries that are no part of the dossier.
         numbered = {cause.entry for cause in after.status.causes if cause.entry > since} - entries.keys()
-        entries |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
+        entries |= {later_entry.seq: later_entry for seq in numbered if (later_entry := self._now.find_entry(seq)) is not None}
         # Statuses are read off rows, so these rows must match their statements.
         self._rows.check(entries, {after.claim})
         return [entries[seq] for seq in sorted(entries)]
@@ -331,8 +331,8 @@ def _count_kinds(payloads: Iterable[Payload]) -> list[str]:
 
 
 def _shorten(texts: Sequence[str]) -> tuple[str, ...]:
-    more = len(texts) - _MOST_TOLD
-    return tuple(texts) if more <= 0 else (*texts[:_MOST_TOLD], f"And {more} more.")
+    more = len(texts) - _MOST_LISTED
+    return tuple(texts) if more <= 0 else (*texts[:_MOST_LISTED], f"And {more} more.")
 
 
 def _not_found(named: Identifier) -> NotFoundError:

@@ -146,22 +146,22 @@ class SupplementCollector:
     def gather(self, subjects: Iterable[Identifier]) -> None:
         """Read together what `collect` will be asked for next, a few dozen: one query asks for all of them what it would for each.
 
-        What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which tells of it.
+        What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which reports it.
         """
         wanted = {identifier.bare: identifier for identifier in subjects if identifier.kind is Kind.CLAIM}
         # A claim that is not registered is left out here; `collect` names it with what is near.
         dossiers = {
             dossier.claim: dossier for dossier in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])
         }
-        named = ((wanted[name], one) for name, one in dossiers.items() if one.revisions)
+        named = ((wanted[name], dossier) for name, dossier in dossiers.items() if dossier.revisions)
         # An older revision, or one asked for by its digest, is read by itself.
         self._gathered = {
-            str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
+            str(subject): dossier for subject, dossier in named if subject.revision in (None, len(dossier.revisions)) and not subject.digest
         }
-        entries = {seq for one in self._gathered.values() for seq in list_entries(one)}
+        entries = {seq for dossier in self._gathered.values() for seq in list_entries(dossier)}
         # `collect` meets the same error and reports it with the subject's name.
         with suppress(AlteredError, InputError):
-            self._rows.check(entries, {one.claim for one in self._gathered.values()})
+            self._rows.check(entries, {dossier.claim for dossier in self._gathered.values()})
 
     def collect(self, subject: Identifier) -> SupplementSubject:
         """Return the supplement of the claim or card *subject*.
@@ -179,7 +179,7 @@ class SupplementCollector:
             return name_subject(self._add_superseded(assembled))
         # The statements that the record quotes are opened, so that their leaves can be computed from
         # it.
-        opened = [one.entry.seq for one in list_recorded(assembled)]
+        opened = [recorded.entry.seq for recorded in list_recorded(assembled)]
         proven = replace(assembled, inclusion=prove(self._view, list_entries(assembled), openings=opened))
         return name_subject(self._add_superseded(proven))
 
@@ -240,17 +240,17 @@ def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
 
 
 def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage, tuple[str, ...]]:
-    """Return the card revision that *card* names (the latest without `@n`), how far its claims are known, and which are not told of.
+    """Return the card revision that *card* names (the latest without `@n`), how far its claims are known, and which are not in it.
 
     The last are claims that are not counted, because the text of a statement that they rest on was erased.
 
     Raises:
         NotFoundError: not registered, with what is near.
     """
-    found, dossiers = _read_card(view, card)
-    text = _find_text(view, found.payload)
-    coverage = _build_coverage(view, found, dossiers, text=text, read=build_passage_reader(text) if text else None)
-    return found, coverage, _list_untold(view, card, dossiers)
+    recorded, dossiers = _read_card(view, card)
+    text = _find_text(view, recorded.payload)
+    coverage = _build_coverage(view, recorded, dossiers, text=text, read=build_passage_reader(text) if text else None)
+    return recorded, coverage, _list_uncounted(view, card, dossiers)
 
 
 def render_supplements(
@@ -313,10 +313,10 @@ def write_supplements(
 
     These are files asked for one by one: of an earlier entry, of another file, confidential ones, change reports. None takes the place of
     a file that is there: the same drawing, published or signed or not, stays as it is; anything else is refused, and nothing is written.
-    What cannot be rendered is told in its `Written.error` and stops nothing else.
+    What cannot be rendered is reported in its `Written.error` and stops nothing else.
 
     Raises:
-        ConflictError: `file-in-the-way`, every file that another one of its name stands in the way of.
+        ConflictError: `file-in-the-way`, every file that another one of its name is in the way of.
     """
     written: dict[int, list[WrittenFile]] = {}
     new: list[Path] = []
@@ -430,9 +430,11 @@ def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
 
 
 def refuse_place(path: Path) -> Fault:
-    """Return the fault that another file than Caveat would write stands at *path*."""
-    found = "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
-    return Fault("file-in-the-way", str(path), found)
+    """Return the fault that another file than Caveat would write is at *path*."""
+    problem = (
+        "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
+    )
+    return Fault("file-in-the-way", str(path), problem)
 
 
 def _assemble_claim(view: View, dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
@@ -450,12 +452,12 @@ def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSup
     read = None if text is None else build_passage_reader(text)
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
-    return replace(made, erased=_list_untold(view, subject, dossiers))
+    return replace(made, erased=_list_uncounted(view, subject, dossiers))
 
 
-def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
-    told = {dossier.claim for dossier in dossiers}
-    return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in told))
+def _list_uncounted(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
+    claims = {dossier.claim for dossier in dossiers}
+    return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in claims))
 
 
 def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
@@ -572,7 +574,7 @@ def publish_files(publisher: Publisher, written_files: Sequence[WrittenFile]) ->
 
 
 def has_proof(path: Path, format_: OutputFormat) -> bool:
-    """Whether the file at *path* has its proof, inside it or, JSON, beside it. A signed PDF takes none: it counts as having one."""
+    """Whether the file at *path* has its proof, inside it or, JSON, next to it. A signed PDF takes none: it counts as having one."""
     if format_ is OutputFormat.JSON:
         return name_proof(path).is_file()
     return is_finished(path.read_bytes(), format_)
@@ -584,7 +586,7 @@ def name_proof(path: Path) -> Path:
 
 
 def record_publications(writer: Writer, written_files: Iterable[WrittenFile]) -> int:
-    """Record that files are published; one whose digest is recorded already is not recorded again. Return how many were new.
+    """Record that files are published; one with a digest that is recorded already is not recorded again. Return how many were new.
 
     Raises:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
@@ -596,12 +598,12 @@ def record_publications(writer: Writer, written_files: Iterable[WrittenFile]) ->
         if written_file.sha256 and written_file.facts and written_file.facts.is_recordable
     }
     new = [file for sha256, file in files.items() if not writer.find_publications(sha256)]
-    writer.append_many([build_publication(one) for one in new])
+    writer.append_many([build_publication(file) for file in new])
     return len(new)
 
 
 def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
-    """Return the checkpoint of the log as it stands now, signed with the log keys of *ring* and kept; one that is kept is taken.
+    """Return the checkpoint of the log as it is now, signed with the log keys of *ring* and kept; one that is kept is taken.
 
     Raises:
         UnavailableError: `no-signing-key`, there is no key here.
@@ -611,7 +613,7 @@ def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
 
 
 def build_proof(view: View, published: Recorded[Publication], checkpoint: StoredCheckpoint, *, signer: str | None) -> str:
-    """Return the proof that a file was published: that its publication stands in the log under *checkpoint*.
+    """Return the proof that a file was published: that its publication is in the log under *checkpoint*.
 
     Args:
         signer: fingerprint of the key that will sign the file; None for a file that will carry no signature.

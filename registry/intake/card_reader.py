@@ -7,7 +7,7 @@ import stat
 import subprocess
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePath
@@ -137,8 +137,8 @@ def _decode(data: bytes, encoding: str, where: str) -> str:
 
 
 def _not_text(where: str) -> InputError:
-    found = "expected PDF, HTML, Markdown or plain text, found bytes that are text in no known encoding"
-    return InputError(Fault("card-not-supported", where, found))
+    problem = "expected PDF, HTML, Markdown or plain text, found bytes that are text in no known encoding"
+    return InputError(Fault("card-not-supported", where, problem))
 
 
 def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
@@ -152,18 +152,18 @@ _TWICE = re.compile(
 
 
 def _find_twice_encoded(text: str) -> tuple[str, ...]:
-    found = [match.start() for match in _TWICE.finditer(text)]
-    if not found:
+    starts = [match.start() for match in _TWICE.finditer(text)]
+    if not starts:
         return ()
-    first = found[0]
-    told = f"{len(found):,} × characters such as {text[first : first + 3]!r}, the first at character {first:,}"
-    return (f"Text that was read in a wrong encoding and saved again: {told}; kept as they are. Get the original if you can.",)
+    first = starts[0]
+    sample = f"{len(starts):,} × characters such as {text[first : first + 3]!r}, the first at character {first:,}"
+    return (f"Text that was read in a wrong encoding and saved again: {sample}; kept as they are. Get the original if you can.",)
 
 
 def find_hidden(text: str) -> tuple[str, ...]:
-    """Return a warning for each kind of character in *text* that does not show, or shows other than it stands."""
-    found = ((name, [character for character in kind if character in text]) for name, kind in _HIDDEN)
-    return tuple(_describe_hidden(name, characters, text) for name, characters in found if characters)
+    """Return a warning for each kind of character in *text* that does not show, or shows other than it is."""
+    hidden = ((name, [character for character in kind if character in text]) for name, kind in _HIDDEN)
+    return tuple(_describe_hidden(name, characters, text) for name, characters in hidden if characters)
 
 
 def _describe_hidden(name: str, characters: list[str], text: str) -> str:
@@ -197,7 +197,7 @@ def looks_like_markdown(data: bytes) -> bool:
 
 
 def find_headings(text: str) -> tuple[Heading, ...]:
-    """Return the headings of the source (CommonMark 0.31, sections 4.2 and 4.3), those inside code fences left out."""
+    """Return the headings of the source (CommonMark 0.31, sections 4.2 and 4.3), those inside code fences excluded."""
     headings: list[Heading] = []
     fence: str | None = None
     at, above, above_at = 0, "", 0
@@ -222,10 +222,10 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 def find_marked_pages(text: str) -> tuple[Page, ...]:
     """Return the pages that comments such as `<!-- p.12 -->` mark in a source made from a PDF; empty without such marks.
 
-    What stands before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
+    What is before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
     """
     marks = [(int(match[1]), match.start()) for match in _PAGE_MARK.finditer(text)]
-    if len(marks) < 2 or marks[0][0] < 1 or any(one >= next_one for (one, _), (next_one, _) in pairwise(marks)):
+    if len(marks) < 2 or marks[0][0] < 1 or any(number >= next_one for (number, _), (next_one, _) in pairwise(marks)):
         return ()
     first, first_start = marks[0]
     if first > 1 and text[:first_start].strip():
@@ -305,7 +305,8 @@ def ask_extractor(
         raise InputError(Fault(code, where, f"{extractor} failed on it ({_last_words(child)})"))
     answer: dict[str, Any] = json.loads(child.stdout)
     if "code" in answer:
-        raise InputError(Fault(answer["code"], where, answer["found"], advice=answer["advice"]))
+        fault = Fault(answer["code"], where, answer["found"], advice=answer["advice"])
+        raise UnavailableError(fault) if fault.code == "extractor-missing" else InputError(fault)
     return answer
 
 
@@ -419,7 +420,7 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
     texts: list[str] = first["pages"]
     if not any(_has_text(text) for text in texts):
         raise _refuse("card-without-text", where, f"none of its {len(texts):,} pages has text: it is a scan or a drawing")
-    warnings = _describe_empty_pages(texts)
+    warnings = (*_describe_empty_pages(texts), *_describe_pages(first["pictures"], first["unplaced"]))
     sample = _choose_sample(texts)
     agreement, second_name, warning = _second_opinion(data, texts, sample, where)
     text = "\f".join(texts)
@@ -440,15 +441,27 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
 _OCR = "run text recognition (OCR) on it and register the PDF that results"
 
 
+def _describe_pages(pictures: Sequence[int], unplaced: Sequence[int]) -> tuple[str, ...]:
+    """Return a sentence on pages with an image that may be a table, and one on pages whose columns could not be read."""
+    told = []
+    for pages, problem in (
+        (pictures, "a large image and little text; the image may be a table or chart, and no figure in it was read"),
+        (unplaced, "the columns of its tables were not read, since its words have no places"),
+    ):
+        if pages:
+            told.append(f"{'Page' if len(pages) == 1 else 'Pages'} {_join_ranges(list(pages))}: {problem}.")
+    return tuple(told)
+
+
 def find_bookmarked_headings(texts: list[str], bookmarks: list[tuple[str, int]]) -> tuple[Heading, ...]:
-    """Return the bookmarks as headings, each where its title stands on its page, or at the top of it if it is not found there."""
+    """Return the bookmarks as headings, each where its title is on its page, or at the top of it if it is not found there."""
     starts = [page.start for page in _page_map(texts)]
-    found: dict[int, str] = {}
+    titles: dict[int, str] = {}
     for bookmark, page in bookmarks:
         title = " ".join(bookmark.replace("\u200b", " ").split())
         if _has_text(title) and 0 <= page < len(texts):
-            found.setdefault(starts[page] + _find_title(texts[page], title), title)
-    return tuple(Heading(start=start, title=found[start]) for start in sorted(found))
+            titles.setdefault(starts[page] + _find_title(texts[page], title), title)
+    return tuple(Heading(start=start, title=titles[start]) for start in sorted(titles))
 
 
 def measure_agreement(first: list[str], second: list[str]) -> float | None:
@@ -620,11 +633,11 @@ def detect_media_type(data: bytes, path: PurePath) -> MediaType:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise _refuse_file("file-not-readable", path, "expected a file, found a directory or device")
-        if found.st_size > MAXIMUM_BYTES:
-            raise _too_large(path, found.st_size)
+        if status.st_size > MAXIMUM_BYTES:
+            raise _too_large(path, status.st_size)
         with path.open("rb") as stream:
             # The size is checked again after reading: a file may grow in between.
             data = stream.read(MAXIMUM_BYTES + 1)
@@ -666,7 +679,7 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
 
 
 def split_pages(text: str) -> tuple[Page, ...]:
-    """Return the pages of a text in which form feeds stand between them."""
+    """Return the pages of a text in which form feeds are between them."""
     pages: list[Page] = []
     start = 0
     for number, page in enumerate(text.split("\f"), start=1):

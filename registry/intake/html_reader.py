@@ -38,7 +38,7 @@ class CellCounter:
 
     @property
     def is_nested(self) -> bool:
-        """Whether what is read stands in a table within a table."""
+        """Whether what is read is in a table within a table."""
         return len(self._tables) > 1
 
     def open_table(self) -> None:
@@ -59,7 +59,7 @@ class CellCounter:
             table.column = table.pen = 0
 
     def open_cell(self, columns: int, rows: int) -> int:
-        """Return how many tabs stand before a cell that takes so many *columns* and *rows*."""
+        """Return how many tabs are before a cell that takes so many *columns* and *rows*."""
         if not self._tables:
             return 0
         table = self._tables[-1]
@@ -85,8 +85,8 @@ class CellCounter:
 
 def read_span(value: str | None) -> int:
     """Return the number of columns or rows that an attribute gives; 1 where it gives none that counts."""
-    given = (value or "").strip()[:6]
-    return max(1, int(given)) if given.isascii() and given.isdigit() else 1
+    digits = (value or "").strip()[:6]
+    return max(1, int(digits)) if digits.isascii() and digits.isdigit() else 1
 
 
 # The readable text of an HTML page: blocks on their own lines, table rows on one line, nothing that does not show.
@@ -108,6 +108,8 @@ _DROPPED = frozenset(
         "textarea",
         "select",
         "button",
+        "nav",
+        "footer",
         "-comment",
         "!doctype",
     }
@@ -216,7 +218,7 @@ class _Writer:
 
     @property
     def next_start(self) -> int:
-        """Where the next character written will stand."""
+        """Where the next character written will be."""
         return self.length + (len(self._pending) if self.length else 0)
 
     def _append(self, text: str) -> None:
@@ -228,7 +230,7 @@ def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...]]:
     """Return the text of an HTML page and its headings.
 
     Cells of a table row are separated by a tab; scripts, styles, comments and what is hidden by attribute or inline style are
-    left out. A raised number after a digit is written with a circumflex, since 10² is not 102.
+    excluded. A raised number after a digit is written with a circumflex, since 10² is not 102.
     """
     root = LexborHTMLParser(source).root
     writer = _Writer()
@@ -238,24 +240,26 @@ def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...]]:
     return "".join(writer.pieces), tuple(headings)
 
 
-_TOLD = {
+_EXCLUDED_TAGS = {
     "script": "scripts",
     "noscript": "text for readers without scripts",
     "math": "formulas",
     "svg": "drawings",
     "iframe": "frames",
     "object": "embedded files",
+    "nav": "navigation",
+    "footer": "footers",
 }
 """What is dropped and may have said something."""
 
 
 def describe_excluded(source: str) -> tuple[str, ...]:
-    """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is left out."""
+    """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is excluded."""
     parser = LexborHTMLParser(source)
-    counts = {name: len(parser.css(tag)) for tag, name in _TOLD.items()}
+    counts = {name: len(parser.css(tag)) for tag, name in _EXCLUDED_TAGS.items()}
     counts["hidden elements"] = sum(1 for node in parser.css("[hidden], [style]") if _is_dropped(node, ""))
-    told = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
-    return (f"Excluded from the page, because it does not show or is no text: {told}.",) if told else ()
+    listing = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
+    return (f"Excluded from the page, because it does not show or is no text: {listing}.",) if listing else ()
 
 
 def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> None:

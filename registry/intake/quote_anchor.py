@@ -187,7 +187,7 @@ class AnchoredText:
         closest to the character *near*; then the first. How many there are at this level is in `occurrences`.
 
         Args:
-            page: where it is said to stand, from 1. An occurrence there at a higher level wins over one elsewhere.
+            page: where it is said to be, from 1. An occurrence there at a higher level wins over one elsewhere.
             section: a heading or its beginning, such as "4.1.2"; only a preference.
             where: what the quotation is, as the user knows it, such as "claims.yaml, claims[3].quote".
 
@@ -227,7 +227,7 @@ class AnchoredText:
         return self._anchor(_Hit(start, stop, MatchLevel.N0, self._occurrences[words]))
 
     def place(self, start: int, stop: int) -> Anchor:
-        """Return the anchor of what stands between two characters, as it stands; `occurrences` counts it character for character."""
+        """Return the anchor of what is between two characters, as it is; `occurrences` counts it character for character."""
         return self._anchor(_Hit(start, stop, MatchLevel.N0, max(1, self._card.text.count(self._card.text[start:stop]))))
 
     def find_section(self, position: int) -> str | None:
@@ -242,13 +242,13 @@ class AnchoredText:
 
     def _find_at(self, quote: str, level: MatchLevel) -> list[_Hit]:
         """Every passage at which *quote* stands under *level*, at most 1,000."""
-        form, asked = self._form(level), build_form(quote.strip(), level)
-        start_at, stop_at = len(asked.text) - len(asked.text.lstrip(" ")), len(asked.text.rstrip(" "))
-        words = asked.text[start_at:stop_at]
+        form, quote_form = self._form(level), build_form(quote.strip(), level)
+        start_at, stop_at = len(quote_form.text) - len(quote_form.text.lstrip(" ")), len(quote_form.text.rstrip(" "))
+        words = quote_form.text[start_at:stop_at]
         # Normalisation can remove nearly everything, and the rest would match anywhere.
         if sum(character.isalnum() for character in words) < MINIMUM_CHARACTERS:
             return []
-        marks = asked.get_marks(start_at, stop_at)
+        marks = quote_form.get_marks(start_at, stop_at)
         spans: list[tuple[int, int]] = []
         at = form.text.find(words)
         while at >= 0 and len(spans) < _HITS:
@@ -316,15 +316,15 @@ class AnchoredText:
 def find_quote(
     card: CardText, quote: str, *, page: int | None = None, near: int | None = None, section: str | None = None, where: str = "quote"
 ) -> Anchor:
-    """Return where *quote* stands in *card*; as `AnchoredText.find`, which is the faster for more than one quotation."""
+    """Return where *quote* is in *card*; as `AnchoredText.find`, which is the faster for more than one quotation."""
     return AnchoredText(card).find(quote, page=page, near=near, section=section, where=where)
 
 
 def _check_length(quote: str, where: str) -> None:
     characters = sum(character.isalnum() for character in quote)
     if characters < MINIMUM_CHARACTERS:
-        found = f"“{show_text(quote)}” has {characters} letters and digits, expected at least {MINIMUM_CHARACTERS}"
-        raise InputError(Fault("quotation-too-short", where, found))
+        problem = f"“{show_text(quote)}” has {characters} letters and digits, expected at least {MINIMUM_CHARACTERS}"
+        raise InputError(Fault("quotation-too-short", where, problem))
     if len(quote) > MAXIMUM_CHARACTERS:
         raise InputError(Fault("quotation-too-long", where, f"{len(quote):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"))
 

@@ -35,18 +35,29 @@ def read_with_pdfium(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         raise _RefusedError("card-unreadable", "the PDF has no pages that can be read", "download it again")
     # Limits are checked while reading, so that a hostile file does not fill the memory first.
     if count > limits["maximum_pages"]:
-        found = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
-        raise _RefusedError("card-too-long", found, "give the part of it that is the card")
+        problem = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
+        raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     pages: list[str] = []
+    pictures: list[int] = []
+    unplaced: list[int] = []
     characters = 0
     for index in range(count):
-        pages.append(_read_page(document, index, limits["maximum_on_a_page"]))
+        text, is_picture, is_placed = _read_page(document, index, limits["maximum_on_a_page"])
+        pages.append(text)
+        pictures += [index + 1] if is_picture else []
+        unplaced += [] if is_placed else [index + 1]
         characters += len(pages[-1])
         if characters > limits["maximum_characters"]:
-            found = f"more than {limits['maximum_characters']:,} characters by page {index + 1:,} of {count:,}"
-            raise _RefusedError("card-too-long", found, "give the part of it that is the card")
+            problem = f"more than {limits['maximum_characters']:,} characters by page {index + 1:,} of {count:,}"
+            raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     bookmarks = _read_bookmarks(document, pypdfium2.PdfiumError)
-    return {"extractor": f"pypdfium2 {version('pypdfium2')}", "pages": pages, "bookmarks": bookmarks}
+    return {
+        "extractor": f"pypdfium2 {version('pypdfium2')}",
+        "pages": pages,
+        "bookmarks": bookmarks,
+        "pictures": pictures,
+        "unplaced": unplaced,
+    }
 
 
 def read_with_pdfminer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
@@ -96,8 +107,8 @@ def read_with_calamine(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         merged = [f"{name_cell(*start)}:{name_cell(*end)}" for start, end in sheet.merged_cell_ranges or ()]
         first_row, first_column = sheet.start or (0, 0)
         if sheet.height * sheet.width > limits["maximum_cells"]:
-            found = f"sheet {sheet.name!r} spans {sheet.height:,} rows and {sheet.width:,} columns"
-            raise _RefusedError("table-too-wide", found, "delete empty rows and columns with formats, or save the cells with data as CSV")
+            problem = f"sheet {sheet.name!r} spans {sheet.height:,} rows and {sheet.width:,} columns"
+            raise _RefusedError("table-too-wide", problem, "delete empty rows and columns with formats, or save the cells with data as CSV")
         rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
     except python_calamine.CalamineError as error:
         raise _RefusedError("file-not-readable", f"the file is no XLSX that can be read ({error})", "save it again as XLSX") from error
@@ -132,8 +143,8 @@ def _refuse_archive(data: bytes, most: int) -> None:
         raise _RefusedError("file-not-readable", f"the file is no XLSX that can be read ({error})", "save it again as XLSX") from error
     # What an archive states about itself may be wrong; the limit on the memory of this process holds then.
     if size > most:
-        found = f"its parts inflate to {size:,} bytes, expected at most {most:,}; it was not read"
-        raise _RefusedError("file-too-large", found, "save the sheet with the scores as CSV")
+        problem = f"its parts inflate to {size:,} bytes, expected at most {most:,}; it was not read"
+        raise _RefusedError("file-too-large", problem, "save the sheet with the scores as CSV")
 
 
 def _choose_sheet(workbook: Any, name: str | None) -> Any:
@@ -155,8 +166,8 @@ def _choose_sheet(workbook: Any, name: str | None) -> Any:
     if not full:
         raise _RefusedError("table-empty", f"no visible sheet has data; the sheets are {shown}", "name another one with --sheet")
     if len(full) > 1:
-        found = f"{len(full)} sheets have data: {', '.join(repr(sheet.name) for sheet in full[:_SHEETS_LISTED])}"
-        raise _RefusedError("choice-needed", found, "name one of them with --sheet")
+        problem = f"{len(full)} sheets have data: {', '.join(repr(sheet.name) for sheet in full[:_SHEETS_LISTED])}"
+        raise _RefusedError("choice-needed", problem, "name one of them with --sheet")
     return full[0]
 
 
@@ -218,19 +229,37 @@ def _list_cells(archive: ZipFile, part: str) -> Iterator[tuple[tuple[int, int], 
                 element.clear()
 
 
-def _read_page(document: Any, index: int, most: int) -> str:
+_PICTURE, _LITTLE_TEXT, _MOST_OBJECTS = 0.15, 800, 200
+"""The share of a page that an image takes, characters of its text, and objects that are looked at: such an image may be a table."""
+
+
+def _read_page(document: Any, index: int, most: int) -> tuple[str, bool, bool]:
+    """Return the text of a page, whether it has a large image and little text, and whether its columns could be read if it has any."""
     page = document[index]
     text_page = page.get_textpage()
     if text_page.count_chars() > most:
-        found = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
-        raise _RefusedError("card-too-long", found, "give the part of it that is the card")
+        problem = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
+        raise _RefusedError("card-too-long", problem, "give the part of it that is the card")
     text: str = text_page.get_text_range()
-    if _may_have_table(text) and len(text) == text_page.count_chars():
-        text = _set_columns(text_page, text)
+    is_picture, is_placed = len(text) < _LITTLE_TEXT and _has_picture(page), True
+    if _may_have_table(text):
+        placed = _set_columns(text_page, text)
+        text, is_placed = placed or text, placed is not None
     text_page.close()
     page.close()
     # PDFium writes U+FFFE for a hyphen at a line end and drops the line end.
-    return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n"))
+    return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n")), is_picture, is_placed
+
+
+def _has_picture(page: Any) -> bool:
+    import pypdfium2.raw  # noqa: PLC0415 - the other extractors do without
+
+    width, height = page.get_size()
+    for item, _ in zip(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3), range(_MOST_OBJECTS), strict=False):
+        left, bottom, right, top = item.get_bounds()
+        if abs((right - left) * (top - bottom)) > _PICTURE * width * height:
+            return True
+    return False
 
 
 def _may_have_table(text: str) -> bool:
@@ -238,17 +267,32 @@ def _may_have_table(text: str) -> bool:
     return sum(len(_FIGURE.findall(line)) > 1 for line in text.split("\n")) > 1
 
 
-def _set_columns(text_page: Any, text: str) -> str:
-    """Return the text of the page with a tab before each column of its tables."""
-    from registry.intake.column_layout import PlacedLine, PlacedWord, set_tabs  # noqa: PLC0415 - the other extractors do without
+def _set_columns(text_page: Any, text: str) -> str | None:
+    """Return the text of the page with a tab before each column of its tables; None where its characters have no places."""
+    import pypdfium2.raw  # noqa: PLC0415 - the other extractors do without
+
+    from registry.intake.column_layout import PlacedLine, PlacedWord, set_tabs  # noqa: PLC0415 - as above
+
+    # The text has characters that the page has not (line ends), and the page some that the text has not. PDFium counts in
+    # UTF-16, in which a character beyond the first plane is two.
+    is_plain = len(text) == text_page.count_chars()
+    units = [0]
+    for character in "" if is_plain else text:
+        units.append(units[-1] + 1 + (ord(character) > 0xFFFF))
+
+    def locate(at: int) -> int:
+        return at if is_plain else int(pypdfium2.raw.FPDFText_GetCharIndexFromTextIndex(text_page, units[at]))
 
     lines: list[PlacedLine] = []
     at = 0
     for line in text.split("\r\n"):
         words, bottom, height = [], 0.0, 0.0
         for match in _WORD.finditer(line):
-            left, low, _, _ = text_page.get_charbox(at + match.start(), loose=True)
-            _, _, right, top = text_page.get_charbox(at + match.end() - 1, loose=True)
+            first, last = locate(at + match.start()), locate(at + match.end() - 1)
+            if min(first, last) < 0:
+                return None
+            left, low, _, _ = text_page.get_charbox(first, loose=True)
+            _, _, right, top = text_page.get_charbox(last, loose=True)
             words.append(PlacedWord(match.start(), match.end(), left, right))
             if len(words) == 1:
                 bottom, height = low, max(top - low, 1.0)
@@ -285,6 +329,10 @@ def _explain(code: int, message: str) -> _RefusedError:
     return _RefusedError("card-unreadable", f"the PDF cannot be opened ({message})", "download it again; it may be cut off or damaged")
 
 
+_DISTRIBUTIONS = {"python_calamine": "python-calamine", "pdfminer": "pdfminer.six"}
+"""What `pip install` calls a library whose module has another name."""
+
+
 def main(extractor: str, limits: str) -> None:
     """Answer for the file on standard input."""
     warnings.simplefilter("ignore")
@@ -295,4 +343,8 @@ def main(extractor: str, limits: str) -> None:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:
         answer = dict(zip(("code", "found", "advice"), refusal.args, strict=True))
+    except ModuleNotFoundError as error:
+        name = _DISTRIBUTIONS.get(error.name or "", error.name)
+        found = f"it was not read: the library {name} is not installed"
+        answer = {"code": "extractor-missing", "found": found, "advice": f"pip install {name} (every full installation of caveat has it)"}
     sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8"))

@@ -73,7 +73,7 @@ LINE_END_HYPHEN = re.compile(
 
 
 def encode_hyphen(match: re.Match[str]) -> str:
-    """Return a hyphen that may be left out, or a hard one between digits, which no one hyphenates."""
+    """Return a hyphen that may be omitted, or a hard one between digits, which no one hyphenates."""
     before, after = match.string[match.start() - 1], match.string[match.end() : match.end() + 1]
     is_hard = match[0][0] in "\u2013\u2014" or (before.isdigit() and after.isdigit())
     return "-" if is_hard else SOFT_HYPHEN
@@ -101,7 +101,7 @@ _INLINE_TAGS = frozenset({"a", "abbr", "b", "code", "em", "font", "i", "mark", "
 
 
 def drop_markup(match: re.Match[str]) -> str:
-    """Return what remains of one piece of markup: nothing, a space, or the character it stood for."""
+    """Return what remains of one piece of markup: nothing, a space, or the character it meant."""
     match match.lastgroup:
         case "entity":
             return html.unescape(match[0])
@@ -152,7 +152,7 @@ _NUMBER_IN_SENTENCE = re.compile(r"(?<=[a-z,;])[ \t]*\r?\n\s*\d{1,4}[ \t]*\r?\n\
 def find_page_furniture(text: str) -> Iterable[tuple[int, int, str]]:
     """Return the edits that drop page breaks with the page numbers and running heads around them.
 
-    Without page breaks, only a number alone on a line in the midst of a sentence is taken for a page number.
+    Without page breaks, only a number by itself on a line in the midst of a sentence is taken for a page number.
     """
     if "\f" not in text:
         return [(match.start(), match.end(), " ") for match in _NUMBER_IN_SENTENCE.finditer(text)]
@@ -279,11 +279,11 @@ class NormalisedText:
     def get_marks(self, start: int, stop: int) -> dict[int, str]:
         """Return what was lifted out strictly between *start* and *stop*, by its distance from *start*."""
         first, last = bisect_right(self.mark_positions, start), bisect_left(self.mark_positions, stop)
-        found: dict[int, str] = {}
+        marks: dict[int, str] = {}
         for index in range(first, last):
             place = self.mark_positions[index] - start
-            found[place] = found.get(place, "") + self.marks[index]
-        return found
+            marks[place] = marks.get(place, "") + self.marks[index]
+        return marks
 
 
 def build_form(text: str, level: MatchLevel) -> NormalisedText:
@@ -331,17 +331,17 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> tuple[str, EditLayer]:
 def is_same_marking(text_marks: dict[int, str], quote_marks: dict[int, str]) -> bool:
     """Return whether what was lifted out of text and quotation agrees at every place.
 
-    A hyphen or space in the line must stand in both; a hyphen at a line end, a space inside letter-spaced text and a footnote
+    A hyphen or space in the line must be in both; a hyphen at a line end, a space inside letter-spaced text and a footnote
     mark may be missing in either. A digit that may be a footnote mark or a part of the word, if the quotation has it, must
-    stand in the text, and be the same.
+    are in the text, and be the same.
     """
     return all(_is_same_mark(text_marks.get(place, ""), quote_marks.get(place, "")) for place in text_marks.keys() | quote_marks.keys())
 
 
 def _is_same_mark(ours: str, theirs: str) -> bool:
     for hard, soft in (("-", SOFT_HYPHEN), (" ", SOFT_SPACE)):
-        one, other = hard in ours, hard in theirs
-        if (one and not other and soft not in theirs) or (other and not one and soft not in ours):
+        in_ours, in_theirs = hard in ours, hard in theirs
+        if (in_ours and not in_theirs and soft not in theirs) or (in_theirs and not in_ours and soft not in ours):
             return False
     # Only the quotation's digits must be in the text: a reader who leaves a footnote mark out is right, one who adds a
     # digit is not.

@@ -66,8 +66,8 @@ def _find_likely(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _mark_groups(text: str) -> npt.NDArray[np.float32]:
     """Which groups of letters are in *text*, by their digests."""
-    found = np.zeros(_BUCKETS, dtype=np.float32)
+    marks = np.zeros(_BUCKETS, dtype=np.float32)
     padded = f"  {text}  ".encode()
     for start in range(len(padded) - _GROUP + 1):
-        found[zlib.crc32(padded[start : start + _GROUP]) % _BUCKETS] = 1.0
-    return found
+        marks[zlib.crc32(padded[start : start + _GROUP]) % _BUCKETS] = 1.0
+    return marks

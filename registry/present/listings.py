@@ -70,7 +70,7 @@ class Listing(Generic[Row]):
 
 
 def build_answer(listing: Listing[Row], choice: ListChoice) -> Answer:
-    """Return the listing as a document and as blocks. With chosen columns both have these columns alone.
+    """Return the listing as a document and as blocks. With chosen columns both have these columns only.
 
     Raises:
         InputError: a column is not one of the listing.

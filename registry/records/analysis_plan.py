@@ -78,11 +78,11 @@ class Plan(Record):
     """The last day on which an outcome counts in full. None: 12 months after the run began."""
 
     def margin_on(self, width: float) -> float:
-        """Return δ for scores whose range is *width* wide: the plan's, or the default of 5 % of the range."""
+        """Return δ for scores with a range *width* wide: the plan's, or the default of 5 % of the range."""
         return 0.05 * width if self.margin is None else self.margin
 
     def epsilon_on(self, width: float) -> float:
-        """Return ε for scores whose range is *width* wide: the plan's, or the default of 1 % of the range."""
+        """Return ε for scores with a range *width* wide: the plan's, or the default of 1 % of the range."""
         return 0.01 * width if self.epsilon is None else self.epsilon
 
     def __post_init__(self) -> None:
@@ -212,7 +212,7 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
 
     The model may be another, and with it the endpoint; θ and direction are the claim's own, the day of expiry belongs to each audit, and a
     note decides nothing. Contexts that
-    only the replay fixed may be named by their specification too. A policy that a lock holds as a digest alone is not compared.
+    only the replay fixed may be named by their specification too. A policy that a lock holds as a digest only is not compared.
     """
     parts = [dict(lock.replay_parts or {}) for lock in (before, after)]
     # Policies are compared apart from the other parts, because model and endpoint may differ.
@@ -323,13 +323,13 @@ class Deviation(Payload):
 
 def list_deviations(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason given for it."""
-    found: dict[tuple[LockedItem, str, str], Deviation] = {}
+    deviations_by_departure: dict[tuple[LockedItem, str, str], Deviation] = {}
     for deviation in deviations:
         # The same deviation can be found by comparison and explained by a person. It is listed
         # once, with the reason.
-        known = found.get(deviation.departure, deviation)
-        found[deviation.departure] = replace(known, reason=known.reason or deviation.reason)
-    return tuple(found.values())
+        known = deviations_by_departure.get(deviation.departure, deviation)
+        deviations_by_departure[deviation.departure] = replace(known, reason=known.reason or deviation.reason)
+    return tuple(deviations_by_departure.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,7 +150,7 @@ class ClaimRevision(Payload):
 
 
 def find_spoken_of(history: Sequence[ClaimRevision]) -> ModelRef | None:
-    """Return the model version that the words of the last revision are about, where it was carried to another; None where it was not.
+    """Return the model version that the words of the last revision are about, where it was applied to another; None where it was not.
 
     Words belong to the version under which they were first quoted from their card.
 

@@ -24,7 +24,9 @@ class Engine(StrEnum):
     RULES = "rules"
     """Rules over the text; offline, the same on every machine."""
     CLAUDE = "claude"
-    """A language model, asked for structured answers; every quote is found again in the card."""
+    """Claude, asked for the fields of passages; each of its words is found again in the card."""
+    LOCAL = "local"
+    """A model behind a chat endpoint, asked the same questions."""
 
 
 class Confidence(StrEnum):
@@ -33,6 +35,20 @@ class Confidence(StrEnum):
     HIGH = "high"
     MEDIUM = "medium"
     LOW = "low"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldEvidence(Record):
+    """The words that one field of a proposal was read from."""
+
+    field: str
+    """"model", "version", "figure", "form", "property", "direction", "evaluation", "grader" or "elicitation"."""
+    words: str
+    """As the card has them."""
+    place: str
+    """What holds them, such as "sentence", "column head", "row label", "caption", "heading", "sentence above"."""
+    certainty: float
+    """Between 0 and 1, calibrated on committed examples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +124,15 @@ class Proposal(Record):
     """All seven items, in their order."""
     restates: tuple[RestatedFigure, ...] = ()
     confidence: Confidence = Confidence.LOW
+    """From the evidence of the fields: high only where form, model, property and direction are all evident."""
+    evidence: tuple[FieldEvidence, ...] = ()
+    """A field without evidence is empty."""
+    is_own: bool | None = None
+    """Whether the subject is a model the card is about; None where the card leaves it open."""
+    unknown: tuple[str, ...] = ()
+    """Fields that the record requires and the card does not show: "direction". The property then says "not a safety property"."""
+    table: str | None = None
+    """Names the table of capabilities in which the row is; its rows fold into one proposal. None for everything else."""
     notes: tuple[str, ...] = ()
     """What a person should look at before accepting it, in sentences: hedges, a direction that may surprise, a unit that was guessed."""
 

@@ -97,13 +97,13 @@ def number_phrase(phrase: Sequence[str]) -> int:
 
 
 def contains_words(outer: Sequence[str], inner: Sequence[str]) -> bool:
-    """Whether the words *inner* stand in *outer* one after the other. No words stand nowhere."""
+    """Whether the words *inner* are in *outer* one after the other. No words are in nothing."""
     # Joined with spaces at both ends, so that only whole words match.
     return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(outer)} "
 
 
 def overlaps_words(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether two quotes count as overlapping by their words alone.
+    """Whether two quotes count as overlapping by their words only.
 
     They do if one contains the other, or if they share a run of at least five words that makes up half of the shorter one.
     """
@@ -273,12 +273,12 @@ SETTLED = frozenset({ObjectionState.UPHELD, ObjectionState.REJECTED})
 
 
 def owner_of(target: str) -> str:
-    """Return the code of the authority whose claim or specification *target* is; empty where it is no identifier."""
+    """Return the code of the owner of *target*; empty where it is no identifier."""
     return [*target.split("-"), ""][1]
 
 
 def find_state(step: ObjectionStep | None, *, actor: str, owner: str, by: str) -> ObjectionState:
-    """Return where an objection stands after *step* (None: before any), recorded by *actor*.
+    """Return where an objection is after *step* (None: before any), recorded by *actor*.
 
     Who contests may reject, that is withdraw, what they own themselves; any other owner's rejection settles nothing.
     """

@@ -61,7 +61,7 @@ class AuditFile(Record):
 
     @property
     def history(self) -> tuple[RunHistory, ...]:
-        """Every run under its lock, in log order; those whose start was not recorded last."""
+        """Every run under its lock, in log order; those with a start that was not recorded last."""
         return list_runs(self.starts, self.ends, self.runs)
 
 
@@ -76,12 +76,12 @@ class ObjectionFile(Record):
 
     @property
     def owner(self) -> str:
-        """Code of the authority whose claim or specification is contested."""
+        """Code of the owner of what is contested."""
         return owner_of(self.objection.payload.target)
 
     @property
     def state(self) -> ObjectionState:
-        """Where it stands after its last step."""
+        """Where it is after its last step."""
         if not self.events:
             return ObjectionState.OPEN
         last = self.events[-1]

@@ -129,7 +129,7 @@ class TruncationCounts(Record):
 
     @property
     def open(self) -> int:
-        """Truncated responses whose score could have been another."""
+        """Truncated responses with a score that could have been another."""
         return self.truncated - self.settled
 
     @property

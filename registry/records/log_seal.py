@@ -71,8 +71,8 @@ class KeyEvent(Payload):
         # Exactly the public part that fits the purpose. A key shown in two forms could differ
         # between them.
         shown = {KeyPurpose.LOG: self.vkey, KeyPurpose.DOCUMENT: self.certificate, KeyPurpose.STATEMENT: self.public}
-        given = {purpose for purpose, text in shown.items() if text is not None}
-        if self.event is not KeyEventKind.REVOKE and given != {self.purpose}:
+        purposes = {purpose for purpose, text in shown.items() if text is not None}
+        if self.event is not KeyEventKind.REVOKE and purposes != {self.purpose}:
             raise ValueError("a log key is given as vkey, a document key as certificate, a statement key as public")
         if self.purpose is KeyPurpose.STATEMENT and self.algorithm is not KeyAlgorithm.ED25519:
             raise ValueError("statements are signed with Ed25519")

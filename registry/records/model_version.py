@@ -79,7 +79,7 @@ class ModelEventKind(StrEnum):
 
 
 def fold_model(model: ModelRef) -> str:
-    """Return what model versions have in common that differ in case, Unicode form, white space, or where name and version part alone."""
+    """Return what model versions have in common that differ in case, Unicode form, white space, or in where name and version part."""
     # NFKC twice, since case folding can produce characters that are not in normal form. Control and
     # format characters (Cc, Cf) are invisible and would make two names look the same.
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
@@ -90,15 +90,15 @@ def fold_model(model: ModelRef) -> str:
 
 
 def find_date(version: ModelVersion) -> tuple[date, str] | None:
-    """Return when *version* was first offered and how that is known, in words; None where neither record nor name tells.
+    """Return when *version* was first offered and how that is known, in words; None where neither record nor name shows it it.
 
     A date inside the version string is one written `2025-05-14` or `20250514`; of several, none is taken.
     """
     if version.released is not None:
         return version.released, "released"
     # Two different dates in one version string are ambiguous, so none is used.
-    found = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
-    return (found.pop(), "by the date in its version") if len(found) == 1 else None
+    days = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
+    return (days.pop(), "by the date in its version") if len(days) == 1 else None
 
 
 def _parse_date(match: re.Match[str]) -> date | None:
@@ -204,7 +204,7 @@ class EndpointName(Record):
 def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tuple[EndpointName, ...]:
     """Return the endpoint names in force after *statements*, in the order in which they were first stated.
 
-    Each authority speaks for itself: one that retracts a name takes back its own statement and no other.
+    Each authority states its own names: one that retracts a name takes back its own statement and no other.
     """
     stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
     for endpoint in sorted(statements, key=lambda statement: statement.entry.seq):
@@ -222,7 +222,7 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
 
 
 def find_endpoint_conflicts(names: Iterable[EndpointName], model: ModelRef) -> tuple[EndpointName, ...]:
-    """Return the names of *model* as they are stated for other versions: such a name does not tell which of them was asked."""
+    """Return the names of *model* as they are stated for other versions: such a name does not show which of them was asked."""
     known = tuple(names)
     # Conflicts are shown instead of refused: several authorities may state names, and the log takes
     # no side.

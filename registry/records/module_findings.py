@@ -530,7 +530,7 @@ class RealismJudge(Record):
 
     @property
     def worst(self) -> float:
-        """How well the judge may tell the sides apart, whatever the unanswered would say; each side taken for the other counts too."""
+        """How well the judge may distinguish the sides, whatever the unanswered would say; each side taken for the other counts too."""
         judged = self.single or self.pairwise
         if judged is None:
             raise ValueError("no judgment")
@@ -538,7 +538,7 @@ class RealismJudge(Record):
 
     @property
     def exceeds_limit(self) -> bool:
-        """Whether the judge may tell the sides apart more often than the plan allows."""
+        """Whether the judge may distinguish the sides more often than the plan allows."""
         return self.worst > self.rater_limit
 
 
@@ -698,5 +698,5 @@ class Finding(Payload):
 
     @property
     def kind(self) -> FindingKind:
-        """The module whose finding it is."""
+        """The module that made the finding."""
         return _KINDS[type(self.body)]

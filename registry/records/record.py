@@ -141,7 +141,7 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
         raise ValueError(f"the check character of {text!r} does not match")
     kind = Kind(match["kind"])
     if kinds and kind not in kinds:
-        wanted = " or ".join(f"{one.value}-…" for one in kinds)
+        wanted = " or ".join(f"{wanted_kind.value}-…" for wanted_kind in kinds)
         noun = kind.name.lower()
         raise ValueError(f"{text!r} names {'an' if noun[0] in 'aeiou' else 'a'} {noun}, expected {wanted}")
     return Identifier(

@@ -155,7 +155,7 @@ class Replay(Record):
 
     @property
     def audits(self) -> tuple[str, ...]:
-        """Every audit whose lock this replay answers to; empty for an exploratory one."""
+        """Every audit with a lock that this replay follows; empty for an exploratory one."""
         return (self.audit,) if isinstance(self.audit, str) else self.audit or ()
 
     def __post_init__(self) -> None:
@@ -263,17 +263,17 @@ class ReplayAccount(Record):
 
     @property
     def is_disclosed(self) -> bool:
-        """Whether every context stands in this record whole."""
+        """Whether every context is in this record whole."""
         return bool(self.contexts) and all(context.spec is not None for context in self.contexts)
 
-    def list_asked(self, arm: str) -> tuple[RequestedContexts, ...]:
+    def list_contexts(self, arm: str) -> tuple[RequestedContexts, ...]:
         """Return what the entries of *arm* were composed from."""
         names = {requested_arm.contexts for requested_arm in self.arms if requested_arm.arm == arm}
         return tuple(context for context in self.contexts if context.name in names)
 
     def list_references(self, arm: str) -> tuple[str, ...]:
         """Return the registered specifications of *arm*; none where one of its distributions is a mere file."""
-        texts = [contexts.reference for contexts in self.list_asked(arm)]
+        texts = [contexts.reference for contexts in self.list_contexts(arm)]
         return tuple(name for name in texts if name) if all(texts) else ()
 
 
@@ -505,9 +505,9 @@ def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None)
         return None
     # Several runs are listed one by one, because their number is a limit of the verdict.
     if len(runs) == 1:
-        return f"1 run under this lock: {_describe_run(runs[0], gave=gave)}"
-    told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(run, gave=gave)}" for place, run in enumerate(runs))
-    return f"{len(runs)} runs under this lock: {told}"
+        return f"1 run under this lock: it {_describe_run(runs[0], gave=gave)}"
+    listing = "; ".join(f"the {_name_ordinal(place)} {_describe_run(run, gave=gave)}" for place, run in enumerate(runs))
+    return f"{len(runs)} runs under this lock: {listing}"
 
 
 def _name_ordinal(place: int) -> str:
@@ -580,10 +580,10 @@ class ModelIdentity(Record):
 
     def differs_from(self, other: "ModelIdentity | None") -> bool:
         """Whether *other* says something else of who was asked, whatever its words and whoever stated the names."""
-        return other is None or _summarise(self) != _summarise(other)
+        return other is None or _list_facts(self) != _list_facts(other)
 
 
-def _summarise(model_identity: ModelIdentity) -> tuple[object, ...]:
+def _list_facts(model_identity: ModelIdentity) -> tuple[object, ...]:
     elsewhere = [
         sorted({(name.name, str(name.model)) for name in names}) for names in (model_identity.belongs_to, model_identity.conflicts)
     ]
@@ -687,12 +687,14 @@ def _describe_expected(expected: Sequence[str]) -> str:
 
 def _describe_other(model: ModelRef, unexpected: Sequence[str], expected: Sequence[str], belongs_to: Sequence[EndpointName]) -> str:
     owners = {
-        endpoint_name.name: [str(each.model) for each in belongs_to if each.name == endpoint_name.name] for endpoint_name in belongs_to
+        endpoint_name.name: [str(owner.model) for owner in belongs_to if owner.name == endpoint_name.name] for endpoint_name in belongs_to
     }
-    told = ", ".join(f"{name} (a name of {' and of '.join(owners[name])})" if name in owners else name for name in unexpected)
+    names = ", ".join(f"{name} (a name of {' and of '.join(owners[name])})" if name in owners else name for name in unexpected)
     if expected:
-        return f"The endpoint returned {told}; the claim is about {model}, and its endpoint {_name_noun(expected)} {_join_names(expected)}."
-    return f"The endpoint returned {told}; the claim is about {model}, for which no endpoint name counts."
+        return (
+            f"The endpoint returned {names}; the claim is about {model}, and its endpoint {_name_noun(expected)} {_join_names(expected)}."
+        )
+    return f"The endpoint returned {names}; the claim is about {model}, for which no endpoint name counts."
 
 
 def _describe_unbound(model: ModelRef, unexpected: Sequence[str], stated: Sequence[str], locked: Sequence[str] | None) -> str:

@@ -234,7 +234,7 @@ class JudgeScorer(Record):
         if self.score != "mean" and self.score not in names:
             raise ValueError(f"score is `mean` or one of {', '.join(names)}, got {self.score}")
         # A mean over different ranges would weigh the dimensions by accident.
-        if self.score == "mean" and len({(one.low, one.high) for one in self.dimensions}) > 1:
+        if self.score == "mean" and len({(dimension.low, dimension.high) for dimension in self.dimensions}) > 1:
             raise ValueError("the mean of dimensions needs one range; name the dimension that is the score")
         if not 0 <= self.repeat_share <= 1:
             raise ValueError(f"repeat_share lies in [0, 1], got {self.repeat_share}")
@@ -259,7 +259,7 @@ Scorer = PatternScorer | ChoiceScorer | NumberScorer | JudgeScorer | LabelScorer
 
 
 def reads_only_response(scorer: Scorer) -> bool:
-    """Tell whether *scorer* is a rule that reads the response and the task alone, so that no context can change its score.
+    """Return whether *scorer* is a rule that reads the response and the task only, so that no context can change its score.
 
     A judge or a person reads more than words, and can be led by what a response says of its context.
     """
@@ -345,7 +345,7 @@ class ContextItem(Record):
 
     @property
     def block_names(self) -> tuple[str, ...]:
-        """Names of the blocks that it is composed of, in order; a name that stands twice is given twice."""
+        """Names of the blocks that it is composed of, in order; a name that occurs twice is given twice."""
         parts = (self.system, *(turn.content for turn in self.messages), self.template)
         return tuple(name for part in parts if part is not None and not isinstance(part, str) for name in part)
 

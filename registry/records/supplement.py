@@ -545,6 +545,10 @@ class ClaimRow(Record):
     """Of the claim revision."""
     outcome_entry: Entry | None = None
     """Of the outcome; None without one."""
+    is_locked: bool | None = None
+    """Whether the outcome is of a replay that follows its locked plan; None without an outcome."""
+    independence: Independence | None = None
+    """Of its auditor; None without an outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -581,7 +585,7 @@ class CardSupplement(Record):
 
     @property
     def unaudited(self) -> tuple[ClaimRow, ...]:
-        """The claims in whose family nothing has an outcome."""
+        """The claims with no outcome in their family."""
         return tuple(row for row in self.claims if row.restriction is RestrictionStatus.UNAUDITED)
 
     @property
@@ -596,7 +600,7 @@ class CardSupplement(Record):
 
     @property
     def pages_with_claims(self) -> tuple[int, ...]:
-        """The pages on which at least one registered claim stands, ascending."""
+        """The pages on which at least one registered claim is, ascending."""
         return tuple(sorted({row.page for row in self.claims if row.page is not None}))
 
 
@@ -728,6 +732,6 @@ AnySupplement = Supplement | CardSupplement | ChangeReport
 
 
 def name_report(since: int, log_size: int, claims: Sequence[str] | None) -> str:
-    """Return what a change report is called: `changes-SINCE-SIZE`, and for some claims alone a digest of their names after that."""
+    """Return what a change report is called: `changes-SINCE-SIZE`, and for some claims only a digest of their names after that."""
     name = f"changes-{since}-{log_size}"
     return name if claims is None else f"{name}-{hashlib.sha256(' '.join(claims).encode()).hexdigest()[:8]}"

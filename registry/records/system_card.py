@@ -83,7 +83,7 @@ class CardText(Record):
     """In order; empty where the file declares none (a PDF without bookmarks, plain text)."""
 
     def get_page_number(self, position: int) -> int:
-        """Return the number of the page on which the character at *position* stands."""
+        """Return the number of the page on which the character at *position* is."""
         # The form feed between two pages belongs to no page and counts to the next one.
         return next((page.number for page in self.pages if position < page.stop), self.pages[-1].number)
 

@@ -31,7 +31,7 @@ class CardNote:
 
 
 def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: str) -> tuple[Card, bool]:
-    """Return the registered card and whether it is new; a file that is registered already is returned as it stands.
+    """Return the registered card and whether it is new; a file that is registered already is returned as it is.
 
     Raises:
         NotFoundError: the card to revise is not registered.
@@ -43,8 +43,8 @@ def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: 
     known = writer.find_card_by_document(text.sha256)
     if known is not None:
         if note.revises not in (None, known.payload.card):
-            found = f"this file is registered already, as {known.payload.card}@{known.payload.revision}"
-            raise ConflictError(Fault("card-registered-elsewhere", f"--revises {note.revises}", found))
+            problem = f"this file is registered already, as {known.payload.card}@{known.payload.revision}"
+            raise ConflictError(Fault("card-registered-elsewhere", f"--revises {note.revises}", problem))
         return known.payload, False
     card = _build(writer, text, note, authority)
     # The text before the statement: the rule for cards requires that it is stored.
@@ -67,8 +67,8 @@ def check_alike(view: View, text: CardText, note: CardNote) -> None:
     # two cards of one publisher. Short texts give None and are not judged.
     common = measure_common(view.get_content(before.text), text.text)
     if common is not None and common < _FEWEST_COMMON:
-        found = f"has hardly a passage in common with {before.card}@{before.revision}: {common:.1%} of its runs of five words"
-        raise InputError(Fault("revision-unrelated", f"--revises {before.card}", found))
+        problem = f"has hardly a passage in common with {before.card}@{before.revision}: {common:.1%} of its runs of five words"
+        raise InputError(Fault("revision-unrelated", f"--revises {before.card}", problem))
 
 
 def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Card:
@@ -78,8 +78,8 @@ def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Ca
         identifier, revision, title = writer.allocate(Kind.CARD, authority)[0], 1, note.title or note.file_name
     else:
         if not (note.why and note.why.strip()):
-            found = "a new revision of a card needs its reason"
-            raise InputError(Fault("reason-missing", "--reason", found, advice="add --reason 'publisher corrected table 3'"))
+            problem = "a new revision of a card needs its reason"
+            raise InputError(Fault("reason-missing", "--reason", problem, advice="add --reason 'publisher corrected table 3'"))
         before = get_card(writer, note.revises)
         # The title continues unless a new one is given.
         identifier, revision, title = before.card, before.revision + 1, note.title or before.title

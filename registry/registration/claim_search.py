@@ -46,7 +46,7 @@ class ClaimQuery:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether any claim may be left out."""
+        """Whether any claim may be excluded."""
         return self != ClaimQuery()
 
 
@@ -176,6 +176,6 @@ def _find_differential(outcome: Restriction | None, result: Result | None) -> tu
 
 
 def count_verdicts(summaries: Iterable[ClaimSummary]) -> dict[Verdict, int]:
-    """Return how many of *summaries* have each verdict, the gravest first; claims without one are left out."""
+    """Return how many of *summaries* have each verdict, the gravest first; claims without one are excluded."""
     counts = Counter(summary.status.gravest.verdict for summary in summaries if summary.status.gravest is not None)
     return {verdict: counts[verdict] for verdict in sorted(counts, key=lambda verdict: find_gravity(verdict, None))}

@@ -70,7 +70,7 @@ class OmissionRegistrar:
         # All faults first; nothing is appended for a file that has any.
         if faults:
             raise InputError(faults)
-        new = [one for one in omissions.values() if self._find(one) is None]
+        new = [candidate for candidate in omissions.values() if self._find(candidate) is None]
         self._writer.append_many(new)
         return OmissionResult(added=len(new), unchanged=len(omissions) - len(new))
 
@@ -122,14 +122,14 @@ class OmissionRegistrar:
         place, path = _place_of(omission), where.rpartition(", ")[2]
         # Coverage counts each passage once, as registered or as excluded.
         if place in self._claimed:
-            found = f"is the passage of {self._claimed[place]} too"
+            problem = f"is the passage of {self._claimed[place]} too"
             advice = "a passage is registered or excluded, not both: remove one of them"
-            raise InputError(Fault("omission-conflict", f"{where}.quote", found, advice=advice))
+            raise InputError(Fault("omission-conflict", f"{where}.quote", problem, advice=advice))
         other, reason = self._taken.setdefault(place, (path, omission.reason))
         if _fold(reason) != _fold(omission.reason):
-            found = f"is the passage of {other} too, which gives another reason"
+            problem = f"is the passage of {other} too, which gives another reason"
             advice = "leave the passage out once, and say both reasons there"
-            raise InputError(Fault("omission-conflict", f"{where}.quote", found, advice=advice))
+            raise InputError(Fault("omission-conflict", f"{where}.quote", problem, advice=advice))
 
     def _find(self, omission: Omission) -> tuple[int, str] | None:
         """Return entry and reason of the passage if it is left out already."""
@@ -166,7 +166,7 @@ def check_restated(view: View, names: Sequence[str], where: str) -> None:
 
 
 def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> list[ClaimRelation]:
-    """Return the relations of *claim* to the claims *names* that are not recorded yet, each once; revisions in names are left out.
+    """Return the relations of *claim* to the claims *names* that are not recorded yet, each once; revisions in names are excluded.
 
     Raises:
         InputError: a claim cannot restate itself.
@@ -254,7 +254,7 @@ def register_definitions(writer: Writer, file: ClaimsFile, *, owner: str, where:
     """Register the properties, scoring functions and contexts that *file* defines, and its model version.
 
     Raises:
-        ConflictError: one of them is registered otherwise; every such fault at once.
+        ConflictError: one of them is registered differently; every such fault at once.
     """
     sections = (
         (SpecKind.PROPERTY, "properties", file.properties),
@@ -356,16 +356,16 @@ class Registrar:
         reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
         # Range and direction of the property are needed to check the figures.
         if body is None:
-            found = "is sealed; a claim needs a property that can be read"
+            problem = "is sealed; a claim needs a property that can be read"
             advice = "name another property, define one under properties:, or let its owner reveal it (caveat spec reveal)"
-            raise InputError(Fault("spec-sealed", f"{where}.property", found, advice=advice))
+            raise InputError(Fault("spec-sealed", f"{where}.property", problem, advice=advice))
         return reference, body
 
     def _get_model(self, draft: ClaimDraft, where: str) -> ModelRef:
         model = draft.model or self._defaults.model
         if model is None:
-            found, advice = "is required and missing, here or for the whole file", "add model: {developer: …, name: …, version: …}"
-            raise InputError(Fault("not-valid", f"{where}.model", found, advice=advice))
+            problem, advice = "is required and missing, here or for the whole file", "add model: {developer: …, name: …, version: …}"
+            raise InputError(Fault("not-valid", f"{where}.model", problem, advice=advice))
         return model
 
     def _build(self, placed: PlacedDraft) -> ClaimRevision:
@@ -578,9 +578,9 @@ def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str
     # Cards print "0.12 % ± 0.15 %": an interval may reach beyond the range, by less than its width.
     for name, value, excess in (*figures, *((name, value, high - low) for name, value in ends)):
         if value is not None and not low - excess <= value <= high + excess:
-            found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
+            problem = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
             advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None
-            yield Fault("out-of-range", f"{where}.{name}", found, advice=advice)
+            yield Fault("out-of-range", f"{where}.{name}", problem, advice=advice)
     if reported and reported.n is not None and reported.n < 1:
         yield Fault("not-valid", f"{where}.reported.n", f"is {reported.n}, expected at least 1")
 
@@ -591,8 +591,8 @@ def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
     blank = [Fault("not-valid", f"{where}.{name}", "is blank") for name, text in words.items() if not text.strip()]
     # A quotation of pages is no claim, and searching it in the card would take very long.
     if len(draft.quote) > _LONGEST_QUOTE:
-        found = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
-        blank.append(Fault("quotation-too-long", f"{where}.quote", found))
+        problem = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
+        blank.append(Fault("quotation-too-long", f"{where}.quote", problem))
     if blank:
         raise InputError(blank)
 
@@ -688,8 +688,8 @@ def _register(
     surveyed = _try(lambda: _register_survey(writer, file, quotes, where), faults)
     if outcome is None or omitted is None or faults:
         raise InputError(dict.fromkeys(faults))
-    told = replace(outcome, excluded=omitted.added, excluded_unchanged=omitted.unchanged)
-    return told if surveyed is None else replace(told, proposed=surveyed.added, proposed_unchanged=surveyed.unchanged)
+    result = replace(outcome, excluded=omitted.added, excluded_unchanged=omitted.unchanged)
+    return result if surveyed is None else replace(result, proposed=surveyed.added, proposed_unchanged=surveyed.unchanged)
 
 
 def _register_survey(writer: Writer, file: ClaimsFile, quotes: Quotes, where: str) -> SurveyResult | None:
@@ -719,8 +719,8 @@ def _refuse_many(document: Json, path: Path) -> None:
     """A file of lines is read claim by claim; this one is held whole, and so are the faults of all its claims."""
     claims = document.get("claims") if isinstance(document, dict) else None
     if isinstance(claims, list) and len(claims) > MOST_CLAIMS:
-        found = f"{len(claims):,} claims in one file; at most {MOST_CLAIMS:,} are read"
-        raise InputError(Fault("file-too-large", str(path), found, advice="write them as JSON lines: NAME.jsonl, one claim a line"))
+        problem = f"{len(claims):,} claims in one file; at most {MOST_CLAIMS:,} are read"
+        raise InputError(Fault("file-too-large", str(path), problem, advice="write them as JSON lines: NAME.jsonl, one claim a line"))
 
 
 def _read_lines(path: Path) -> Iterator[PlacedDraft]:

@@ -28,12 +28,12 @@ PLACEBO = "placebo"
 def list_parts(item: ContextItem) -> list[tuple[str, Parts]]:
     """Return what *item* is composed of, with its place: system prompt, turns, template; without what is not known."""
     turns = [(f"messages[{number}]", turn.content) for number, turn in enumerate(item.messages)]
-    found = [("system", item.system), *turns, ("template", item.template)]
-    return [(place, parts) for place, parts in found if parts is not None]
+    places = [("system", item.system), *turns, ("template", item.template)]
+    return [(place, parts) for place, parts in places if parts is not None]
 
 
 def list_names(item: ContextItem) -> list[str]:
-    """Return the names of the blocks that *item* is composed of, in order; a name that stands twice is given twice."""
+    """Return the names of the blocks that *item* is composed of, in order; a name that occurs twice is given twice."""
     return list(item.block_names)
 
 
@@ -56,7 +56,7 @@ def derive(spec: ContextSpec, edit: ContextEdit) -> tuple[ContextItem, ...]:
 
 
 def check_contexts(spec: ContextSpec, *, where: str) -> None:
-    """Refuse a specification whose contexts cannot be composed; *where* is what its user calls it.
+    """Refuse a specification with contexts that cannot be composed; *where* is what its user calls it.
 
     Raises:
         InputError: with every fault.
@@ -152,15 +152,15 @@ def _check_item(item: ContextItem, blocks: Mapping[str, ContextBlock], where: st
     # A variant without the task would send a context with no question, and its responses would be
     # scored all the same.
     if item.template is not None and not _always_holds(item.template, blocks):
-        found = "holds no {task}, or not in each of its variants; the task would not be asked"
-        yield Fault("task-placeholder-missing", f"{where}.template", found)
+        problem = "holds no {task}, or not in each of its variants; the task would not be asked"
+        yield Fault("task-placeholder-missing", f"{where}.template", problem)
     for number, turn in enumerate(item.messages):
         if not turn.content:
             yield Fault("not-valid", f"{where}.messages[{number}]", "the turn says nothing", advice="remove the turn")
     # A rule of the Messages API, checked before any call is paid for.
     if item.messages and item.messages[0].role is not TurnRole.USER:
-        found = "the conversation begins with the assistant; the Messages API takes only one that the user begins"
-        yield Fault("not-valid", f"{where}.messages[0]", found, advice="begin with a turn of the user")
+        problem = "the conversation begins with the assistant; the Messages API takes only one that the user begins"
+        yield Fault("not-valid", f"{where}.messages[0]", problem, advice="begin with a turn of the user")
     for name, count in Counter(tool.name for tool in item.tools).items():
         if count > 1:
             yield Fault("not-valid", f"{where}.tools", f"{count} tools are called {name!r}", advice="keep one")
@@ -184,12 +184,12 @@ def _check_edit(spec: ContextSpec, edit: ContextEdit, where: str) -> Iterator[Fa
     derived = derive(spec, edit)
     # An edit without effect would add an arm that measures nothing.
     if not derived:
-        found = f"no context holds {_join(sorted(_list_touched(edit)))}, so nothing is derived"
-        yield Fault("edit-changes-nothing", where, found, advice="name a block that a context is composed of")
+        problem = f"no context holds {_join(sorted(_list_touched(edit)))}, so nothing is derived"
+        yield Fault("edit-changes-nothing", where, problem, advice="name a block that a context is composed of")
     for item in derived:
         if _list_material(before[item.id], blocks) == _list_material(item, blocks):
-            found = f"leaves the context {item.id!r} as it is: what it takes out is empty, or what it puts in says the same"
-            yield Fault("edit-changes-nothing", where, found, advice="change the blocks, or leave the edit out")
+            problem = f"leaves the context {item.id!r} as it is: what it takes out is empty, or what it puts in says the same"
+            yield Fault("edit-changes-nothing", where, problem, advice="change the blocks, or leave the edit out")
 
 
 def _check_cues(edit: ContextEdit, blocks: Mapping[str, ContextBlock], where: str) -> Iterator[Fault]:
@@ -197,29 +197,29 @@ def _check_cues(edit: ContextEdit, blocks: Mapping[str, ContextBlock], where: st
     names = dict.fromkeys((*edit.remove, *(edit.replace or {}), *(edit.replace or {}).values()))
     cues = {name: cue for name in names if (cue := blocks[name].cue) is not None}
     if edit.placebo and cues:
-        found = f"is a placebo, and yet touches {_join([f'{name} (cue: {cue})' for name, cue in cues.items()])}"
-        yield Fault("placebo-on-cue", where, found)
+        problem = f"is a placebo, and yet touches {_join([f'{name} (cue: {cue})' for name, cue in cues.items()])}"
+        yield Fault("placebo-on-cue", where, problem)
     if not edit.placebo and not cues:
-        found = f"touches no cue: {_join([*names])} carries none"
+        problem = f"touches no cue: {_join([*names])} carries none"
         advice = "name the cue of the block (cue: …), or say placebo: true"
-        yield Fault("edit-without-cue", where, found)
+        yield Fault("edit-without-cue", where, problem)
     # Score tables know placebos by their name only.
     if edit.placebo is not edit.name.casefold().startswith(PLACEBO):
-        found = f"{'is' if edit.placebo else 'is not'} a placebo; in a score table, a cue is a placebo if its name begins so"
+        problem = f"{'is' if edit.placebo else 'is not'} a placebo; in a score table, a cue is a placebo if its name begins so"
         advice = f"call it placebo-{edit.name}" if edit.placebo else "rename it, or set placebo: true"
-        yield Fault("placebo-name", where, found, advice=advice)
+        yield Fault("placebo-name", where, problem, advice=advice)
 
 
 def _list_material(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> list[object]:
     """Return what *item* says, place by place, without the names of its blocks and without those that say nothing."""
-    found: list[object] = []
+    material: list[object] = []
     for _, parts in list_parts(item):
-        said = (
+        texts = (
             [parts] if isinstance(parts, str) else [(blocks[part].text, blocks[part].by) for part in parts if any(list_texts(blocks[part]))]
         )
-        if said:
-            found.append(said)
-    return found
+        if texts:
+            material.append(texts)
+    return material
 
 
 def _join(names: Sequence[str]) -> str:
@@ -235,7 +235,7 @@ def read_context_spec(path: Path) -> tuple[ContextSpec, dict[str, str]]:
     """Return the context specification in *path*, and the SHA-256 of each text file that it names, by name.
 
     A block's `file: NAME` becomes its `text`, and `files: {value: NAME}` of its variants become their `texts`; where they come from is
-    written into the block's `source`. Files stand in the folder of *path* or below it.
+    written into the block's `source`. Files are in the folder of *path* or below it.
 
     Raises:
         InputError: with every fault of the document, of the files, and of what is composed from them.
@@ -281,8 +281,8 @@ def find_beside(folder: Path, name: str, *, where: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         inside = False
     if not name or not inside:
-        found = f"{name!r} leads out of the folder of this file" if name else "the name of a file is empty"
-        raise InputError(Fault("path-outside-folder", where, found))
+        problem = f"{name!r} leads out of the folder of this file" if name else "the name of a file is empty"
+        raise InputError(Fault("path-outside-folder", where, problem))
     return path
 
 

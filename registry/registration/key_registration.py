@@ -83,7 +83,7 @@ class KeyState(Record):
 
     @property
     def signs_for(self) -> str | None:
-        """Whose statements it signs; None for keys of logs and documents."""
+        """The authority that it signs statements of; None for keys of logs and documents."""
         return self.added.entry.actor if self.added.payload.purpose is KeyPurpose.STATEMENT else None
 
     @property
@@ -111,12 +111,12 @@ class KeyState(Record):
             # time.
             if since is None or at is None or at >= since:
                 until = "nothing it signed is trusted" if since is None else f"what it signed from {since.isoformat()} on is not trusted"
-                found = f"entry {self.revoked.entry.seq} revokes it ({self.revoked.payload.reason}): {until}"
-                return Fault("key-not-in-force", where, found, advice="ask for a signature by a key in force")
+                problem = f"entry {self.revoked.entry.seq} revokes it ({self.revoked.payload.reason}): {until}"
+                return Fault("key-not-in-force", where, problem, advice="ask for a signature by a key in force")
         # A replacement is no distrust: what the key signed before it stays valid.
         if self.replaced is not None and self._is_after(self.replaced.entry, size, at):
-            found = f"entry {self.replaced.entry.seq} put another in its place before it signed this"
-            return Fault("key-not-in-force", where, found, advice="ask for a signature by a key in force")
+            problem = f"entry {self.replaced.entry.seq} put another in its place before it signed this"
+            return Fault("key-not-in-force", where, problem, advice="ask for a signature by a key in force")
         return None
 
     def _is_after(self, replaced: Entry, size: int | None, at: datetime | None) -> bool:
@@ -178,7 +178,7 @@ def find_key(reader: LogReader, fingerprint: str) -> KeyState | None:
 
 
 def get_key(reader: LogReader, text: str) -> KeyState:
-    """Return the key whose fingerprint begins with *text*: at least eight hexadecimal digits, spaces and capitals as people write them.
+    """Return the key with a fingerprint that begins with *text*: eight or more hexadecimal digits, spaces and capitals as they come.
 
     Raises:
         InputError: `not-valid`, too few digits, or several keys begin so.
@@ -187,8 +187,8 @@ def get_key(reader: LogReader, text: str) -> KeyState:
     # Eight digits avoid most accidental matches; a match with several keys is refused.
     digits = "".join(text.split()).lower()
     if len(digits) < _SHORTEST_PREFIX or not set(digits) <= set("0123456789abcdef"):
-        found = f"{text!r} is not the beginning of a fingerprint"
-        raise InputError(Fault("not-valid", "FINGERPRINT", found, advice=f"give at least {_SHORTEST_PREFIX} of its hexadecimal digits"))
+        problem = f"{text!r} is not the beginning of a fingerprint"
+        raise InputError(Fault("not-valid", "FINGERPRINT", problem, advice=f"give at least {_SHORTEST_PREFIX} of its hexadecimal digits"))
     found_states = [key for key in list_keys(reader) if key.fingerprint.startswith(digits)]
     if not found_states:
         raise NotFoundError(Fault("key-unknown", text, "the log names no such key"))
@@ -229,7 +229,7 @@ def format_origin(code: str, salt: str) -> str:
 
 
 def find_owner(reader: LogReader) -> str:
-    """Return the code of the authority whose log it is, as the log's name says; the log's name where that names none."""
+    """Return the code of the owner of the log, as the log's name says; the log's name where that names none."""
     parts = reader.log_origin.split("/")
     return parts[1] if len(parts) == len(("caveat.log", "CODE", "salt")) else reader.log_origin or "another authority"
 
@@ -242,13 +242,13 @@ def refuse_publishing(reader: LogReader, actor: str) -> None:
     """
     if find_owner(reader) != EXAMPLE or actor == EXAMPLE:
         return
-    found = f"{actor} cannot publish here: {reader.log_origin} is a log for trials, and its keys are those of {EXAMPLE}"
+    problem = f"{actor} cannot publish here: {reader.log_origin} is a log for trials, and its keys are those of {EXAMPLE}"
     advice = f"make a registry of your own in another folder: caveat init --code {actor}"
-    raise ConflictError(Fault("example-log", "--publish", found, advice=advice))
+    raise ConflictError(Fault("example-log", "--publish", problem, advice=advice))
 
 
 def add_key(writer: Writer, key: SigningKey) -> Entry:
-    """Record that *key* signs from now on, beside those that are in force.
+    """Record that *key* signs from now on, next to those that are in force.
 
     Raises:
         ConflictError: `key-in-force`, one for the same is; `already-recorded`; `wrong-log`, a log key with another log's name.
@@ -276,13 +276,13 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
         if state.in_force and state.added.payload.algorithm is algorithm and state.signs_for == authority
     ]
     if same and authority is not None:
-        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
+        problem = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = "caveat admin key rotate --statements puts another in its place"
-        raise ConflictError(Fault("key-in-force", f"statement key of {authority}", found, advice=advice))
+        raise ConflictError(Fault("key-in-force", f"statement key of {authority}", problem, advice=advice))
     if same:
-        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
+        problem = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = f"caveat admin key rotate --algorithm {algorithm.value} puts another in its place"
-        raise ConflictError(Fault("key-in-force", f"{algorithm.value} key", found, advice=advice))
+        raise ConflictError(Fault("key-in-force", f"{algorithm.value} key", problem, advice=advice))
 
 
 def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str, beside: Sequence[SigningKey] = ()) -> Entry:
@@ -291,7 +291,7 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
     So whoever trusts the old key can follow to the new one.
 
     Args:
-        writer: of the log whose key *old* is.
+        writer: of the log that *old* is a key of.
         old: in force until now.
         new: of the same algorithm.
         reason: for the log.
@@ -372,8 +372,8 @@ def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
     first = next((state for state in states if state.added.payload.purpose is KeyPurpose.LOG), None)
     if reader.log_vkey is not None and (first is None or first.added.payload.vkey != reader.log_vkey):
         there = "no entry adds a log key" if first is None else f"entry {first.added.entry.seq} adds {first.fingerprint[:16]} first"
-        found = f"its row names a verifier key with the hash {reader.log_vkey.partition('+')[2][:8]}, and {there}"
-        raise ConflictError(Fault("log-key-differs", f"log {reader.log_origin}", found))
+        problem = f"its row names a verifier key with the hash {reader.log_vkey.partition('+')[2][:8]}, and {there}"
+        raise ConflictError(Fault("log-key-differs", f"log {reader.log_origin}", problem))
 
 
 def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
@@ -382,8 +382,8 @@ def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
     for key in keys:
         state = states.get(key.fingerprint)
         if state is None:
-            found, advice = "a secret key is here that the log does not name", "use the folder of this registry's keys: CAVEAT_KEYS"
-            faults.append(Fault("key-not-registered", f"key {key.fingerprint[:16]}", found, advice=advice))
+            problem, advice = "a secret key is here that the log does not name", "use the folder of this registry's keys: CAVEAT_KEYS"
+            faults.append(Fault("key-not-registered", f"key {key.fingerprint[:16]}", problem, advice=advice))
         elif not state.in_force:
             faults.append(_not_in_force(state))
     if faults:
@@ -404,27 +404,27 @@ def _refuse_other_owner(entry: Entry, state: KeyState | None) -> None:
     """Raised inside the transaction, so that nothing of it stays: an authority speaks of its own keys."""
     if state is not None and entry.actor != state.added.entry.actor:
         owner = state.added.entry.actor
-        found, advice = f"it is a key of {owner}, and you act as {entry.actor}", f"act as {owner}: CAVEAT_AUTHORITY={owner}"
-        raise ConflictError(Fault("not-permitted", f"key {state.fingerprint[:16]}", found, advice=advice))
+        problem, advice = f"it is a key of {owner}, and you act as {entry.actor}", f"act as {owner}: CAVEAT_AUTHORITY={owner}"
+        raise ConflictError(Fault("not-permitted", f"key {state.fingerprint[:16]}", problem, advice=advice))
 
 
 def _refuse_other_author(entry: Entry, key: SigningKey) -> None:
     """Raised inside the transaction, as above: a statement key bears the code of who records it."""
     if key.signs_statements and key.name != entry.actor:
-        found, advice = f"it is a key of {key.name}, and you act as {entry.actor}", f"act as {key.name}: CAVEAT_AUTHORITY={key.name}"
-        raise ConflictError(Fault("not-permitted", f"key {key.fingerprint[:16]}", found, advice=advice))
+        problem, advice = f"it is a key of {key.name}, and you act as {entry.actor}", f"act as {key.name}: CAVEAT_AUTHORITY={key.name}"
+        raise ConflictError(Fault("not-permitted", f"key {key.fingerprint[:16]}", problem, advice=advice))
 
 
 def _refuse_other_log(reader: LogReader, key: SigningKey) -> None:
     if key.purpose is KeyPurpose.LOG and key.name != reader.log_origin:
-        found, advice = f"this log is {reader.log_origin}", "use the folder of this registry's keys: CAVEAT_KEYS"
-        raise ConflictError(Fault("wrong-log", f"key of {key.name}", found, advice=advice))
+        problem, advice = f"this log is {reader.log_origin}", "use the folder of this registry's keys: CAVEAT_KEYS"
+        raise ConflictError(Fault("wrong-log", f"key of {key.name}", problem, advice=advice))
 
 
 def _no_key(code: str, what: str, reader: LogReader) -> UnavailableError:
-    found = f"there is no secret key here that could be used; {what} is needed, of {reader.log_origin or 'this log'}"
+    problem = f"there is no secret key here that could be used; {what} is needed, of {reader.log_origin or 'this log'}"
     advice = "name the folder of its keys (CAVEAT_KEYS, or keys below [seal] in registry.cfg), or make one: caveat admin key add"
-    return UnavailableError(Fault(code, "keys", found, advice=advice))
+    return UnavailableError(Fault(code, "keys", problem, advice=advice))
 
 
 # Making keys and recording them: files and log entries are kept in step.
@@ -450,7 +450,7 @@ def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> Sig
 
     Args:
         writer: of a log without a name.
-        code: of the authority whose log it is.
+        code: of the owner of the log.
         salt: hexadecimal; its first 16 digits make the name unlike any other.
         has_keys: whether a key is made, and named as the log's own.
 
@@ -480,7 +480,7 @@ def make_first_keys(writer: Writer, authority: Authority, log_key: SigningKey, f
 
 
 def make_another_key(writer: Writer, authority: Authority, algorithm: KeyAlgorithm, folder: KeyFolder) -> tuple[SigningKey, Entry]:
-    """Write a new key of *algorithm*, record it beside those in force, and return it with its entry; then `settle_keys`.
+    """Write a new key of *algorithm*, record it next to those in force, and return it with its entry; then `settle_keys`.
 
     Raises:
         ConflictError: `key-in-force`: there is one of this algorithm; `key-file-exists`: a file of one is here that is not in force.
@@ -520,8 +520,8 @@ def replace_key(
     """
     old = next((signing_key for signing_key in ring.keys if signing_key.algorithm is algorithm), None)
     if old is None:
-        found, advice = f"there is no secret key of {algorithm.value} here", "caveat admin key add makes one"
-        raise NotFoundError(Fault("key-file-missing", str(folder.path), found, advice=advice))
+        problem, advice = f"there is no secret key of {algorithm.value} here", "caveat admin key add makes one"
+        raise NotFoundError(Fault("key-file-missing", str(folder.path), problem, advice=advice))
     key = _make(writer, authority, algorithm)
     beside = [signing_key for signing_key in ring.log if signing_key is not old] if key.purpose is KeyPurpose.LOG else []
     entry = rotate_key(writer, old, key, reason=reason, beside=beside)
@@ -561,9 +561,9 @@ def _add(writer: Writer, key: SigningKey, folder: KeyFolder) -> tuple[SigningKey
 def _refuse_used(folder: Path, *slots: Slot) -> None:
     used = [key_file for key_file in list_key_files(folder) if not key_file.is_new and (not slots or key_file.slot in slots)]
     if used:
-        found = "a key is here already, and this registry's log does not have it in force"
+        problem = "a key is here already, and this registry's log does not have it in force"
         advice = "keep this registry's keys in a folder of their own: CAVEAT_KEYS=FOLDER, or keys below [seal] in registry.cfg"
-        raise ConflictError(Fault("key-file-exists", str(used[0].path), found, advice=advice))
+        raise ConflictError(Fault("key-file-exists", str(used[0].path), problem, advice=advice))
 
 
 # Cosignatures of witnesses on the own checkpoints. Lines are kept if their keys are known and the
@@ -605,7 +605,7 @@ def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
 def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierKey], *, where: str) -> CosignatureResult:
     """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return the status of each line.
 
-    A line whose key is not known here is left out: no one could say later whose word it is.
+    A line with a key that is not known here is excluded: no one could say later who said it.
 
     Args:
         where: what the note is called, for messages.
@@ -622,8 +622,8 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
     broken = [line.name for line, result in checked.items() if not result.is_valid]
     # One invalid line makes the whole note suspect, so nothing of it is kept.
     if broken:
-        found = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
-        raise InputError(Fault("signature-not-valid", where, found))
+        problem = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
+        raise InputError(Fault("signature-not-valid", where, problem))
     held = {(line.name, line.key_id) for line in parse_note(there.note, where="recorded here").lines}
     kept, excluded = [], []
     for line, row in zip(note.lines, text.partition("\n\n")[2].splitlines(), strict=True):
@@ -645,14 +645,14 @@ def _leave_out(line: SignatureLine, *, has_key: bool) -> ExcludedCosignature:
 
 def _find_kept(writer: Writer, note: SignedNote, where: str) -> StoredCheckpoint:
     """Return the checkpoint that is kept here; nothing is kept of a note that does not say the same, word for word."""
-    said = note.checkpoint
-    if said.origin != writer.log_origin:
-        raise ConflictError(Fault("wrong-log", where, f"it is of {said.origin}, this log is {writer.log_origin}"))
-    checkpoint = find_checkpoint(writer, said.size)
+    signed_checkpoint = note.checkpoint
+    if signed_checkpoint.origin != writer.log_origin:
+        raise ConflictError(Fault("wrong-log", where, f"it is of {signed_checkpoint.origin}, this log is {writer.log_origin}"))
+    checkpoint = find_checkpoint(writer, signed_checkpoint.size)
     if checkpoint is None:
-        found = f"no checkpoint of {said.size} entries is kept here"
-        raise ConflictError(Fault("checkpoint-not-found", where, found))
-    if checkpoint.checkpoint.root != said.root:
-        found = f"it has the root {said.root}, the checkpoint kept here {checkpoint.checkpoint.root}"
-        raise ConflictError(Fault("history-differs", where, found, advice="keep it: two histories of one log were signed"))
+        problem = f"no checkpoint of {signed_checkpoint.size} entries is kept here"
+        raise ConflictError(Fault("checkpoint-not-found", where, problem))
+    if checkpoint.checkpoint.root != signed_checkpoint.root:
+        problem = f"it has the root {signed_checkpoint.root}, the checkpoint kept here {checkpoint.checkpoint.root}"
+        raise ConflictError(Fault("history-differs", where, problem, advice="keep it: two histories of one log were signed"))
     return checkpoint

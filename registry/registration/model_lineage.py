@@ -50,7 +50,7 @@ def carry_words(view: View, claim: ClaimRevision, to: ModelRef, passage: NewPass
     What the versions are called may differ, and figures may not.
 
     Raises:
-        InputError: the quote does not stand there; a number changed.
+        InputError: the quote is not there; a number changed.
         NotFoundError: no such card.
     """
     quotes = Quotes(view, default=None, where="--card")
@@ -138,8 +138,8 @@ def update_model(
         branch: let *new* take the place of *old* although another version did.
 
     Raises:
-        ConflictError: `lineage-differs`, it is recorded as coming from *old* otherwise; `model-differs`, *new* is registered with another
-            release date; `model-case-differs`, claims spell a version otherwise.
+        ConflictError: `lineage-differs`, it comes from *old* in another way; `model-differs`, *new* is registered with another
+            release date; `model-case-differs`, claims spell a version differently.
         CaveatError: the store's rules: `successor-exists`, another version took the place of *old* and *branch* is not given;
             `lineage-cycle`; `model-case-differs`; `successor-older`; `self-reference`.
     """
@@ -181,9 +181,9 @@ def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reas
     """
     if writer.lineage().find_link(model, predecessor) is None:
         there = ", ".join(f"{link.model} ({name_descent(link.descent)})" for link in writer.lineage().following(predecessor)) or "nothing"
-        found = f"is not on record as coming from {predecessor}; what comes from that: {there}"
+        problem = f"is not on record as coming from {predecessor}; what comes from that: {there}"
         advice = f"caveat model show {write_model(model)} shows its origin"
-        raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
+        raise ConflictError(Fault("nothing-to-retract", str(model), problem, advice=advice))
     return writer.append(ModelEvent(model=model, event=ModelEventKind.UNFOLLOW, predecessor=predecessor, reason=reason))
 
 
@@ -213,8 +213,8 @@ def reinstate_model(writer: Writer, model: ModelRef, *, reason: str) -> Entry:
     """
     require_model(writer, model)
     if writer.lineage().deprecation(model) is None:
-        found, advice = "is not deprecated, so that there is nothing to take back", f"caveat model show {write_model(model)}"
-        raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
+        problem, advice = "is not deprecated, so that there is nothing to take back", f"caveat model show {write_model(model)}"
+        raise ConflictError(Fault("nothing-to-retract", str(model), problem, advice=advice))
     return writer.append(ModelEvent(model=model, event=ModelEventKind.REINSTATE, reason=reason))
 
 
@@ -234,8 +234,8 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
             view.append(ModelVersion(model=model))
         return
     near = " or ".join(map(write_model, suggest_models(view, model)))
-    found = "is not registered, and no claim is about it"
-    raise NotFoundError(Fault("model-not-registered", str(model), found, advice=f"did you mean {near}?" if near else "caveat model list"))
+    problem = "is not registered, and no claim is about it"
+    raise NotFoundError(Fault("model-not-registered", str(model), problem, advice=f"did you mean {near}?" if near else "caveat model list"))
 
 
 def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
@@ -250,7 +250,7 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
     """Return the one newest version of the lineage of *model*; that is *model* itself where it took another's place and none took its.
 
     Raises:
-        InputError: `no-successor-version`, it stands alone; `choice-needed`, several took its place.
+        InputError: `no-successor-version`, it has no successor; `choice-needed`, several took its place.
     """
     newest = view.lineage().newest(model)
     # Only an unambiguous end of the lineage is chosen without asking.
@@ -259,12 +259,14 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
     if not newest and view.lineage().ancestors(model):
         return model
     if newest:
-        found = f"its lineage branches: {', '.join(map(str, newest))}"
+        problem = f"its lineage branches: {', '.join(map(str, newest))}"
         advice = " or ".join(f"--to {write_model(ref)}" for ref in newest)
-        raise InputError(Fault("choice-needed", str(model), found, advice=f"say which: {advice}"))
+        raise InputError(Fault("choice-needed", str(model), problem, advice=f"say which: {advice}"))
     tuned = [link.model for link in view.lineage().following(model)]
-    found = "no version took its place" + (f"; {', '.join(map(str, tuned))} is trained further from it" if tuned else "")
-    raise InputError(Fault("no-successor-version", str(model), found, advice=f"caveat model update {write_model(model)} DEV/NAME/VERSION"))
+    problem = "no version took its place" + (f"; {', '.join(map(str, tuned))} is trained further from it" if tuned else "")
+    raise InputError(
+        Fault("no-successor-version", str(model), problem, advice=f"caveat model update {write_model(model)} DEV/NAME/VERSION")
+    )
 
 
 def carry_claim(writer: Writer, claim: str, to: ModelRef, *, why: str, card: NewPassage | None = None) -> Recorded[ClaimRevision]:
@@ -332,14 +334,14 @@ def name_descent(descent: Descent) -> str:
 def _find_differences(model_version: Recorded[ModelVersion], released: date | None) -> Iterator[Fault]:
     there = model_version.payload.released
     if released is not None and released != there:
-        found = f"is registered with {f'the release date {there}' if there else 'no release date'}, by entry {model_version.entry.seq}"
-        yield Fault("model-differs", str(model_version.payload.model), found)
+        problem = f"is registered with {f'the release date {there}' if there else 'no release date'}, by entry {model_version.entry.seq}"
+        yield Fault("model-differs", str(model_version.payload.model), problem)
 
 
 def _differs(link: ModelLink, descent: Descent) -> Fault:
-    found = f"is recorded as {name_descent(link.descent)} of {link.predecessor}, by entry {link.entry}, not as {name_descent(descent)}"
+    problem = f"is recorded as {name_descent(link.descent)} of {link.predecessor}, by entry {link.entry}, not as {name_descent(descent)}"
     correct = f'caveat model unlink {write_model(link.model)} {write_model(link.predecessor)} --reason "…"'
-    return Fault("lineage-differs", str(link.model), found, advice=f"if that is wrong: {correct}, then again")
+    return Fault("lineage-differs", str(link.model), problem, advice=f"if that is wrong: {correct}, then again")
 
 
 def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
@@ -350,12 +352,12 @@ def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
     # A registered spelling that no claim uses would leave those claims without lineage.
     alike = [ref for ref in claimed if fold_model(ref) == fold_model(model)]
     if alike and model not in alike:
-        found = f"no claim is about it; claims are about {alike[0]}, which is the same but for its spelling"
-        yield Fault("model-case-differs", str(model), found, advice=f"write it as they do: {write_model(alike[0])}")
+        problem = f"no claim is about it; claims are about {alike[0]}, which is the same but for its spelling"
+        yield Fault("model-case-differs", str(model), problem, advice=f"write it as they do: {write_model(alike[0])}")
 
 
 def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
-    found = f"is about {head.model}, from which {to} does not come by any link on record"
+    problem = f"is about {head.model}, from which {to} does not come by any link on record"
     taken = view.lineage().newest(head.model)
     link = f"caveat model update {write_model(taken[0] if len(taken) == 1 else head.model)} {write_model(to)}"
     other = f'caveat claim revise {head.claim} FILE --reason "…"'
@@ -364,7 +366,7 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     near = [ref for ref in suggest_models(view, to) if ref != head.model and view.lineage().find_path(head.model, ref)]
     meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""
     advice = f"record the link: {link}; if it is no successor, this is another claim: register it, or {other}{meant}"
-    return Fault("not-in-lineage", head.reference, found, advice=advice)
+    return Fault("not-in-lineage", head.reference, problem, advice=advice)
 
 
 def _build_applied(view: View, head: ClaimRevision, to: ModelRef, why: str, card: NewPassage | None) -> ClaimRevision:
@@ -390,8 +392,10 @@ def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
     for key, revision in zip(keys, new, strict=True):
         other = there.setdefault(key, revision)
         if other.claim != revision.claim:
-            found = f"{other.reference} is the same claim about {revision.model} (card, property, form, model and quote)"
-            yield Fault("claim-exists", revision.claim, found, advice=f'caveat claim supersede {revision.claim} {other.claim} --reason "…"')
+            problem = f"{other.reference} is the same claim about {revision.model} (card, property, form, model and quote)"
+            yield Fault(
+                "claim-exists", revision.claim, problem, advice=f'caveat claim supersede {revision.claim} {other.claim} --reason "…"'
+            )
 
 
 # Endpoint names: an authority states under which names endpoints return a model version.
@@ -435,9 +439,9 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
         endpoint_statement.payload for endpoint_statement in writer.list_endpoint_statements() if endpoint_statement.entry.seq == entry
     )
     if (before.reason, before.source) != (endpoint.reason, endpoint.source):
-        found = f"entry {entry} of {actor} states {name} for another reason or from another source"
+        problem = f"entry {entry} of {actor} states {name} for another reason or from another source"
         advice = "there is nothing to add; to change it, take it back first: caveat model endpoint … --retract"
-        raise ConflictError(Fault("already-recorded", str(model), found, advice=advice))
+        raise ConflictError(Fault("already-recorded", str(model), problem, advice=advice))
     return EndpointStatement(entry=entry, is_new=False, conflicts=_find_conflicts(writer, model, name))
 
 
@@ -465,7 +469,7 @@ def _build(model: ModelRef, event: EndpointEventKind, name: str, reason: str, so
 def _list_own(writer: Writer, model: ModelRef, name: str, actor: str) -> list[int]:
     """Return the entry by which *actor* states *name* for *model*, if any."""
     stated = (endpoint_name for endpoint_name in writer.list_endpoint_names(model) if endpoint_name.name == name)
-    return [entry for one in stated for code, entry in zip(one.by, one.entries, strict=True) if code == actor]
+    return [entry for endpoint in stated for code, entry in zip(endpoint.by, endpoint.entries, strict=True) if code == actor]
 
 
 def _find_conflicts(writer: Writer, model: ModelRef, name: str) -> tuple[EndpointName, ...]:

@@ -30,7 +30,7 @@ def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: I
 
 
 def record_step(writer: Writer, objection_event: ObjectionEvent, *, actor: str) -> Entry:
-    """Record the step *said* by *actor*, who speaks in *writer*, and return its entry.
+    """Record the step *objection_event* of *actor* with *writer*, and return its entry.
 
     Raises:
         ConflictError: it is not *actor* who may take this step, or the objection is settled.
@@ -68,16 +68,16 @@ def _find_faults(file: ObjectionFile, objection_event: ObjectionEvent, actor: st
     # registry of one authority, it can only give way.
     match objection_event.step:
         case ObjectionStep.ANSWERED if actor != owner:
-            found = f"{target} is {owner}'s, and you act as {actor}"
-            yield _fault("not-permitted", objection_event, found, f"act as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
+            problem = f"{target} is {owner}'s, and you act as {actor}"
+            yield _fault("not-permitted", objection_event, problem, f"act as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
         case ObjectionStep.UPHELD if actor != owner:
             yield from _find_decider_faults(file, objection_event, actor, party=by)
         case ObjectionStep.REJECTED if actor != by:
             yield from _find_decider_faults(file, objection_event, actor, party=None)
         case ObjectionStep.ESCALATED:
             if actor not in (by, owner, find_instance(file)):
-                found = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
-                yield _fault("not-permitted", objection_event, found)
+                problem = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
+                yield _fault("not-permitted", objection_event, problem)
             # A party could otherwise be made the judge of its own objection.
             if objection_event.to in (by, owner):
                 yield _fault("bad-escalation", objection_event, f"{objection_event.to} is a party to it")
@@ -92,11 +92,11 @@ def _find_decider_faults(file: ObjectionFile, objection_event: ObjectionEvent, a
     if instance is not None and actor != instance:
         yield _fault("not-permitted", objection_event, f"it was escalated to {instance}, and you act as {actor}", f"{instance} decides it")
     elif actor == party:
-        found = f"{actor} opened it, and cannot decide that it was right"
+        problem = f"{actor} opened it, and cannot decide that it was right"
         yield _fault(
             "not-permitted",
             objection_event,
-            found,
+            problem,
             f"caveat contest escalate {objection_event.objection} --to AUTHORITY --reason …",
         )
 

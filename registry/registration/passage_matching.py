@@ -14,8 +14,8 @@ from registry.intake.revision.passage_changes import (
     RevisionChanges,
     SenseChange,
     find_changed_numbers,
+    find_text_changes,
     find_turns,
-    summarise_changes,
 )
 from registry.records.claim import ClaimRevision
 from registry.records.claim_status import Lifecycle
@@ -104,10 +104,10 @@ def open_followers(view: View, card: str, new: CardText) -> Followers:
 
 
 def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[PassageMatch, ...]:
-    """Record where the claims that quote other revisions of *card* stand in it, and return that; in the transaction of *card* itself."""
+    """Record where the claims that quote other revisions of *card* are in it, and return that; in the transaction of *card* itself."""
     # From here on texts are read inside the transaction; the alignments made before are reused.
     followers.open_text = lambda revision: get_card_text(writer, get_card(writer, card.card, revision))
-    others = [one for one in list_quoting(writer, card.card).anchored if get_quoted_revision(one[0]) != card.revision]
+    others = [claim for claim in list_quoting(writer, card.card).anchored if get_quoted_revision(claim[0]) != card.revision]
     sighted = find_passage_matches(writer, card, others, followers)
     record_passage_matches(writer, sighted)
     return tuple(claim.passage_match for claim in sighted)
@@ -116,7 +116,7 @@ def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[Pass
 def find_passage_matches(
     view: View, card: Card, claims: Iterable[tuple[ClaimRevision, Anchor]], followers: Followers
 ) -> tuple[MatchedClaim, ...]:
-    """Return where *claims*, which quote other revisions of *card*, stand in this one: as recorded, or found now."""
+    """Return where *claims*, which quote other revisions of *card*, are in this one: as recorded, or found now."""
     reference = f"{card.card}@{card.revision}"
     # A recorded match is kept: what was found first stays, also if a newer version of the matcher
     # would decide differently.
@@ -129,7 +129,7 @@ def find_passage_matches(
 
 
 def look_up(claim: ClaimRevision, anchor: Anchor, card: str, follower: Follower) -> PassageMatch:
-    """Return where *claim*, which quotes the older text of *follower* at *anchor*, stands in the newer one, *card*."""
+    """Return where *claim*, which quotes the older text of *follower* at *anchor*, is in the newer one, *card*."""
     # The match is recorded as found by the program. Whether it is the same claim stays a person's
     # decision.
     passage = follower.follow(anchor)
@@ -144,7 +144,7 @@ def record_passage_matches(writer: Writer, sighted: Iterable[MatchedClaim]) -> i
 
 
 def find_quotes(text: CardText, quotes: Iterable[tuple[str, str]]) -> list[tuple[str, Anchor]]:
-    """Return where *quotes*, each with its name, stand in *text*.
+    """Return where *quotes*, each with its name, are in *text*.
 
     Raises:
         InputError: one is not there, with the nearest passage.
@@ -257,13 +257,13 @@ def compare_sides(view: View | None, old: ComparedText, new: ComparedText, *, qu
     """Return what became in *new* of *quotes* (each with its name) and of the claims that quote *old* or an earlier revision of its card.
 
     Raises:
-        InputError: a quote does not stand in *old*.
+        InputError: a quote is not in *old*.
     """
     follower = Follower(old.text, new.text)
     quoting = list_quoting(view, old.card.card) if view is not None and old.card is not None else None
     passages = list(_follow_claims(view, old, new, _choose_claims(old, new, quoting), follower)) if view is not None and quoting else []
     passages += [_build_comparison(name, old.name, anchor, follower.follow(anchor)) for name, anchor in find_quotes(old.text, quotes)]
-    changes = summarise_changes(follower)
+    changes = find_text_changes(follower)
     ours, theirs = _find_quoted(view, old, new, passages, quoting)
     return RevisionComparison(
         old=old,
@@ -292,12 +292,12 @@ def read_side(path: Path) -> ComparedText:
 
 def _first(card: str, name: str, latest: int) -> Fault:
     if latest > 1:
-        found = "is the first revision, so nothing is before it"
+        problem = "is the first revision, so nothing is before it"
         advice = f"compare it with a later one: caveat card diff {card} --from 1"
     else:
-        found = "has nothing before it to be compared with"
+        problem = "has nothing before it to be compared with"
         advice = f"register the newer file (caveat card add FILE --revises {card} …), or name it: caveat card diff {card} FILE"
-    return Fault("revision-not-found", name, found, advice=advice)
+    return Fault("revision-not-found", name, problem, advice=advice)
 
 
 def _choose_claims(old: ComparedText, new: ComparedText, quoting: QuotingClaims | None) -> list[Quoted]:
@@ -309,7 +309,7 @@ def _choose_claims(old: ComparedText, new: ComparedText, quoting: QuotingClaims 
     # Claims on all revisions before the new one, not just the previous: a claim that was never
     # reworded still quotes an old revision.
     chosen = range(1, newer) if newer > revision else (revision,)
-    return [one for one in quoting.anchored if get_quoted_revision(one[0]) in chosen]
+    return [claim for claim in quoting.anchored if get_quoted_revision(claim[0]) in chosen]
 
 
 def _follow_claims(view: View, old: ComparedText, new: ComparedText, claims: list[Quoted], follower: Follower) -> Iterator[ComparedPassage]:
@@ -377,7 +377,7 @@ class Rewording:
 
 
 def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
-    """Return where the claim's passage stands in the newest revision of its card, or where *quote* does.
+    """Return where the claim's passage is in the newest revision of its card, or where *quote* does.
 
     Raises:
         NotFoundError: no such claim, or it has no text.
@@ -390,8 +390,8 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
         raise NotFoundError(Fault("not-registered", claim_id, "is reserved and has no text yet"))
     claim = recorded.payload
     if claim.card is None or claim.anchor is None:
-        found, advice = "quotes no passage of a registered card", f'revise it: caveat claim revise {claim.claim} FILE --reason "…"'
-        raise InputError(Fault("claim-without-quote", claim.reference, found, advice=advice))
+        problem, advice = "quotes no passage of a registered card", f'revise it: caveat claim revise {claim.claim} FILE --reason "…"'
+        raise InputError(Fault("claim-without-quote", claim.reference, problem, advice=advice))
     card = get_card(view, claim.card.partition("@")[0])
     if f"{card.card}@{card.revision}" == claim.card:
         raise InputError(Fault("quote-up-to-date", claim.reference, f"quotes {claim.card}, the newest revision of its card"))
@@ -409,7 +409,7 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
 
 
 def check_turns(rewording: Rewording, words: str | None) -> None:
-    """Refuse a wording whose sense changed and without a reason why it is the same claim.
+    """Refuse a wording with another sense and without a reason why it is the same claim.
 
     Raises:
         InputError: a negation, an opposite, how far it holds, or a name changed, and *words* are none.
@@ -420,10 +420,10 @@ def check_turns(rewording: Rewording, words: str | None) -> None:
     if not rewording.turns or (words and words.strip()):
         return
     claim = rewording.claim
-    found = f"{'; '.join(map(str, rewording.turns))}: this may be another claim, and no reason is given why it is the same"
+    problem = f"{'; '.join(map(str, rewording.turns))}: this may be another claim, and no reason is given why it is the same"
     same = f'caveat claim reword {claim.claim} --reason "…"'
     advice = f'say why it is the same: {same}; or give the other claim: caveat claim revise {claim.claim} FILE --reason "…"'
-    raise InputError(Fault("meaning-changed", claim.reference, found, advice=advice))
+    raise InputError(Fault("meaning-changed", claim.reference, problem, advice=advice))
 
 
 def record_rewording(writer: Writer, rewording: Rewording, words: str | None) -> ClaimRevision:
@@ -437,8 +437,8 @@ def record_rewording(writer: Writer, rewording: Rewording, words: str | None) ->
     # The text was compared outside the transaction. If claim or card changed since, the decision
     # was about something else.
     if anchor is None or current is None or current.payload != claim or newest != card:
-        found, advice = "was revised meanwhile, or its card was", f"look again: caveat card diff {card.card}"
-        raise ConflictError(Fault("changed-meanwhile", claim.reference, found, advice=advice))
+        problem, advice = "was revised meanwhile, or its card was", f"look again: caveat card diff {card.card}"
+        raise ConflictError(Fault("changed-meanwhile", claim.reference, problem, advice=advice))
     reason = f"same claim, new wording in {card.card}@{card.revision}" + (f": {words.strip()}" if words and words.strip() else "")
     revised = replace(
         claim, revision=claim.revision + 1, quote=anchor.exact, anchor=anchor, card=f"{card.card}@{card.revision}", why=reason
@@ -480,9 +480,9 @@ def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
     # Figures in the quotation are compared as written; a change of any of them is refused here.
     numbers = find_changed_numbers(before, after)
     if numbers:
-        found = f"a number changed: {numbers}; another number is another claim revision, not another wording"
+        problem = f"a number changed: {numbers}; another number is another claim revision, not another wording"
         advice = f'give the new figures: caveat claim revise {claim.claim} FILE --reason "…"'
-        raise InputError(Fault("figure-changed", claim.reference, found, advice=advice))
+        raise InputError(Fault("figure-changed", claim.reference, problem, advice=advice))
 
 
 def _find_passage_match(view: View, claim: ClaimRevision, anchor: Anchor, card: Card) -> PassageMatch:
@@ -499,5 +499,5 @@ def _gone(claim: ClaimRevision, card: Card) -> Fault:
     advice = (
         f'caveat claim withdraw {claim.claim} --reason "…"; or give the passage, if you found it: --quote "…"; or leave the claim as it is'
     )
-    found = f"{MatchResult.GONE.value} from {card.card}@{card.revision}: it contains nothing like the passage"
-    return Fault("passage-not-found", claim.reference, found, advice=advice)
+    problem = f"{MatchResult.GONE.value} from {card.card}@{card.revision}: it contains nothing like the passage"
+    return Fault("passage-not-found", claim.reference, problem, advice=advice)

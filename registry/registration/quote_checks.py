@@ -58,12 +58,12 @@ class Quotes:
         """Return the card called *name*, or the file's; raises InputError when neither is named, and as `find_card`."""
         card = self.find_card(name, where)
         if card is None:
-            found, advice = "is required and missing, here or for the whole file", "add card: CRD-…, as caveat card list names it"
-            raise InputError(Fault("not-valid", f"{where}.card", found, advice=advice))
+            problem, advice = "is required and missing, here or for the whole file", "add card: CRD-…, as caveat card list names it"
+            raise InputError(Fault("not-valid", f"{where}.card", problem, advice=advice))
         return card
 
     def find(self, card: Card, quote: str, *, page: int | None, where: str, near: int | None = None) -> Anchor:
-        """Return where *quote* stands in *card*, of several places the one closest to the character *near*, otherwise the first.
+        """Return where *quote* is in *card*, of several places the one closest to the character *near*, else the first.
 
         Raises:
             InputError: as `AnchoredText.find`.
@@ -74,7 +74,7 @@ class Quotes:
         return self._anchored[card.document].find(quote, page=page, near=near, where=where)
 
     def get_words(self, card: Card, start: int, stop: int) -> str:
-        """Return what stands between two characters of *card*, with white space folded."""
+        """Return what is between two characters of *card*, with white space folded."""
         return " ".join(self._get_text(card).text[start:stop].split())
 
     def _get_text(self, card: Card) -> CardText:
@@ -161,7 +161,7 @@ def find_mismatches(
 
     Args:
         quote: the words.
-        range_: of the property. Words are compared on shares alone, [0, 1] or [0, 100].
+        range_: of the property. Words are compared only on shares, [0, 1] or [0, 100].
         where: path of the claim.
     """
     # Only shares can be compared. On another range the unit of the number is unknown.
@@ -174,16 +174,16 @@ def find_mismatches(
         if all(stated_bound.relation is not relation for stated_bound in bounds) and any(
             _is_theta(stated_bound.share, theta, range_) for stated_bound in bounds
         ):
-            found = f"the words say {stated}; the claim has {claimed}, the other direction"
-            yield Fault("quotation-mismatch", f"{where}.relation", found)
+            problem = f"the words say {stated}; the claim has {claimed}, the other direction"
+            yield Fault("quotation-mismatch", f"{where}.relation", problem)
         else:
-            found = f"the words say {stated}; expected a θ and a relation that agree, found {claimed}"
-            yield Fault("quotation-mismatch", f"{where}.theta", found)
+            problem = f"the words say {stated}; expected a θ and a relation that agree, found {claimed}"
+            yield Fault("quotation-mismatch", f"{where}.theta", problem)
     if relation is not None and theta is not None and reported is not None:
         excess = theta - reported.value if relation is Relation.AT_LEAST else reported.value - theta
         if excess > 1e-12:
-            found = f"the reported figure {reported.value:g} fails the claim’s own θ: {relation.value} {theta:g}"
-            yield Fault("reported-fails-theta", f"{where}.reported", found)
+            problem = f"the reported figure {reported.value:g} fails the claim’s own θ: {relation.value} {theta:g}"
+            yield Fault("reported-fails-theta", f"{where}.reported", problem)
 
 
 def _agrees(bound: StatedBound, relation: Relation, theta: float | None, range_: tuple[float, float]) -> bool:
@@ -251,7 +251,7 @@ _DIGEST = re.compile("[0-9a-fA-F]{64}")
 def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where: str) -> SurveyResult:
     """Record the passages that the engine did not propose before, and return how many; the same again changes nothing.
 
-    Surveys by one engine add up: it may have read part of the card first, or left out what is registered by now. None takes anything back,
+    Surveys by one engine add up: it may have read part of the card first, or omitted what is registered by now. None takes anything back,
     so a card cannot be made to look better covered by proposing again.
 
     Raises:
@@ -260,15 +260,15 @@ def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where
     """
     card = quotes.find_card(None, where)
     if card is None:
-        found, advice = "is of a card, and the file names none", "add card: CRD-… at the top of the file"
-        raise InputError(Fault("not-valid", where, found, advice=advice))
+        problem, advice = "is of a card, and the file names none", "add card: CRD-… at the top of the file"
+        raise InputError(Fault("not-valid", where, problem, advice=advice))
     faults = [*_check_document(writer, draft, card, where), *_check_passages(draft.passages, card, where)]
     if not draft.by.strip():
         faults.append(Fault("not-valid", f"{where}.by", "is blank", advice="name the engine with its version"))
     if faults:
         raise InputError(faults)
     reference = f"{card.card}@{card.revision}"
-    before = [one.payload for one in writer.list_surveys(reference) if one.payload.by == draft.by]
+    before = [recorded.payload for recorded in writer.list_surveys(reference) if recorded.payload.by == draft.by]
     known = {span for survey in before for span in survey.passages}
     new = tuple(span for span in draft.passages if span not in known)
     if new or not before:
@@ -281,18 +281,18 @@ def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) 
     if draft.document.lower() == card.document:
         return
     if not _DIGEST.fullmatch(draft.document):
-        found = f"is not a SHA-256 of a file: {draft.document[:80]!r}"
-        yield Fault("not-valid", f"{where}.document", found, advice="write 64 hexadecimal digits")
+        problem = f"is not a SHA-256 of a file: {draft.document[:80]!r}"
+        yield Fault("not-valid", f"{where}.document", problem, advice="write 64 hexadecimal digits")
         return
     surveyed = writer.find_card_by_document(draft.document.lower())
     reference = f"{card.card}@{card.revision}"
     if surveyed is None:
-        found = f"is not the file of {reference}"
+        problem = f"is not the file of {reference}"
         advice = f"register the file that was read, or propose anew: caveat claim propose {reference}"
     else:
         other = f"{surveyed.payload.card}@{surveyed.payload.revision}"
-        found, advice = f"is the file of {other}, and the claims quote {reference}", f"write card: {other}, the card that was surveyed"
-    yield Fault("wrong-document", f"{where}.document", found, advice=advice)
+        problem, advice = f"is the file of {other}, and the claims quote {reference}", f"write card: {other}, the card that was surveyed"
+    yield Fault("wrong-document", f"{where}.document", problem, advice=advice)
 
 
 def _check_passages(passages: Sequence[tuple[int, int]], card: Card, where: str) -> Iterator[Fault]:

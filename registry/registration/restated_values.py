@@ -138,32 +138,32 @@ def find_step(value: float, words: str, *, top: float) -> float:
     return float(10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2].rstrip("0"))))
 
 
-def is_other_number(one: QuantityFigure, other: QuantityFigure) -> bool:
+def is_other_number(figure: QuantityFigure, other: QuantityFigure) -> bool:
     """Whether the two cannot both be right: they differ after rounding to the coarser as written, or one breaks the other's bound.
 
     Two bounds on the same side may both hold.
     """
     # Half a unit of the coarser last digit: 5 % and 5.3 % agree. The small terms absorb
     # floating-point error.
-    slack = max(one.step, other.step) / 2 * (1 + 1e-9) + 1e-12
-    if one.relation is None and other.relation is None:
-        return abs(one.value - other.value) > slack
+    slack = max(figure.step, other.step) / 2 * (1 + 1e-9) + 1e-12
+    if figure.relation is None and other.relation is None:
+        return abs(figure.value - other.value) > slack
     # "At most 5 %" and "at most 3 %" can both hold.
-    if one.relation is other.relation:
+    if figure.relation is other.relation:
         return False
-    is_upper = one.relation is Relation.AT_MOST or other.relation is Relation.AT_LEAST
-    upper, lower = (one, other) if is_upper else (other, one)
+    is_upper = figure.relation is Relation.AT_MOST or other.relation is Relation.AT_LEAST
+    upper, lower = (figure, other) if is_upper else (other, figure)
     return lower.value - upper.value > slack
 
 
-def explain_sameness(one: QuantityFigure, other: QuantityFigure) -> str | None:
+def explain_sameness(figure: QuantityFigure, other: QuantityFigure) -> str | None:
     """Return in words what makes the two figures one quantity; None where they are not, or where it is in doubt."""
     # Every criterion must hold. Ranges and directions come first because they are cheapest.
-    model = _explain_model(one, other)
-    if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _stand_together(one, other):
+    model = _explain_model(figure, other)
+    if model is None or figure.range != other.range or _opposes(figure.direction, other.direction) or _stand_together(figure, other):
         return None
-    quantity = _explain_quantity(one, other)
-    if quantity is None or not _has_same_conditions(one, other) or not _speaks_alike(one, other):
+    quantity = _explain_quantity(figure, other)
+    if quantity is None or not _has_same_conditions(figure, other) or not _speaks_alike(figure, other):
         return None
     return f"{model}; {quantity}"
 
@@ -191,12 +191,12 @@ def list_model_keys(name: str) -> tuple[tuple[str, ...], ...]:
 
 def list_quantity_keys(figure: QuantityFigure) -> tuple[tuple[object, ...], ...]:
     """Return keys of which two figures of one quantity share at least one: for finding, not for deciding."""
-    found: list[tuple[object, ...]] = []
+    keys: list[tuple[object, ...]] = []
     for kind, words in (("evaluation", _read_evaluation(figure.evaluation or "")), ("property", _read_property(figure.name))):
         if words:
-            found.append((kind, figure.range, *(word[:_BEGINNING] if word[0].isalpha() else word for word in sorted(words))))
-    found += [(kind, name) for kind, name in (("registered", figure.property_id), ("slug", figure.slug)) if name]
-    return tuple(found)
+            keys.append((kind, figure.range, *(word[:_BEGINNING] if word[0].isalpha() else word for word in sorted(words))))
+    keys += [(kind, name) for kind, name in (("registered", figure.property_id), ("slug", figure.slug)) if name]
+    return tuple(keys)
 
 
 def name_model(figure: QuantityFigure) -> str:
@@ -231,7 +231,7 @@ def _explain_quantity(figure: QuantityFigure, other: QuantityFigure) -> str | No
 
 
 def _explain_property(figure: QuantityFigure, other: QuantityFigure, *, within_evaluation: bool) -> str | None:
-    first, second = (_read_property(each.name) for each in (figure, other))
+    first, second = (_read_property(side.name) for side in (figure, other))
     # Outside a common evaluation a property named by one word is too general to be the same
     # quantity.
     is_specific = within_evaluation or len(first) > 1
@@ -258,13 +258,13 @@ def _has_same_conditions(figure: QuantityFigure, other: QuantityFigure) -> bool:
         and not _are_alike(_read_evaluation(figure.elicitation), _read_evaluation(other.elicitation))
     ):
         return False
-    texts = [" ".join((each.quote[:_LONGEST], each.name, each.evaluation or "", each.elicitation or "")) for each in (figure, other)]
+    texts = [" ".join((side.quote[:_LONGEST], side.name, side.evaluation or "", side.elicitation or "")) for side in (figure, other)]
     parameters = [_find_parameters(text) for text in texts]
-    turns = [_TURNS & set(_read_words(each.quote[:_LONGEST])) for each in (figure, other)]
+    turns = [_TURNS & set(_read_words(side.quote[:_LONGEST])) for side in (figure, other)]
     # Within one card, wording is consistent, so any difference counts. Across cards an unstated
     # parameter is not a contradiction.
     if figure.card is not None and figure.card == other.card:
-        conditions = [_find_conditions(each.quote) for each in (figure, other)]
+        conditions = [_find_conditions(side.quote) for side in (figure, other)]
         return parameters[0] == parameters[1] and turns[0] == turns[1] and conditions[0] == conditions[1]
     return turns[0] == turns[1] and (parameters[0] == parameters[1] or not all(parameters))
 
@@ -275,7 +275,7 @@ def _speaks_alike(figure: QuantityFigure, other: QuantityFigure) -> bool:
     right = _list_words(other.quote, figure.model, other.model)
     # Measured against the shorter passage, so that a long paragraph does not dilute the overlap.
     few, many = sorted((left, right), key=lambda words: (len(words), sorted(words)))
-    shared = sum(any(_is_same_word(word, each) for each in many) for word in few)
+    shared = sum(any(_is_same_word(word, candidate) for candidate in many) for word in few)
     within = figure.card is not None and figure.card == other.card
     return shared >= (3 if within else 2) and shared >= len(few) * (_SHARED_WITHIN if within else _SHARED)
 
@@ -321,7 +321,7 @@ def _find_conditions(quote: str) -> frozenset[tuple[str, ...]]:
 
 def _is_within(part: tuple[str, ...], whole: tuple[str, ...], evaluation: str) -> bool:
     known = (*whole, *_read_evaluation(evaluation))
-    return all(any(_is_same_word(word, each) for each in known) for word in part)
+    return all(any(_is_same_word(word, candidate) for candidate in known) for word in part)
 
 
 @lru_cache(maxsize=65_536)
@@ -413,7 +413,7 @@ def build_figure(claim: ClaimRevision, property_: SpecVersion) -> QuantityFigure
 
 
 def read_figures(view: View, *, progress: Callable[[int], None] = lambda _more: None) -> tuple[QuantityFigure, ...]:
-    """Return the number of every registered claim that has one and still stands, in log order."""
+    """Return the number of every registered claim that has one and is still valid, in log order."""
     return tuple(_read_figures(view, view.list_claims(), progress))
 
 
@@ -446,7 +446,7 @@ class FigureIndex:
 def find_pairs(figures: Iterable[QuantityFigure], *, card: str | None = None) -> Iterator[RestatedPair]:
     """Yield each two of *figures* that give another number for one quantity, in their order.
 
-    Figures stand in log order, so that of each pair the later claim restates the earlier.
+    Figures are in log order, so that of each pair the later claim restates the earlier.
 
     Args:
         card: only pairs of which at least one claim quotes this card, `CRD-…`.

@@ -52,7 +52,7 @@ def register_spec(
     """Return the registered specification and whether it is new; the same body again changes nothing.
 
     Raises:
-        ConflictError: the short name stands for another body, and no reason for a new version is given.
+        ConflictError: the short name means another body, and no reason for a new version is given.
         InputError: contexts that could not be composed.
     """
     # Short names belong to their owner: two authorities may use the same one.
@@ -83,7 +83,7 @@ def register_spec(
 
 
 def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersion:
-    """Return the specification that *name* stands for: an identifier with or without version, or *owner*'s short name.
+    """Return the specification that *name* means: an identifier with or without version, or *owner*'s short name.
 
     Raises:
         NotFoundError: there is none, with the short names that there are.
@@ -106,7 +106,7 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
 
 
 def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
-    """Return how exactly the claim's responses are scored; None where it names no scoring function, or one in words alone."""
+    """Return how exactly the claim's responses are scored; None where it names no scoring function, or one in words only."""
     if claim.scoring is None:
         return None
     # The version that the claim names, not the latest: the claim was made about that one.
@@ -116,7 +116,7 @@ def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
 
 
 def find_locked_procedure(view: View, lock: Lock) -> Scorer | None:
-    """Return how exactly responses are scored under *lock*; None where it fixes no scoring, or one in words alone."""
+    """Return how exactly responses are scored under *lock*; None where it fixes no scoring, or one in words only."""
     version = None if lock.scoring is None else view.find_spec(lock.scoring.spec)
     body = None if version is None else version.payload.body
     return body.procedure if isinstance(body, ScoringSpec) else None
@@ -198,12 +198,12 @@ def read_seal(path: Path) -> SealFile:
     """
     # The opening is as sensitive as a secret key until it is revealed.
     if path.is_file() and path.stat().st_mode & _OTHERS:
-        found = f"its mode is {path.stat().st_mode & 0o777:o}: others can read it, and who reads it can open the seal"
-        raise InputError(Fault("file-open-to-others", str(path), found, advice=f"chmod 600 {path}"))
+        problem = f"its mode is {path.stat().st_mode & 0o777:o}: others can read it, and who reads it can open the seal"
+        raise InputError(Fault("file-open-to-others", str(path), problem, advice=f"chmod 600 {path}"))
     seal = from_document(SealFile, read_document(path), where=str(path))
     if not isinstance(seal.opening.body, BODIES[seal.opening.spec_kind]):
-        found = f"a {type(seal.opening.body).__name__} is not a specification of kind {seal.opening.spec_kind.value}"
-        raise InputError(Fault("seal-not-opened", f"{path}, opening.body", found))
+        problem = f"a {type(seal.opening.body).__name__} is not a specification of kind {seal.opening.spec_kind.value}"
+        raise InputError(Fault("seal-not-opened", f"{path}, opening.body", problem))
     return seal
 
 
@@ -217,8 +217,8 @@ def reveal_spec(writer: Writer, seal: SealFile, *, why: str | None, actor: str) 
     sealed = writer.find_spec(seal.opening.spec)
     # Only the owner decides when the text becomes public.
     if sealed is not None and sealed.payload.owner != actor:
-        found = f"belongs to {sealed.payload.owner}, and you act as {actor}"
-        raise ConflictError(Fault("not-permitted", seal.opening.spec, found, advice=f"ask {sealed.payload.owner} to reveal it"))
+        problem = f"belongs to {sealed.payload.owner}, and you act as {actor}"
+        raise ConflictError(Fault("not-permitted", seal.opening.spec, problem, advice=f"ask {sealed.payload.owner} to reveal it"))
     return writer.append(Reveal(opening=seal.opening, why=why))
 
 
@@ -234,13 +234,13 @@ def _find_kept(seal_request: SealRequest, owner: str) -> SealFile | None:
             seal_request.kind,
             seal_request.body,
         )
-        found = f"keeps the opening of {kept.opening.spec} ({kept.opening.spec_kind.value} {kept.slug!r} of {kept.owner}), another body"
+        problem = f"keeps the opening of {kept.opening.spec} ({kept.opening.spec_kind.value} {kept.slug!r} of {kept.owner}), another body"
     except InputError as error:
         if error.code == "file-open-to-others":
             raise
-        kept, is_same, found = None, False, "exists, and is not a seal file"
+        kept, is_same, problem = None, False, "exists, and is not a seal file"
     if not is_same:
-        raise ConflictError(Fault("file-exists", str(seal_request.path), found))
+        raise ConflictError(Fault("file-exists", str(seal_request.path), problem))
     return kept
 
 
@@ -256,8 +256,8 @@ def _next_reference(writer: Writer, seal_request: SealRequest, owner: str) -> tu
     where, reference = f"{seal_request.kind.value} {seal_request.slug!r}", format_reference(spec.payload)
     # A commitment to a text that is already public hides nothing.
     if writer.open_spec(spec.payload) == seal_request.body:
-        found = f"{reference} has the same content in public: a seal would hide nothing"
-        raise ConflictError(Fault("already-public", where, found))
+        problem = f"{reference} has the same content in public: a seal would hide nothing"
+        raise ConflictError(Fault("already-public", where, problem))
     if not (seal_request.why and seal_request.why.strip()):
         hidden = ", and it is unknown whether it has this body: it is sealed" if spec.payload.body is None else ""
         advice = "give the reason for a new version (--reason), the seal file of this body (-o), or another short name"

@@ -87,12 +87,12 @@ class StaleClaims:
         return sum(claim.status.staleness is Staleness.STALE for claim in self.claims)
 
     def count_kinds(self) -> dict[CauseKind, int]:
-        """Return how many claims have a cause of each kind; kinds that none has are left out."""
+        """Return how many claims have a cause of each kind; kinds that none has are excluded."""
         counter = Counter(kind for claim in self.claims for kind in {cause.kind for cause in claim.status.causes})
         return {kind: counter[kind] for kind in CauseKind if counter[kind]}
 
     def count_remedies(self) -> dict[Remedy, int]:
-        """Return how many claims each remedy alone would settle, as far as any does."""
+        """Return how many claims each remedy by itself would settle, as far as any does."""
         # Only claims whose causes all have the same remedy. For the others no single step is
         # enough.
         counter = Counter(REMEDIES[next(iter(kinds))] for kinds in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in kinds}) == 1)
@@ -111,9 +111,9 @@ class KnownOutcome:
 
 
 def find_stale(view: View, *, model: ModelRef | None = None, card: str | None = None) -> StaleClaims:
-    """Return the claims that are stale or may be: about *model* alone, or of the card *card* alone, where these are given.
+    """Return the claims that are stale or may be: about *model* only, or of the card *card* only, where these are given.
 
-    First the claims whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones; among
+    First the claims with an outcome that people rely on (supported, narrowed), then those with another outcome, then unaudited ones; among
     these published before others, confirmed before potential, more causes before fewer, then in log order.
     """
     summaries = [summary for summary in view.list_stale(model=model) if card is None or _is_of(summary, card)]
@@ -329,8 +329,8 @@ def _build_review(
     if pending:
         return StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
     if not chosen and verdict not in decided.values():
-        found, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
-        raise InputError(Fault("nothing-to-review", head.reference, found, advice=advice))
+        problem, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
+        raise InputError(Fault("nothing-to-review", head.reference, problem, advice=advice))
     return None
 
 

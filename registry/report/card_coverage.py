@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from registry.records.audit_case import Independence
 from registry.records.claim_status import find_gravest
 from registry.records.dossier import Dossier, Recorded
 from registry.records.statement import Entry
@@ -39,30 +40,30 @@ class PassageHistory:
 def build_coverage(
     card: Recorded[Card], dossiers: Iterable[Dossier], passage_history: PassageHistory, *, text: str | None, read: ReadWords | None = None
 ) -> Coverage:
-    """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
+    """Return what of the card revision *card* was proposed, registered, audited, restricted, excluded, and not decided on.
 
     Two passages overlap if they have at least one character in common. A proposed passage is unreviewed if it overlaps neither the
-    place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
+    place of a registered claim nor a passage excluded. Of two proposed passages of which one lies within the other, the inner counts.
     Claims on the same words count once, as a family, in the section in which their passage begins. Where a claim quotes another revision of
-    the card, that is where a recorded match found it in this one; without one, where its words stand exactly once.
-    An omission of another revision counts where its words stand in this one exactly once.
+    the card, that is where a recorded match found it in this one; without one, where its words are exactly once.
+    An omission of another revision counts where its words are in this one exactly once.
 
     Args:
         dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.
         text: of the card revision; None where it was erased.
-        read: reads passages of this text; without it quotes stand as they are in the file.
+        read: reads passages of this text; without it quotes are as they are in the file.
     """
     reference = f"{card.payload.card}@{card.payload.revision}"
     sections = _Sections(card.payload)
-    surveys = [one.payload for one in passage_history.surveys if one.payload.card == reference]
+    surveys = [recorded.payload for recorded in passage_history.surveys if recorded.payload.card == reference]
     # Surveys add up: what one engine proposed stays proposed, whatever later surveys list.
     proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
-    omitted = sorted(_place_omissions(passage_history.omissions, reference, text), key=lambda one: one[0])
+    omitted = sorted(_place_omissions(passage_history.omissions, reference, text), key=lambda omission: omission[0])
     families = [
         [(dossier, _find_place(dossier, card.payload, text)) for dossier in family]
-        for family in group_families(one for one in dossiers if one.revisions)
+        for family in group_families(member for member in dossiers if member.revisions)
     ]
-    placed = [one for family in families for one in family]
+    placed = [pair for family in families for pair in family]
     # One shared character with a claim or an omission decides a passage (decision of 2026-11-22).
     decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
     unreviewed = [span for span in proposed if not decided.overlaps(span)]
@@ -100,11 +101,11 @@ class _Sections:
 
     @property
     def count(self) -> int:
-        """How many there are, without what stands above the first heading."""
+        """How many there are, without what is above the first heading."""
         return len(self._starts)
 
     def find(self, position: int) -> int:
-        """Return the section in which the character at *position* stands; -1 above the first."""
+        """Return the section in which the character at *position* is; -1 above the first."""
         return bisect_right(self._starts, position) - 1
 
     def find_title(self, position: int) -> str | None:
@@ -144,16 +145,16 @@ class _Tally:
         """Return what was counted in all sections."""
         return self._build(sum(self._counts.values(), Counter()))
 
-    def _build(self, found: Counter[str]) -> PassageCounts:
+    def _build(self, counter: Counter[str]) -> PassageCounts:
         return PassageCounts(
             # None, not 0: without a survey nothing is known of the unreviewed passages.
-            proposed=found["proposed"] if self._is_surveyed else None,
-            registered=found["registered"],
-            audited=found["audited"],
-            restricted=found["restricted"],
-            excluded=found["excluded"],
-            unreviewed=found["unreviewed"] if self._is_surveyed else None,
-            undetermined=found["undetermined"],
+            proposed=counter["proposed"] if self._is_surveyed else None,
+            registered=counter["registered"],
+            audited=counter["audited"],
+            restricted=counter["restricted"],
+            excluded=counter["excluded"],
+            unreviewed=counter["unreviewed"] if self._is_surveyed else None,
+            undetermined=counter["undetermined"],
         )
 
 
@@ -180,7 +181,7 @@ class _Spans:
 
 
 def find_page(card: Card, position: int) -> int | None:
-    """Return the number of the page of *card* on which the character at *position* stands; None for a card without pages."""
+    """Return the number of the page of *card* on which the character at *position* is; None for a card without pages."""
     if len(card.pages) < 2:
         return None
     return next((page.number for page in card.pages if position < page.stop), card.pages[-1].number)
@@ -301,10 +302,31 @@ def describe_results(supplement: CardSupplement) -> str:
     erased = f" {len(supplement.erased):,} more not listed: a statement was erased." if supplement.erased else ""
     if not supplement.claims:
         return f"No claim of this card is {'listed' if erased else 'registered'}: nothing of it was audited.{erased}"
-    counts = Counter(row.restriction for row in supplement.claims)
+    return count_results([row.restriction for row in supplement.claims]) + erased
+
+
+def count_results(restrictions: Collection[RestrictionStatus]) -> str:
+    """Return how many claims have which of *restrictions*, in one sentence."""
+    counts = Counter(restrictions)
     # None supported and none resolved are results too, so these are printed when they are 0.
     parts = [f"{counts[status]:,} {words}" for status, words in _RESULTS if counts[status] or status in _ALWAYS]
-    return f"{format_items(len(supplement.claims), 'claim')}: {', '.join(parts)}.{erased}"
+    return f"{format_items(len(restrictions), 'claim')}: {', '.join(parts)}."
+
+
+def describe_audits(supplement: CardSupplement) -> str:
+    """Return on what the outcomes of a card rest: `3 outcomes: 2 with a locked plan, 3 self-audits`; empty without an outcome."""
+    rows = [row for row in supplement.claims if row.independence is not None]
+    if not rows:
+        return ""
+    locked = sum(row.is_locked is True for row in rows)
+    counts = Counter(row.independence for row in rows)
+    words = {Independence.SELF: "self-audit", Independence.COMMISSIONED: "commissioned", Independence.THIRD_PARTY: "independent"}
+    parts = [
+        f"{counts[kind]:,} {word}{'s' if kind is Independence.SELF and counts[kind] > 1 else ''}"
+        for kind, word in words.items()
+        if counts[kind]
+    ]
+    return f"{format_items(len(rows), 'outcome')}: {locked:,} with a locked plan, {', '.join(parts)}."
 
 
 # Geometry of the figure in CSS pixels: one bar for the whole card, and one for each section below
@@ -375,7 +397,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
     """Return the figure of *coverage*; None where nothing is known of the card at all.
 
     Args:
-        most: how many sections are drawn; of more, those with the most in them, in the order of the card.
+        most: how many sections are rendered; of more, those with the most in them, in the order of the card.
     """
     parts = _split(coverage.total)
     # An empty bar would read as a result.
@@ -406,14 +428,14 @@ def _split(counts: PassageCounts) -> dict[str, int]:
     """Return the parts of a bar, each thing once: a claim by the furthest it came, and each passage of which there is no claim."""
     # Supplements from before undetermined outcomes were counted keep the old part "audited".
     rest = counts.audited - counts.restricted
-    told = (
+    audited_parts = (
         {"audited": rest}
         if counts.undetermined is None
         else {"undetermined": counts.undetermined, "unrestricted": rest - counts.undetermined}
     )
     return {
         "restricted": counts.restricted,
-        **told,
+        **audited_parts,
         "registered": counts.registered - counts.audited,
         "excluded": counts.excluded,
         "unreviewed": counts.unreviewed or 0,
@@ -464,12 +486,12 @@ def _lay_out(parts: Mapping[str, int], *, left: float, width: float) -> tuple[Ba
 def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple[str, str, float], ...]:
     keys = [key for key, count in parts.items() if count] + ([] if is_surveyed else ["unknown"])
     words = [f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}" for key in keys]
-    found, x = [], 0.0
+    labels, x = [], 0.0
     gap = (WIDTH - sum(_SWATCH + _LETTER * len(word) for word in words)) / max(len(words) - 1, 1)
     for key, text in zip(keys, words, strict=True):
-        found.append((key, text, round(x, 2)))
+        labels.append((key, text, round(x, 2)))
         x += _SWATCH + _LETTER * len(text) + min(max(gap, 4), 26)
-    return tuple(found)
+    return tuple(labels)
 
 
 def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:

@@ -94,12 +94,22 @@ class ChangePart:
 
     @property
     def has_table(self) -> bool:
-        """Whether there is a line to show beside what stayed."""
+        """Whether there is a line to show next to what stayed."""
         before, after = self.change.before, self.change.after
         if before is None or self.is_full or self.is_other_class or any(axis.is_other for axis in self.axes):
             return True
         kept = ("identifier", "model", "outcome_entry", "theta", "relation")
         return any(getattr(before, name) != getattr(after, name) for name in kept)
+
+    @property
+    def is_in_table(self) -> bool:
+        """Whether the row of the table has all that changed: a status, for one reason. A section would repeat it."""
+        before, after = self.change.before, self.change.after
+        if before is None or self.is_full or self.is_other_class or len(self.change.why) > 1:
+            return False
+        kept = ("identifier", "model", "quote", "restricted", "outcome_entry", "theta", "relation")
+        moved = [axis.name for axis in self.axes if axis.is_other]
+        return bool(moved) and "Restriction" not in moved and all(getattr(before, name) == getattr(after, name) for name in kept)
 
     @property
     def name(self) -> str:
@@ -121,7 +131,7 @@ class ChangeGroup:
 
 
 def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]:
-    """Return what the template of a change report needs beside the report.
+    """Return what the template of a change report needs next to the report.
 
     Args:
         medium: `print` or `screen`.
@@ -131,6 +141,9 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     # Each section takes most of a page, so only a short report also shows what stayed the same.
     is_short = len(report.changes) <= _FEW
     parts = tuple(_build_part(number, change, is_short=is_short) for number, change in enumerate(report.changes[:rows], start=1))
+    # A report of one claim shows all of it.
+    tabled = sum(part.is_in_table for part in parts) if len(parts) > 1 else 0
+    detailed = tuple(part for part in parts if not (tabled and part.is_in_table))[:sections]
     return {
         "verdict": describe_change(report),
         "largest": describe_largest(report),
@@ -140,7 +153,9 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
         "groups": tuple(_group(parts)),
-        "parts": parts[:sections],
+        "parts": detailed,
+        "detailed": frozenset(part.number for part in detailed),
+        "tabled": tabled,
         "excluded": len(report.changes) - len(parts),
         "listed": _list_occasions(report.occasions),
         "counted": tuple(_count_occasions(report.occasions)),
@@ -180,7 +195,7 @@ _FIGURES = (("phi_deploy", "in deployment-like contexts"), ("phi_test", "in the 
 
 
 def describe_largest(report: ChangeReport) -> str | None:
-    """Return the largest change of a figure whose interval excludes zero, in one sentence; None where no figures were compared."""
+    """Return the largest change of a figure with an interval that excludes zero, in one sentence; None where no figures were compared."""
     steps = [(change, step, name, where) for change in report.changes for step in change.steps for name, where in _FIGURES]
     if not steps:
         return None
@@ -192,8 +207,12 @@ def describe_largest(report: ChangeReport) -> str | None:
     unit = Unit(low=range_[0], high=range_[1])
     higher = "higher" if figure.value > 0 else "lower"
     low, high = sorted((abs(figure.low), abs(figure.high)))
-    interval = f"{unit.numbers(low, high, 0.0)}{f', {format_level(change.after.level)} CI' if change.after.level else ''}"
-    return f"Largest change: {change.claim} is {unit.difference(abs(figure.value), 0.0)} {higher} {where} ({interval})."
+    interval = f"{f'{format_level(change.after.level)} CI ' if change.after.level else ''}{unit.numbers(low, high, 0.0)}"
+    # Two versions of a model are compared then, not one that changed.
+    version = "" if change.before is None or change.before.model == change.after.model else " on the newer model version"
+    return (
+        f"Largest change: the figure of {change.claim} is {unit.difference(abs(figure.value), 0.0)} {higher} {where}{version} ({interval})."
+    )
 
 
 def _excludes_zero(figure: BoundedEstimate | Differential) -> bool:
@@ -266,9 +285,8 @@ def _describe_badge(report: ChangeReport) -> tuple[str, str]:
     classes = sum(has_changed_class(claim_change) for claim_change in report.changes if claim_change.before is not None)
     if classes:
         return "degraded", f"{format_count(classes)} changed class"
-    within = [claim_change for claim_change in report.changes if list_other(claim_change)]
-    told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
-    return "undetermined", f"no change of class{told}"
+    # What changed within a class is in the sentence below the badge.
+    return "undetermined", "no change of class"
 
 
 def _class_of(state: ClaimState) -> str:
@@ -277,8 +295,8 @@ def _class_of(state: ClaimState) -> str:
 
 def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
     # `groupby` joins neighbours only. The report lists its changes in the order of `rank_change`.
-    for rank, each in groupby(parts, key=lambda part: rank_change(part.change)[0]):
-        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(each))
+    for rank, members in groupby(parts, key=lambda part: rank_change(part.change)[0]):
+        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(members))
 
 
 def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePart:

@@ -29,14 +29,14 @@ _MOST_KINDS = 6
 
 
 def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Sequence[Entry], *, since: int) -> tuple[str, ...]:
-    """Return why the claim of *after* is told otherwise than in *before*, at least one sentence, the most important first.
+    """Return why the claim of *after* is described differently than in *before*, at least one sentence, the most important first.
 
     Args:
         before: None where the claim was not registered.
         entries: those in between that concern it.
         since: entries of the log that *before* was read from.
     """
-    told = (
+    reasons = (
         *_describe_outcome(before, after, since),
         *_describe_revisions(after, since),
         *_describe_events(after, since),
@@ -45,7 +45,7 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         *(_cite(describe_review(review), review.entry) for review in after.reviews if review.entry.seq > since),
     )
     # Never empty: a claim listed as changed always has a reason, if only the kinds of its entries.
-    return told or (_describe_rest(entries),)
+    return reasons or (_describe_rest(entries),)
 
 
 def describe_steps(file: ObjectionFile, *, since: int) -> Iterator[tuple[str, Entry]]:
@@ -201,7 +201,7 @@ def build_change(before: Dossier | None, after: Dossier, *, since: int, others: 
 
 
 def build_state(dossier: Dossier) -> ClaimState:
-    """Return where the claim of *dossier* stands; it has at least one revision."""
+    """Return the status of the claim of *dossier*; it has at least one revision."""
     claim = dossier.current.payload
     file, outcome = find_leading(dossier)
     primary = outcome.payload.classification.primary if outcome else None
@@ -252,7 +252,7 @@ def list_other(change: ClaimChange) -> tuple[str, ...]:
 
 
 def rank_change(change: ClaimChange) -> tuple[int, str]:
-    """Return where *change* stands in a report.
+    """Return where *change* is in a report.
 
     Newly inverted, other changes of class, of how far it reaches within its class, of model, status or text, the rest; by identifier.
     """
@@ -287,8 +287,8 @@ def _find_estimate(file: AuditFile | None, outcome: Recorded[Restriction] | None
 
 
 def _sort_entries(entries: Iterable[Entry], *, since: int) -> tuple[Entry, ...]:
-    each = {entry.seq: entry for entry in entries if entry.seq > since}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {entry.seq: entry for entry in entries if entry.seq > since}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 # Occasions are the recorded events between two entries that explain why claims changed.

@@ -38,10 +38,10 @@ from registry.report.supplement_wording import format_verdict
 
 
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
-    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
+    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit only.
 
     Of several outcomes the gravest counts, of equals the latest. One under the rival of an objection counts once the objection is
-    upheld. Outcomes of the other claims of the family stand in `Dossier.family`; the status of the claim follows from the gravest there.
+    upheld. Outcomes of the other claims of the family are in `Dossier.family`; the status of the claim follows from the gravest there.
     """
     return find_leading_of(dossier, dossier.current.payload.reference)
 
@@ -59,7 +59,7 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
         # `find_gravity` ranks the gravest lowest; the negative entry number puts the latest first.
-        return min(finished, key=lambda one: _weigh(one[1], dossier.today))
+        return min(finished, key=lambda pair: _weigh(pair[1], dossier.today))
     # Without an outcome the page still describes the latest open audit.
     return max(audits, key=lambda audit: audit.audit.entry.seq, default=None), None
 
@@ -86,14 +86,16 @@ def find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Re
     """Return what was found in other audits of the current revision: an audit without a check does not undo the check of another."""
     reference = dossier.current.payload.reference
     others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
-    return tuple(sorted((finding for file in others for finding in file.findings), key=lambda one: one.entry.seq))
+    return tuple(sorted((finding for file in others for finding in file.findings), key=lambda finding: finding.entry.seq))
 
 
 def find_other_explorations(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Exploration], ...]:
     """Return what was looked at in other audits of the current revision: there may have been a look before the plan that leads."""
     reference = dossier.current.payload.reference
     others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
-    return tuple(sorted((exploration for file in others for exploration in file.explorations), key=lambda one: one.entry.seq))
+    return tuple(
+        sorted((exploration for file in others for exploration in file.explorations), key=lambda exploration: exploration.entry.seq)
+    )
 
 
 def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:
@@ -101,12 +103,12 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
     for file in dossier.audits:
         for outcome in file.restrictions:
             if outcome is not counts:
-                yield _summarise(dossier, file, outcome)
+                yield _build_audit_summary(dossier, file, outcome)
         if not file.restrictions and file is not leading:
-            yield _summarise(dossier, file, None)
+            yield _build_audit_summary(dossier, file, None)
 
 
-def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
+def _build_audit_summary(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     # One deviation may be explained by several statements; it counts once.
     deviations = list_deviations(deviation.payload for deviation in file.deviations)
@@ -222,7 +224,7 @@ def describe_own_verdict(audit: AuditPart) -> str | None:
 
 
 def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> VerdictStanding | None:
-    """Return how firmly the verdict of *reading* stands on the day of the document: provisional at most once its audit expired."""
+    """Return how firm the verdict of *reading* is on the day of the document: provisional at most once its audit expired."""
     if reading is None or reading.verdict_standing is None:
         return None
     # An expired audit is provisional at most, like an outcome with a missing condition.
@@ -376,7 +378,7 @@ def _has_prompts(supplement: Supplement) -> bool:
 
 def number_sections(absent: Collection[Section]) -> dict[Section, int]:
     """Return the numbers of the sections that are printed: all but the *absent*."""
-    return {section: number for number, section in enumerate((one for one in Section if one not in absent), start=1)}
+    return {section: number for number, section in enumerate((section for section in Section if section not in absent), start=1)}
 
 
 def format_measure_value(measure: Measure, unit: Unit, *, against: Sequence[float] = (), signed: bool = False) -> str:
@@ -411,7 +413,7 @@ def is_immaterial(change: CueChange, margin: float) -> bool:
 # before anyone stated them, so both answers can differ.
 
 
-def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
+def find_current_identity(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
     """Return who was asked for the scores of the last outcome of *file*, by the *names* in force; None without scores or outcome.
 
     Args:
@@ -422,7 +424,7 @@ def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelR
         return None
     # The last outcome is the one that the audit came to.
     outcome = file.restrictions[-1].payload
-    run = next((one.payload for one in reversed(file.runs)), None)
+    run = next((recorded.payload for recorded in reversed(file.runs)), None)
     # Scores from a run folder have the run's provenance; imported ones state theirs with the
     # outcome.
     provenance = outcome.provenance if outcome.result is None or run is None else run.provenance
@@ -431,15 +433,15 @@ def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelR
     return find_model_identity(names, model, file.lock.payload if file.lock else None, provenance)
 
 
-def find_asked_of_claim(dossier: Dossier, file: AuditFile) -> ModelIdentity | None:
-    """Return `find_asked_now` for an audit of the current revision of *dossier*; None for an audit of another one."""
+def find_claim_identity(dossier: Dossier, file: AuditFile) -> ModelIdentity | None:
+    """Return `find_current_identity` for an audit of the current revision of *dossier*; None for an audit of another one."""
     current = dossier.current.payload
     if file.audit.payload.claim != current.reference:
         return None
-    return find_asked_now(file, list_endpoint_names(dossier.model_endpoints), current.model)
+    return find_current_identity(file, list_endpoint_names(dossier.model_endpoints), current.model)
 
 
-def describe_asked(now: ModelIdentity | None, then: ModelIdentity | None) -> str | None:
+def describe_identity(now: ModelIdentity | None, then: ModelIdentity | None) -> str | None:
     """Return the caution that belongs to an outcome: None where its scores are of the claim's model, now as when it was recorded.
 
     Args:

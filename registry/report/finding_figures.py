@@ -144,7 +144,7 @@ def _name_kind(change: CueChange) -> str:
 
 
 def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> IntervalChart | None:
-    """Return Φ of both sides and ED as judged and as corrected, drawn like the estimate; None without a corrected figure."""
+    """Return Φ of both sides and ED as judged and as corrected, rendered like the estimate; None without a corrected figure."""
     sets = [("judged", body.phi_test, body.phi_deploy, body.ed)]
     sets += [(corrected.method, corrected.phi_test, corrected.phi_deploy, corrected.ed) for corrected in body.corrected]
     # Without a correction the figure would repeat the estimate.

@@ -30,12 +30,11 @@ from registry.records.supplement import AnySupplement, CardSupplement, ChangeRep
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import find_restriction
 from registry.report import number_format as numbers
-from registry.report.card_coverage import build_coverage_figure, describe_results
+from registry.report.card_coverage import build_coverage_figure, describe_audits, describe_results
 from registry.report.change_report_page import collect_change_facts
 from registry.report.claim_outcome import (
     describe_outcome,
     describe_subject,
-    describe_three_figures,
     describe_verdict,
     find_absent,
     find_carry,
@@ -148,7 +147,7 @@ def render_html(supplement: AnySupplement, neighbours: Collection[OutputFormat] 
     The canonical JSON is embedded, so that `read_supplement` gets the record back from it.
 
     Args:
-        neighbours: other formats that are rendered with it, and so lie in the same folder: it links to these alone.
+        neighbours: other formats that are rendered with it, and so lie in the same folder: it links to these only.
     """
     return build_html(supplement, medium=Medium.SCREEN, covers=None, neighbours=neighbours).encode()
 
@@ -157,7 +156,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     """Return the HTML for *medium*; for print without style sheet and script, which `pdf` brings itself.
 
     Args:
-        covers: says whether the fonts at hand have a character; None for a reader whose fonts we do not know.
+        covers: says whether the fonts at hand have a character; None for a reader with fonts that we do not know.
     """
     # The digest is that of the public record. Openings of sealed specifications lie outside it, so
     # that a confidential rendering and the public one print the same digest.
@@ -290,7 +289,7 @@ def read_template(name: str) -> str:
 
 @cache
 def template_digest() -> str:
-    """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
+    """Return the SHA-256 over everything that shapes a supplement next to its record: templates, styles, fonts and versions."""
     folder = find_resource(_FOLDER)
     total = hashlib.sha256()
     # `verify` compares this digest where the bytes differ. Other templates or libraries
@@ -528,6 +527,7 @@ def _globals() -> Mapping[str, Any]:
         "Layer": EvidenceLayer,
         "Section": Section,
         "checks": CHECKS,
+        "describe_audits": describe_audits,
         "describe_results": describe_results,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
@@ -540,7 +540,6 @@ def _globals() -> Mapping[str, Any]:
         "shares": numbers.SHARES,
         "short_items": SHORT_ITEMS,
         "strip_status": strip_status,
-        "three_figures": describe_three_figures,
         "titles": TITLES,
         "unit_of": _build_unit,
     }

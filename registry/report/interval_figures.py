@@ -145,7 +145,7 @@ def find_span(axis: Axis, low: float, high: float) -> tuple[float, float]:
 
 
 def shorten(text: str, longest: int = 22) -> str:
-    """Return *text* with at most *longest* characters, the last an ellipsis where some are left out."""
+    """Return *text* with at most *longest* characters, the last an ellipsis where some are excluded."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -223,7 +223,7 @@ class IntervalChart:
 
 
 def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | None = None) -> ChartPanel:
-    """Return *axis* with the limit θ, written in *unit*, and where *claim* fails; the axis alone without θ."""
+    """Return *axis* with the limit θ, written in *unit*, and where *claim* fails; only the axis without θ."""
     if claim.theta is None:
         return ChartPanel(axis=axis, head=head)
     place, is_most = axis.place(claim.theta), claim.relation is Relation.AT_MOST
@@ -234,7 +234,7 @@ def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | 
         axis=axis,
         head=head,
         line=place,
-        line_text=f"{'maximum' if is_most else 'minimum'} {limit}, claim fails {'above' if is_most else 'below'}",
+        line_text=f"{'maximum' if is_most else 'minimum'} {limit}, fails {'above' if is_most else 'below'}",
         # On the shaded side, where there is room for it.
         line_anchor="start" if place < axis.left + axis.width * (0.7 if is_most else 0.3) else "end",
         fails=None if claim.relation is None else span,
@@ -325,15 +325,15 @@ def build_claim_figure(supplement: Supplement, *, most: int = MOST_DEPLOYED) -> 
         stated = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
         rows.append(row("Card", _as_bounded(claim.reported), stated, "tick"))
     for judge, specs in groupby(shown, key=lambda spec: spec.judge):
-        each = list(specs)
-        by, n = f", {judge}" if judge else "", each[0].n
+        judge_specs = list(specs)
+        by, n = f", {judge}" if judge else "", judge_specs[0].n
         note = f"{format_items(n.tasks, 'task')} × {format_items(n.contexts_test, 'context')}"
-        rows.append(row(shorten(f"Evaluation{by}", 26), each[0].phi_test, note, "square"))
-        for spec in each:
+        rows.append(row(shorten(f"Evaluation{by}", 26), judge_specs[0].phi_test, note, "square"))
+        for spec in judge_specs:
             label = "Deployment" if len(estimate.specs) == 1 else shorten(_name(spec), 26)
             note = f"{format_items(spec.n.tasks, 'task')} × {format_items(spec.n.contexts_deploy, 'context')}"
             rows.append(row(label, spec.phi_deploy, note, "circle"))
-    reason = "hollow: not comparable, the evidence is unusable" if is_unusable else ""
+    reason = "hollow: not comparable" if is_unusable else ""
     return IntervalChart(
         main=build_claim_panel(claim, axis, "", unit),
         rows=tuple(rows),
@@ -349,8 +349,9 @@ def _build_whole_axis(unit: Unit) -> Axis:
     """The axis over the whole range of the property."""
     step = (unit.high - unit.low) / 4
     scale = Axis(low=unit.low, high=unit.high, left=_SIZES, width=WIDTH - _SIZES - _VALUE, ticks=())
-    ends = [unit.low + step * place for place in range(5)]
-    return replace(scale, ticks=tuple((scale.place(end), unit.given(round(end, 12))) for end in ends))
+    # Quarters have a tick; the ends and the middle have a number too, since each row prints its own.
+    ends = [(unit.low + step * place, place % 2 == 0) for place in range(5)]
+    return replace(scale, ticks=tuple((scale.place(end), unit.given(round(end, 12)) if is_named else "") for end, is_named in ends))
 
 
 def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:

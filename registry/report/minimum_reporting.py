@@ -46,7 +46,12 @@ def derive_layers(
     """
     work = _find_work(findings, has_estimate=has_estimate)
     return tuple(
-        _derive([one for one in evidence if one.layer is layer], layer, tuple(work.get(layer, ())), through_endpoint=through_endpoint)
+        _derive(
+            [statement for statement in evidence if statement.layer is layer],
+            layer,
+            tuple(work.get(layer, ())),
+            through_endpoint=through_endpoint,
+        )
         for layer in EvidenceLayer
     )
 
@@ -201,10 +206,10 @@ def describe_mapping(replayed: ReplayAccount) -> str:
 
 def describe_cues(replayed: ReplayAccount) -> str | None:
     """Return the cues that the contexts of the test side are marked with; None where none is, or the contexts are not in the record."""
-    found: dict[str, None] = {}
-    for asked in replayed.list_asked("test"):
-        found |= dict.fromkeys(_list_cues(asked.spec)) if asked.spec else {}
-    return f"marked in the contexts that were replayed: {', '.join(found)}" if found else None
+    cues: dict[str, None] = {}
+    for requested in replayed.list_contexts("test"):
+        cues |= dict.fromkeys(_list_cues(requested.spec)) if requested.spec else {}
+    return f"marked in the contexts that were replayed: {', '.join(cues)}" if cues else None
 
 
 def describe_outcomes(replayed: ReplayAccount) -> str:
@@ -320,8 +325,8 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
     """Return what is on record of *file* at the entry that *dossier* was read at."""
     restriction = outcome.payload
     # The outcome names its result, and the result its run. Scores from elsewhere have neither.
-    result = next((one.payload for one in file.results if one.entry.seq == restriction.result), None)
-    run = next((one.payload for one in file.runs if result is not None and one.entry.seq == result.run), None)
+    result = next((recorded.payload for recorded in file.results if recorded.entry.seq == restriction.result), None)
+    run = next((recorded.payload for recorded in file.runs if result is not None and recorded.entry.seq == result.run), None)
     provenance = (run.provenance if run else restriction.provenance) or Provenance()
     findings = tuple(finding.payload.body for finding in file.findings)
     # Only a check of the very scores that the outcome rests on resolves anything for them; a failed
@@ -360,7 +365,7 @@ def _find_other_model(file: AuditFile, restriction: Restriction, provenance: Pro
 
 
 def comes_from_endpoint(provenance: Provenance | None) -> bool:
-    """Tell whether responses came from an endpoint, as a run folder or a statement says."""
+    """Return whether responses came from an endpoint, as a run folder or a statement says."""
     return provenance is not None and (provenance.replayed is not None or bool(provenance.endpoint))
 
 

@@ -48,7 +48,7 @@ def format_range(low: float, high: float, *, against: Iterable[float] = (), sign
 
 
 def format_exact(value: float) -> str:
-    """Return *value* as it was written down: the shortest decimal that stands for it. For θ, δ, ε and other chosen numbers."""
+    """Return *value* as it was written down: the shortest decimal that means it. For θ, δ, ε and other chosen numbers."""
     # `repr` gives the shortest text that reads back as the same float, which is how a person wrote
     # the number.
     text = repr(float(value))
@@ -95,7 +95,7 @@ def format_count(number: int) -> str:
 
 
 def format_items(number: int, noun: str) -> str:
-    """Return a number of things, `1 call` or `1,204 calls`; *noun* is one whose plural ends in s."""
+    """Return a number of things, `1 call` or `1,204 calls`; *noun* is one with a plural in s."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -224,7 +224,7 @@ class Unit:
         return f"{self.number(low, *cuts)} to {self.number(high, *cuts)}"
 
     def signed(self, value: float, *cuts: float) -> str:
-        """Return a difference without its unit, with a plus sign above zero, for a table whose head names the unit."""
+        """Return a difference without its unit, with a plus sign above zero, for a table with a head that names the unit."""
         text = self.number(value, *cuts)
         return f"+{text}" if value > 0 and text.strip("0.") else text
 
@@ -249,7 +249,7 @@ class Unit:
         return Decimal(repr(value)) * (100 if self.is_share else 1)
 
     def number(self, value: float, *cuts: float) -> str:
-        """Return a score or a difference without its unit, for a table whose head names it; never rounded across one of *cuts*."""
+        """Return a score or a difference without its unit, for a table with a head that names it; never rounded across one of *cuts*."""
         exact = self._scaled(value)
         # The slack scales with the range, as in method section 3.
         slack = SLACK * max(1.0, self.high - self.low)
@@ -314,5 +314,5 @@ def format_moment(moment: datetime) -> str:
 
 
 def format_second(moment: datetime) -> str:
-    """Return *moment* as `2026-11-21 14:05:31 UTC`, where it has to be told apart from another."""
+    """Return *moment* as `2026-11-21 14:05:31 UTC`, where it has to be distinguished from another."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -13,8 +13,8 @@ from registry.records.module_findings import Ablation, FindingBody, Naturalness,
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
-from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
-from registry.report.number_format import SHARES, Unit, format_day, format_items, format_level, format_percent, join
+from registry.report.claim_outcome import CHANCE, describe_identity, find_interval, format_measure_value
+from registry.report.number_format import SHARES, Unit, format_items, format_level, format_percent, join
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
@@ -52,7 +52,7 @@ def explain_outcome(evidence: AuditEvidence) -> str | None:
     resolves = f"To resolve it: {_lower(primary.resolves)}" if primary.resolves else ""
     # The figure has tasks, contexts and the interval: page one says once that it is too wide.
     if primary.mode is Mode.NOISY and estimate is not None and estimate.specs:
-        return join(["The interval is too wide.", primary.resolves or ""])
+        return join(["Interval too wide.", primary.resolves or ""])
     if primary.rule == SCORER_FAILED:
         # The verdict sentence is the reason.
         return resolves or None
@@ -80,8 +80,8 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield from _list_unconfirmed(evidence, estimate)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
-    if asked := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
-        yield StatusReason(text=asked, section=Section.PROVENANCE)
+    if caution := describe_identity(evidence.audit.asked_now, evidence.outcome.asked):
+        yield StatusReason(text=caution, section=Section.PROVENANCE)
     yield from build_deviation_reasons(evidence.audit)
     yield from _list_without_lock(evidence)
     yield from build_choice_reasons(evidence.audit, evidence.other_audits, evidence.model)
@@ -91,10 +91,21 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
     if estimate is not None and estimate.specs:
         yield from _list_excluded(estimate.specs)
         yield from _list_assumptions(evidence.primary, estimate, evidence.outcome.text.remarks)
-    independence = evidence.audit.opening.payload.independence
-    if independence is not Independence.THIRD_PARTY:
-        self_audit = "Self-audit by the publisher." if independence is Independence.SELF else "Commissioned audit."
-        yield StatusReason(text=self_audit, section=Section.PROVENANCE)
+    if interest := _describe_interest(evidence.audit):
+        yield StatusReason(text=f"{interest}.", section=Section.PROVENANCE)
+
+
+def _describe_interest(audit: AuditPart) -> str | None:
+    """Return who audited and in whose interest; None for an independent third party, which the account names."""
+    # The code of who audits itself is in every identifier, and the provenance has the name.
+    by = audit.auditor.name or audit.auditor.code
+    match audit.opening.payload.independence:
+        case Independence.THIRD_PARTY:
+            return None
+        case Independence.SELF:
+            return f"Self-audit by {audit.auditor.code}"
+        case Independence.COMMISSIONED:
+            return f"Commissioned audit by {by}"
 
 
 def _list_unconfirmed(evidence: AuditEvidence, estimate: Estimate) -> Iterator[StatusReason]:
@@ -183,11 +194,11 @@ def _list_without_lock(evidence: AuditEvidence) -> Iterator[StatusReason]:
     outcome = evidence.outcome
     # The reason of the verdict may state it already.
     if outcome.post_hoc and (evidence.primary.rule == SCORER_FAILED or "post hoc" not in evidence.primary.why.lower()):
-        text = "Post hoc: nothing shows that limit and plan were fixed before the scores."
+        text = "Post hoc: nothing shows that limit and plan preceded the scores."
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
     # Reported figures without an estimate support a restriction and establish nothing.
     if outcome.basis is Basis.REPORTED and evidence.audit.estimate is None:
-        yield StatusReason(text="Published figures only; no replay under a locked plan.", section=Section.LAYERS)
+        yield StatusReason(text="Published figures only.", section=Section.LAYERS)
 
 
 def _list_excluded(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
@@ -226,14 +237,14 @@ def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> st
     # Declared families are the independent units only if every specification has them.
     declared = all(spec.n.families is not None for spec in estimate.specs)
     units = "the declared families of tasks" if declared else "tasks"
-    return f"Assumed, not checked: {units} are independent, and no rare kind of task was missed."
+    return f"Assumed, not checked: {units} are independent, no rare kind was missed."
 
 
 def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
     """Return how often a verdict like *primary* was false in simulations with a rare trigger context.
 
     None where it is no *holds* of a replay, where enough contexts were sampled, where contexts are fixed, since the verdict is about the
-    named ones alone, and under guaranteed intervals, which allow for contexts that were not sampled.
+    named ones only, and under guaranteed intervals, which allow for contexts that were not sampled.
     """
     if primary.verdict is not Verdict.HOLDS or estimate is None:
         return None
@@ -243,10 +254,10 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
     sampled = min(_count_sampled(spec, ContextDesign(estimate.contexts)) for spec in estimate.specs)
     if sampled >= ENOUGH:
         return None
-    rates = ", ".join(f"{100 * rate:.0f} % with {contexts}" for contexts, rate in FALSE_HOLDS.items())
-    return (
-        f"Few contexts ({sampled} of deployment): with 1 trigger context in 10, simulated verdicts like this were false in up to {rates}."
-    )
+    # Only a number of contexts that was simulated has a rate of its own.
+    rates = {sampled: FALSE_HOLDS[sampled]} if sampled in FALSE_HOLDS else FALSE_HOLDS
+    many = ", ".join(f"{100 * rate:.0f} %{'' if sampled in rates else f' with {contexts}'}" for contexts, rate in rates.items())
+    return f"Few contexts ({sampled} of deployment): with 1 trigger context in 10, up to {many} of simulated verdicts like this were false."
 
 
 def _count_sampled(spec: SpecEstimate, design: ContextDesign) -> int:
@@ -278,7 +289,7 @@ def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None
 
 
 def _account_claim(claim: ClaimRevision, entry: Entry) -> Iterator[str]:
-    yield f"registered {format_day(entry.at)}"
+    yield f"registered {entry.at:%Y-%m-%d}"
     yield "no locked plan"
     n = claim.reported.n if claim.reported else None
     yield "n not stated" if n is None else f"card: n = {n:,}"
@@ -288,32 +299,37 @@ def _account_audit(audit: AuditPart) -> Iterator[str]:
     opening, outcome = audit.opening, audit.outcome.payload if audit.outcome else None
     by = audit.auditor.name or audit.auditor.code
     if outcome is None:
-        yield f"audit open since {format_day(opening.entry.at)}"
+        yield f"audit open since {opening.entry.at:%Y-%m-%d}"
         yield "plan locked" if audit.lock else "no locked plan"
-        yield f"n = 0 so far, {by}"
+        yield f"no responses scored yet, {by}"
         return
-    # A lock that the scores do not follow is not a lock for them.
-    kept = outcome.basis is Basis.REPLAY and not outcome.post_hoc
-    yield "locked plan" if kept else "not as locked" if audit.lock else "no locked plan"
+    yield "locked plan" if is_replay_as_locked(outcome) else "not as locked" if audit.lock else "no locked plan"
     estimate = audit.estimate
     if estimate is None or not estimate.specs:
-        yield f"n = 0 responses · {by}, {format_day(opening.entry.at)}"
+        yield f"no replay · {by}, {opening.entry.at:%Y-%m-%d}"
         yield from _state_validity(audit)
         return
-    yield f"run {format_day(audit.runs[-1].payload.started_at)}" if audit.runs else f"recorded {format_day(opening.entry.at)}"
+    yield f"run {audit.runs[-1].payload.started_at:%Y-%m-%d}" if audit.runs else f"recorded {opening.entry.at:%Y-%m-%d}"
     # Tasks and contexts stand in the figure, once.
     n, first = estimate.specs[0].n, f" (first of {len(estimate.specs)} specifications)" if len(estimate.specs) > 1 else ""
     yield f"n = {n.responses_test + n.responses_deploy:,} responses{first}"
-    asked = audit.asked_now.names_returned if audit.asked_now else ()
-    yield f"model asked: {', '.join(asked) if asked else 'not stated'}"
-    yield by
+    names = audit.asked_now.names_returned if audit.asked_now else ()
+    yield f"model asked: {', '.join(names) if names else 'not stated'}"
+    # The limits name an auditor with an interest in the result.
+    if _describe_interest(audit) is None:
+        yield by
     yield from _state_validity(audit)
+
+
+def is_replay_as_locked(outcome: Restriction) -> bool:
+    """Whether the scores of *outcome* follow a locked plan: a lock that they do not follow is not a lock for them."""
+    return outcome.basis is Basis.REPLAY and not outcome.post_hoc
 
 
 def _state_validity(audit: AuditPart) -> Iterator[str]:
     # The verdict of an expired audit begins with its last day.
     if audit.outcome is not None and audit.outcome.payload.valid_until is not None and not audit.is_expired:
-        yield f"valid until {format_day(audit.outcome.payload.valid_until)}"
+        yield f"valid until {audit.outcome.payload.valid_until}"
 
 
 _STATUS_WORDS = (": not supported.", ": not resolved.", ": not testable.")

@@ -224,8 +224,8 @@ def mend_attachments(pdf: Pdf) -> None:
         return
     # A repeated entry would count as a second attachment for `verify`.
     seen: dict[tuple[int, int], Object] = {}
-    for one in listed:
-        seen.setdefault(one.objgen, one)
+    for file in listed:
+        seen.setdefault(file.objgen, file)
     # Indirect, so that adding a proof replaces these two objects and touches nothing else.
     pdf.Root.AF = pdf.make_indirect(Array(list(seen.values())))
     tree = pdf.Root.Names.EmbeddedFiles
@@ -432,7 +432,7 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
 
 
 def load_engine() -> None:
-    """Load what draws, before there is something to draw; what is missing is told by `render_pdf_in_process`."""
+    """Load what draws, before there is something to draw; what is missing is reported by `render_pdf_in_process`."""
     with suppress(UnavailableError):
         _engine()
 

@@ -91,7 +91,7 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
         # The last run is the one that the outcome rests on.
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
         departed={deviation.payload.item for deviation in audit.deviations},
-        has_other_tasks=any(_is_of_tasks(one.payload) for one in audit.deviations),
+        has_other_tasks=any(_is_of_tasks(recorded.payload) for recorded in audit.deviations),
     )
     lock = known.lock
     fixed = [*_list_computed(known), *_list_specs(known), *_list_sizes(known), *_list_worded(known)]
@@ -123,21 +123,21 @@ def build_deviation_rows(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
             departure=row[0].payload,
             entry=row[0].entry,
             is_late=end is not None and row[0].entry.seq > end,
-            told=tuple(one for one in row if one.payload.reason),
+            told=tuple(recorded for recorded in row if recorded.payload.reason),
         )
         for row in rows.values()
     )
 
 
 def list_late(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
-    """Return the decisive deviations that were told after the outcome, which knew nothing of them."""
+    """Return the decisive deviations that were reported after the outcome, which knew nothing of them."""
     return tuple(
         deviation_row for deviation_row in build_deviation_rows(audit) if deviation_row.is_late and deviation_row.departure.item in DECISIVE
     )
 
 
 def is_in_one_second(audit: AuditPart | None) -> bool:
-    """Whether a run began within the second of its lock, so that the clocks alone cannot tell which came first."""
+    """Whether a run began within the second of its lock, so that the clocks by themselves do not show which came first."""
     if audit is None or audit.lock is None:
         return False
     # Entries and runs are dated to the second, so within one second the order is not shown.
@@ -146,7 +146,7 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
 
 
 def build_deviation_reasons(audit: AuditPart) -> Iterator[StatusReason]:
-    """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
+    """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed differently."""
     # The same deviation can be in the estimate's warnings and in the log; it is printed once.
     warned = [warning.message for warning in (audit.estimate.warnings if audit.estimate else ()) if warning.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
@@ -170,9 +170,9 @@ def describe_lock_runs(audit: AuditPart | None) -> str | None:
 def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], model: ModelRef) -> str | None:
     """Return how many plans of this claim were locked, of any revision about *model*, and what came of them.
 
-    None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock beside it has its outcome, and
-    where an older supplement does not tell. Replays under a rival are told with their objection and not counted; scores of another
-    model version are no choice beside those of this one.
+    None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock next to it has its outcome, and
+    where an older supplement does not say it. Replays under a rival are reported with their objection and not counted; scores of another
+    model version are no choice next to those of this one.
     """
     # Replays under a rival definition belong to their objection, and another model version
     # offers no choice between scores.
@@ -187,8 +187,8 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     has_outcome = {summary.audit: summary.class_ is not None for summary in beside if summary.locked is not None and summary.audit != this}
     waiting = sum(not is_done for is_done in has_outcome.values())
     if audit.lock is not None and has_outcome:
-        told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
-        return f"One of {format_count(len(has_outcome) + 1)} locked audits of this {claim}, {told}. {_SEVERAL}"
+        rest = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
+        return f"One of {format_count(len(has_outcome) + 1)} locked audits of this {claim}, {rest}. {_SEVERAL}"
     # A locked plan without an outcome may have been abandoned because of its scores.
     if audit.lock is None and waiting:
         locks = f"1 locked audit of the {claim} has" if waiting == 1 else f"{format_count(waiting)} locked audits of the {claim} have"
@@ -219,10 +219,10 @@ def _sum_up(deviations: list[Deviation]) -> str:
     items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in deviations))
     open_ = sum(deviation.reason is None for deviation in deviations)
     if len(deviations) == 1:
-        told = "it is not explained" if open_ else "it is explained"
-        return f"One thing was not done as locked ({items}); {told}."
-    told = f"{format_count(open_)} of them are not explained" if open_ else "each is explained"
-    return f"{format_count(len(deviations))} things were not done as locked ({items}); {told}."
+        explanation = "it is not explained" if open_ else "it is explained"
+        return f"One thing was not done as locked ({items}); {explanation}."
+    explanation = f"{format_count(open_)} of them are not explained" if open_ else "each is explained"
+    return f"{format_count(len(deviations))} things were not done as locked ({items}); {explanation}."
 
 
 def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
@@ -305,7 +305,7 @@ def _check_spec(lock_facts: _LockFacts, spec: LockedSpec, item: LockedItem) -> t
     if lock_facts.replayed is None:
         return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
-    same = spec.sha256 in {contexts.digest for contexts in lock_facts.replayed.list_asked(side)}
+    same = spec.sha256 in {contexts.digest for contexts in lock_facts.replayed.list_contexts(side)}
     # A sealed text is known by its commitment alone.
     if spec.is_sealed:
         return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)
@@ -348,7 +348,7 @@ def _list_worded(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     returned = origin.model_returned if origin else None
     spent = origin.budget_spent if origin else None
     requested = origin.model_requested if origin else None
-    told = {
+    marks = {
         # Asking for the locked model is compared. The name that came back can be an alias, and is
         # printed.
         LockedItem.MODEL: (KEPT, f"asked for: {requested}")
@@ -357,9 +357,11 @@ def _list_worded(lock_facts: _LockFacts) -> Iterator[FixedRow]:
         LockedItem.BUDGET: (UNKNOWN, f"spent: {spent}" if spent else "what was spent is not stated"),
         LockedItem.STOPPING_RULE: (
             UNKNOWN,
-            "in words; no other number of tasks was found" if lock.plan.tasks else "in words: for a reader",
+            "in words; Caveat compared only the number of tasks, which is the same"
+            if lock.plan.tasks
+            else "in words, for the reader to compare",
         ),
-        LockedItem.EXCLUSIONS: (UNKNOWN, "in words: for a reader to hold against the excluded responses"),
+        LockedItem.EXCLUSIONS: (UNKNOWN, "in words, for the reader to compare with the excluded responses"),
     }
     worded = (
         ("Model", lock.model, LockedItem.MODEL),
@@ -370,7 +372,7 @@ def _list_worded(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     for label, value, item in worded:
         if value:
             # A deviation outweighs what was compared.
-            mark, done = _OTHERWISE if item in lock_facts.departed else told[item] if origin else _NO_RUN
+            mark, done = _OTHERWISE if item in lock_facts.departed else marks[item] if origin else _NO_RUN
             yield FixedRow(label=label, value=value, mark=mark, done=done)
     if lock.endpoint_names:
         mark, done = _check_names(lock_facts)

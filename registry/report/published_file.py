@@ -55,7 +55,7 @@ class SignatureRevision:
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 of all but what stands from `start` to `end`: what is signed."""
+        """SHA-256 of all but what is from `start` to `end`: what is signed."""
         return hash_around(self.data, self.start, self.end)
 
     def fill(self, cms: bytes) -> bytes:
@@ -152,7 +152,7 @@ def find_revision(data: bytes) -> SignaturePlace | None:
 
 
 def hash_around(data: bytes, start: int, end: int) -> bytes:
-    """Return the SHA-256 of *data* without what stands from *start* to *end*."""
+    """Return the SHA-256 of *data* without what is from *start* to *end*."""
     return hashlib.sha256(data[:start] + data[end:]).digest()
 
 
@@ -277,7 +277,7 @@ class FileLayers:
 
 
 def enclose_proof(content: bytes, format_: OutputFormat, proof: bytes) -> bytes:
-    """Return the file *rendered* with *proof* inside it; JSON as it is, since its proof lies beside it.
+    """Return the file *content* with *proof* inside it; JSON as it is, since its proof lies next to it.
 
     Raises:
         InputError: `not-sealable`: the file has no place for a proof, or the proof cannot lie in one.
@@ -430,7 +430,7 @@ def _read_places(content: bytes) -> _AttachmentPlaces:
 
 def _refuse_odd(proof: bytes) -> None:
     # None of these can occur in base64 with a log's name; they could close the place they lie in.
-    if not proof or len(proof) > LARGEST_PROOF_BYTES or any(one in proof for one in _FORBIDDEN):
+    if not proof or len(proof) > LARGEST_PROOF_BYTES or any(forbidden in proof for forbidden in _FORBIDDEN):
         raise ValueError("the proof is none that Caveat writes")
 
 
@@ -749,7 +749,7 @@ _NEIGHBOURS = re.compile(rb'<nav class="contents" aria-label="Contents" data-nei
 
 
 def read_neighbours(html: bytes) -> tuple[OutputFormat, ...]:
-    """Return the other formats that an HTML supplement says were rendered with it; what it says may be forged, and changes links alone."""
+    """Return the other formats that an HTML supplement says were rendered with it; what it says may be forged, and changes links only."""
     match = _NEIGHBOURS.search(html)
     names = match[1].decode().split() if match else []
     return tuple(output_format for output_format in OutputFormat if output_format.value in names)
@@ -759,7 +759,7 @@ _NEIGHBOUR_LINK = re.compile(rb'<a href="[^"<>]*\.(?:pdf|json)">(?:PDF|JSON)</a>
 
 
 def drop_neighbours(html: bytes) -> bytes:
-    """Return an HTML supplement without its links to other formats: what is the same of one rendered alone and one rendered with them."""
+    """Return an HTML supplement without its links to other formats: what is the same of one rendered without and one rendered with them."""
     head, contents, rest = html.partition(b'<nav class="contents"')
     contents, end, rest = rest.partition(b"</nav>") if contents else (b"", b"", b"")
     return head + re.sub(rb'data-neighbours="[a-z ]*"', b"", _NEIGHBOUR_LINK.sub(b"", contents)) + end + rest

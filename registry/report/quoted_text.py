@@ -36,7 +36,7 @@ def show_text(text: str, *, covers: Covers | None = None) -> str:
 
 
 def find_replaced(document: Any, *, covers: Covers) -> Mapping[str, int]:
-    """Return how often each visible character that *covers* lacks stands in the texts of *document*, by `U+…`, ascending."""
+    """Return how often each visible character that *covers* lacks is in the texts of *document*, by `U+…`, ascending."""
     counts: Counter[str] = Counter()
     for text in _find_texts(document):
         if not text.isascii():

@@ -80,11 +80,11 @@ def refuse_layout() -> UnavailableError:
 
 
 def render_pdf(supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
-    """Return *supplement* as a PDF, drawn in a process that is ended after *time_limit_s* seconds.
+    """Return *supplement* as a PDF, rendered in a process that is ended after *time_limit_s* seconds.
 
     Raises:
         UnavailableError: Pango or HarfBuzz is missing, or the time limit was reached.
-        InputError: the record cannot be drawn.
+        InputError: the record cannot be rendered.
     """
     with PdfWorker() as worker:
         return worker.draw(supplement, time_limit_s=time_limit_s)
@@ -232,12 +232,12 @@ class PdfWorker:
         except TimeoutError:
             # The process may still be rendering, and cannot be asked to stop, so it is ended.
             self.close()
-            found = f"rendering it took longer than {time_limit_s:g} s"
-            raise UnavailableError(Fault("pdf-time-limit", supplement.identifier, found)) from None
+            problem = f"rendering it took longer than {time_limit_s:g} s"
+            raise UnavailableError(Fault("pdf-time-limit", supplement.identifier, problem)) from None
         except (BrokenPipeError, EOFError):
             self.close()
-            found = "the process that renders PDFs ended without an answer"
-            raise UnavailableError(Fault("pdf-worker-lost", supplement.identifier, found)) from None
+            problem = "the process that renders PDFs ended without an answer"
+            raise UnavailableError(Fault("pdf-worker-lost", supplement.identifier, problem)) from None
         self._is_owing = False
         # A refusal is an answer: the process stays in use.
         if kind == _REFUSED:
@@ -245,7 +245,7 @@ class PdfWorker:
         return data
 
     def close(self) -> None:
-        """Let go of the process, if there is one: it is kept where it owes no answer, ended otherwise."""
+        """Let go of the process, if there is one: it is kept where it owes no answer, else ended."""
         process, self._process = self._process, None
         if process is None:
             return

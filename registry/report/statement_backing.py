@@ -69,7 +69,7 @@ class Backings:
                 yield fault
 
     def find(self, entry: Entry) -> Backing | None:
-        """Return who stands behind *entry*; None where its signature is wrong."""
+        """Return who is behind *entry*; None where its signature is wrong."""
         signature = self._signed.get(entry.seq)
         # A wrong signature is worse than none: the statement then has no backing at all, and the
         # page says so.
@@ -78,15 +78,15 @@ class Backings:
         return self._keys.find_backing(entry, signature)
 
     def list_groups(self) -> tuple[BackedGroup, ...]:
-        """Return all statements that are named, by authority and by who stands behind them, in log order."""
-        found: dict[tuple[str, Backing | None], list[Entry]] = {}
+        """Return all statements that are named, by authority and by who is behind them, in log order."""
+        groups: dict[tuple[str, Backing | None], list[Entry]] = {}
         for entry in self._entries.values():
             # Statements of one authority can differ, for example after a key was revoked.
-            found.setdefault((entry.actor, self.find(entry)), []).append(entry)
-        return tuple(self._build_group(authority, backing, entries) for (authority, backing), entries in found.items())
+            groups.setdefault((entry.actor, self.find(entry)), []).append(entry)
+        return tuple(self._build_group(authority, backing, entries) for (authority, backing), entries in groups.items())
 
     def describe(self, what: str, entry: Entry) -> BackedStatement:
-        """Return *entry*, which is *what*, with who stands behind it."""
+        """Return *entry*, which is *what*, with who is behind it."""
         backing = self.find(entry)
         return BackedStatement(what=what, entry=entry, words=_describe(backing), is_signed=backing is Backing.AUTHOR)
 
@@ -100,7 +100,7 @@ class Backings:
             is_signed=backing is Backing.AUTHOR,
             count=len(entries),
             entries=listed,
-            keys=tuple(dict.fromkeys(self._signed[one.seq].key for one in entries if one.seq in self._signed)),
+            keys=tuple(dict.fromkeys(self._signed[signed_entry.seq].key for signed_entry in entries if signed_entry.seq in self._signed)),
         )
 
 

@@ -28,7 +28,7 @@ _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.EXPIRY: "resolved by a new audit, or by a dismissal",
     CauseKind.REVISION: "resolved by an audit of this revision, or by a dismissal",
 }
-_MOST_TOLD = 2
+_MOST_LISTED = 2
 _READ_NEWER = "read the newer revision"
 
 
@@ -68,7 +68,7 @@ def list_causes(
     Args:
         entries: those that the record names for causes.
     """
-    known = {one.seq: one for one in entries}
+    known = {cause_entry.seq: cause_entry for cause_entry in entries}
     last = _find_last(reviews, claim)
     # Records from before kinds of cause were distinguished have sentences only.
     if not status.causes:
@@ -112,9 +112,9 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     if status.staleness is Staleness.NEEDS_REVIEW:
         return f"It needs review: {waiting}."
     # One review can confirm several causes; it is named once.
-    each = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
-    told = _shorten([_describe_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
-    return f"It is stale: {told}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
+    confirmations = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
+    reason = _shorten([_describe_confirmed(review, rows) for review in confirmations.values()]) or "a person confirmed it"
+    return f"It is stale: {reason}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
 
 
 def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:
@@ -133,8 +133,8 @@ def _describe_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseR
 
 
 def _shorten(texts: Sequence[str]) -> str:
-    more = len(texts) - _MOST_TOLD
-    return "; ".join(texts[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    more = len(texts) - _MOST_LISTED
+    return "; ".join(texts[:_MOST_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 # Disputes and disclosure.
@@ -166,14 +166,14 @@ class RivalOutcome:
 
 
 def name_actor(file: ObjectionFile, actor: str) -> str:
-    """Return who took a step, with what they are to the objection: `its owner LAB`, `AISI, who contested it`, or the code alone."""
+    """Return who took a step, with what they are to the objection: `its owner LAB`, `AISI, who contested it`, or the code only."""
     if actor == file.owner:
         return f"its owner {actor}"
     return f"{actor}, who contested it" if actor == file.objection.payload.by else actor
 
 
 def describe_state(file: ObjectionFile) -> str:
-    """Return where the objection stands, in words, with who decided it."""
+    """Return the state of the objection, in words, with who decided it."""
     words = _STATES[file.state]
     if file.is_settled:
         return f"{words} by {name_actor(file, file.events[-1].entry.actor)}"
@@ -194,12 +194,12 @@ def list_objections(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
         case ChangeReport():
             files = ()
     # One objection can concern several definitions of the page.
-    each = {file.objection.entry.seq: file for file in files}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {file.objection.entry.seq: file for file in files}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 def list_standing(supplement: AnySupplement) -> tuple[ObjectionFile, ...]:
-    """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
+    """Return those that speak against something on the page: not settled, or upheld. They are named on every page."""
     # An upheld objection stays on every page, because it says what is wrong.
     return tuple(objection for objection in list_objections(supplement) if objection.state is not ObjectionState.REJECTED)
 
@@ -226,17 +226,17 @@ def list_objections_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[O
 
 
 def count_concerned(supplement: CardSupplement, file: ObjectionFile) -> int:
-    """Return how many of the claims that a card's supplement tells of rest on what is contested, or are it."""
+    """Return how many of the claims that a card's supplement mentions rest on what is contested, or are it."""
     return sum(file.objection.payload.objection in row.objections for row in supplement.claims)
 
 
 def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
-    """Return what templates need to tell of objections."""
+    """Return what templates need to report objections."""
     objections = [objection.objection.payload for objection in list_objections(supplement)]
     return {
         "objections": list_objections(supplement),
         "standing": list_standing(supplement),
-        "rivals": {one.rival: one.objection for one in objections if one.rival is not None},
+        "rivals": {objection.rival: objection.objection for objection in objections if objection.rival is not None},
         "count_concerned": count_concerned,
         "describe_state": describe_state,
         "list_objections_of_row": list_objections_of_row,
@@ -246,7 +246,7 @@ def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
 
 
 def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
-    """Return what templates need to tell of sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
+    """Return what templates need to report sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
     if not isinstance(supplement, Supplement):
         return {"is_confidential": False, "opened": {}}
     # A sealed property that this rendering opens is shown in place of its commitment.
@@ -260,7 +260,7 @@ def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
 
 
 def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> Supplement:
-    """Return *supplement* with *openings* beside those it has; without them it is the record that it was.
+    """Return *supplement* with *openings* next to those it has; without them it is the record that it was.
 
     Raises:
         InputError: it is not a claim's; or an opening is of a specification that the record does not refer to, is doubled, or does not open

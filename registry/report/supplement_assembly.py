@@ -34,7 +34,7 @@ from registry.report.claim_outcome import (
     build_three_figures,
     describe_leading,
     describe_own_verdict,
-    find_asked_of_claim,
+    find_claim_identity,
     find_first_spec,
     find_leading,
     find_not_made,
@@ -45,7 +45,7 @@ from registry.report.claim_outcome import (
     find_trace_now,
 )
 from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, derive_layers
-from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome
+from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome, is_replay_as_locked
 from registry.report.status_account import describe_staleness
 from registry.report.supplement_wording import format_verdict, name_model
 from registry.report.version_drift import build_drift
@@ -157,7 +157,7 @@ def assemble_card(
 
     Args:
         coverage: of the card revision; None leaves it untold.
-        read: reads passages of the card revision; without it quotes stand as they are in the file.
+        read: reads passages of the card revision; without it quotes are as they are in the file.
     """
     registered = [dossier for dossier in dossiers if dossier.revisions]
     source = _build_card(card, ())
@@ -179,8 +179,8 @@ def assemble_card(
 
 def _list_each(dossiers: Sequence[Dossier]) -> tuple[ObjectionFile, ...]:
     """Return the objections of many claims, each once, in log order."""
-    each = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
-    return tuple(each[seq] for seq in sorted(each))
+    by_number = {objection.objection.entry.seq: objection for dossier in dossiers for objection in dossier.objections}
+    return tuple(by_number[seq] for seq in sorted(by_number))
 
 
 def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
@@ -198,7 +198,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         ends=file.ends,
         deviations=file.deviations,
         explorations=file.explorations,
-        asked_now=find_asked_of_claim(dossier, file),
+        asked_now=find_claim_identity(dossier, file),
         is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
     )
 
@@ -337,7 +337,7 @@ def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) ->
         published=payload.published,
         url=payload.url,
         entry=card.entry,
-        newer=max((one.payload.revision for one in newer), default=None),
+        newer=max((revision.payload.revision for revision in newer), default=None),
     )
 
 
@@ -419,6 +419,8 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         objections=tuple(objection.objection.payload.objection for objection in dossier.objections),
         claim_entry=dossier.current.entry,
         outcome_entry=recorded.entry if recorded else None,
+        is_locked=is_replay_as_locked(outcome) if outcome else None,
+        independence=leading.audit.payload.independence if leading and outcome else None,
     )
 
 

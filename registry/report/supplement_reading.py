@@ -57,7 +57,7 @@ class OpenPdf:
 
 @contextmanager
 def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[OpenPdf]:
-    """Open the PDF *data*, damaged or not; what goes wrong in the block is told in words.
+    """Open the PDF *data*, damaged or not; what goes wrong in the block is reported in words.
 
     Args:
         data: the file.
@@ -100,8 +100,8 @@ def _refuse_unusual(pdf: "Pdf", where: str) -> None:
     if pdf.is_encrypted:
         raise _encrypted(where)
     if len(pdf.objects) > MOST_OBJECTS:
-        found = f"it has {len(pdf.objects):,} objects; no supplement has more than {MOST_OBJECTS:,}"
-        raise InputError(Fault("file-too-large", where, found))
+        problem = f"it has {len(pdf.objects):,} objects; no supplement has more than {MOST_OBJECTS:,}"
+        raise InputError(Fault("file-too-large", where, problem))
 
 
 def _encrypted(where: str) -> InputError:
@@ -165,7 +165,7 @@ def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
         return "the attachment holds two files under one name"
     # The list of associated files must name the same objects in the same order.
     sources = _follow(pdf.Root, "/AF")
-    if sources is None or [source.objgen for source in sources] != [one.objgen for _, one in files]:
+    if sources is None or [source.objgen for source in sources] != [filespec.objgen for _, filespec in files]:
         return "the document does not name what is attached as its files, and nothing else"
     return None
 
@@ -174,24 +174,24 @@ def _list_files(pdf: "Pdf") -> "list[tuple[str, Object]]":
     """Return every entry of the tree of attached files, also those of one name, in order; raises ValueError for a tree that is none."""
     tree = _follow(pdf.Root, "/Names", "/EmbeddedFiles")
     waiting = [] if tree is None else [(tree, 0)]
-    found: list[tuple[str, Object]] = []
+    files: list[tuple[str, Object]] = []
     while waiting:
         node, depth = waiting.pop()
         # Names come in pairs of key and value.
         names = list(node.get("/Names", []))
-        found += [(str(names[at]), names[at + 1]) for at in range(0, len(names) - 1, 2)]
+        files += [(str(names[at]), names[at + 1]) for at in range(0, len(names) - 1, 2)]
         # A tree that refers to itself would have no end.
-        if depth > _DEEPEST_TREE or len(found) + len(waiting) > _MOST_FILES:
+        if depth > _DEEPEST_TREE or len(files) + len(waiting) > _MOST_FILES:
             raise ValueError("its tree of attached files has no end")
         waiting += [(kid, depth + 1) for kid in node.get("/Kids", [])]
-    return found
+    return files
 
 
 def _follow(start: "Object", *keys: str) -> "Object | None":
-    found: Object | None = start
+    value: Object | None = start
     for key in keys:
-        found = None if found is None else found.get(key)
-    return found
+        value = None if value is None else value.get(key)
+    return value
 
 
 # A supplement, read from any of its forms: JSON, the attachment of a PDF, or the script element of
@@ -248,7 +248,7 @@ def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None
 
 
 def find_record(data: bytes, *, where: str) -> bytes:
-    """Return the JSON of the record that *data* carries, as it stands there; raises InputError as `read_supplement`."""
+    """Return the JSON of the record that *data* carries, as it is there; raises InputError as `read_supplement`."""
     text = _find_record(data, where)
     # Before anything is parsed.
     if len(text) > LARGEST_RECORD_BYTES:
@@ -260,7 +260,7 @@ def _find_newer(schema: str | None) -> str | None:
     """Return that *schema* is of a later version of Caveat, in words; None where it is not."""
     name, _, number = (schema or "").rpartition("/")
     # Any later number of a known schema counts; other names are not Caveat's.
-    known = next((int(one.rpartition("/")[2]) for one in _NOUNS if one.rpartition("/")[0] == name), None)
+    known = next((int(known_schema.rpartition("/")[2]) for known_schema in _NOUNS if known_schema.rpartition("/")[0] == name), None)
     # Short decimal numbers only: `int` of a long text takes very long.
     if known is None or not (number.isascii() and number.isdecimal()) or len(number) > _LONGEST_NUMBER or int(number) <= known:
         return None
@@ -346,7 +346,7 @@ _LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subty
 
 
 def list_threats(data: bytes) -> tuple[Fault, ...]:
-    """Return what the PDF *data* has in it that no supplement has, each with where it stands; empty if nothing was found.
+    """Return what the PDF *data* has in it that no supplement has, each with where it is; empty if nothing was found.
 
     A good signature and a proof are no threat; what was appended after them, or as them, is. Whether they are good say other checks.
     """
@@ -412,13 +412,13 @@ def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
     known = _list_known()
     places: dict[tuple[str, str], list[int]] = {}
     attached: list[int] = []
-    for number, one in opened.walk():
-        names = _read_names(one)
-        for said in {known[name] for name in names & known.keys()}:
-            places.setdefault(said, []).append(number)
+    for number, pdf_object in opened.walk():
+        names = _read_names(pdf_object)
+        for meaning in {known[name] for name in names & known.keys()}:
+            places.setdefault(meaning, []).append(number)
         # An embedded file has the key EF.
         attached += [number] * ("EF" in names)
-        if _is_outside(one):
+        if _is_outside(pdf_object):
             places.setdefault(("pdf-active", _OUTSIDE["FFilter"]), []).append(number)
     faults = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
     # One is the record, a second the proof.
@@ -443,26 +443,26 @@ def _list_known() -> dict[str, tuple[str, str]]:
     return known
 
 
-def _read_names(one: "Object") -> set[str]:
-    """Return every name that *one* has in it, as key or value; qpdf has written out what was escaped, such as /J#61vaScript.
+def _read_names(pdf_object: "Object") -> set[str]:
+    """Return every name that *pdf_object* has in it, as key or value; qpdf has written out what was escaped, such as /J#61vaScript.
 
     What makes a link to another supplement in the same folder is left out, and only that.
     """
     from pikepdf import Stream  # noqa: PLC0415  (only PDFs need it)
 
-    dictionary = one.stream_dict if isinstance(one, Stream) else one
+    dictionary = pdf_object.stream_dict if isinstance(pdf_object, Stream) else pdf_object
     text = (_leave_out_action(dictionary) if _is_file_link(dictionary) else dictionary).unparse(resolved=True)
     return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
 
 
-def _is_file_link(told: "Object") -> bool:
-    """Whether *told* is a link whose one action, written in it, names a file of the folder by its bare name, and nothing else."""
+def _is_file_link(pdf_object: "Object") -> bool:
+    """Whether *pdf_object* is a link whose one action, written in it, names a file of the folder by its bare name, and nothing else."""
     from pikepdf import Dictionary, String  # noqa: PLC0415
 
     # Exactly a link and nothing more: every further key could carry an action.
-    if not isinstance(told, Dictionary) or told.get("/Subtype") != "/Link" or not set(told.keys()) <= _LINK:
+    if not isinstance(pdf_object, Dictionary) or pdf_object.get("/Subtype") != "/Link" or not set(pdf_object.keys()) <= _LINK:
         return False
-    action = told.get("/A")
+    action = pdf_object.get("/A")
     # An indirect action could be shared, and changed elsewhere.
     if not isinstance(action, Dictionary) or action.is_indirect or set(action.keys()) != {"/Type", "/S", "/URI"}:
         return False
@@ -470,16 +470,16 @@ def _is_file_link(told: "Object") -> bool:
     return is_plain and is_file_link(bytes(action.URI))
 
 
-def _leave_out_action(told: "Object") -> "Object":
+def _leave_out_action(pdf_object: "Object") -> "Object":
     from pikepdf import Dictionary  # noqa: PLC0415
 
-    return Dictionary({key: value for key, value in told.items() if key != "/A"})
+    return Dictionary({key: value for key, value in pdf_object.items() if key != "/A"})
 
 
-def _is_outside(one: "Object") -> bool:
+def _is_outside(pdf_object: "Object") -> bool:
     from pikepdf import Stream  # noqa: PLC0415
 
-    return isinstance(one, Stream) and "/F" in one.stream_dict
+    return isinstance(pdf_object, Stream) and "/F" in pdf_object.stream_dict
 
 
 def _find_fields(opened: OpenPdf) -> list[Fault]:

@@ -242,11 +242,11 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (ScoringMethod.NUMBER, "number"),
     (ScoringMethod.LABEL, "human label"),
     (ScoringMethod.EXTERNAL, "external score"),
-    (SpecRole.PROPERTY, "property φ"),
-    (SpecRole.SCORING, "scoring function"),
+    (SpecRole.PROPERTY, "Property φ"),
+    (SpecRole.SCORING, "Scoring function"),
     (SpecRole.TEST, "P_test"),
     (SpecRole.DEPLOY, "P_deploy"),
-    (SpecRole.OTHER, "definition"),
+    (SpecRole.OTHER, "Definition"),
     (RunStatus.COMPLETED, "completed"),
     (RunStatus.ABORTED, "aborted"),
     (RunStatus.FAILED, "failed"),
@@ -368,10 +368,10 @@ def get_words(value: StrEnum) -> str:
 
 
 def name_model(model: ModelRef) -> str:
-    """Return the name and version of *model*; a version that only says that there is none is told as such."""
+    """Return the name and version of *model*; a version that only says that there is none is reported as such."""
     return f"{model.name}, {model.version}" if states_words(model.version) else f"{model.name}, version not stated"
 
 
 def format_verdict(verdict: Verdict, standing: VerdictStanding | None) -> str:
-    """Return a verdict with how firmly it stands: `contradicted, established`."""
+    """Return a verdict with how firm it is: `contradicted, established`."""
     return f"{get_words(verdict)}, {get_words(standing)}" if standing else get_words(verdict)

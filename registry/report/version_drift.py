@@ -320,7 +320,7 @@ def count_keys(drift: Drift) -> int:
 
 
 def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
-    """Return what tells the models apart: their version, with the name, and with the developer, only where these differ."""
+    """Return what distinguishes the models: their version, with the name, and with the developer, only where these differ."""
     models = [point.model for point in points]
     if len({model.developer for model in models}) > 1:
         return tuple(map(str, models))

@@ -89,7 +89,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
         folder: made if there is none, with a `.gitignore` that keeps it out of repositories.
         key: at most one for each place is kept in a folder.
         passphrase: encrypts it; None or empty leaves it unencrypted.
-        is_new: write it beside the one in use, as `NAME.new.pem`, until `place_key`.
+        is_new: write it next to the one in use, as `NAME.new.pem`, until `place_key`.
 
     Raises:
         ConflictError: `key-file-exists`: there is one.
@@ -105,8 +105,8 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
         # which others can read it.
         create_file(path, format_key(key, passphrase).encode(), mode=0o600)
     except FileExistsError as error:
-        found, advice = "there is a key already", "caveat admin key rotate puts another in its place"
-        raise ConflictError(Fault("key-file-exists", str(path), found, advice=advice)) from error
+        problem, advice = "there is a key already", "caveat admin key rotate puts another in its place"
+        raise ConflictError(Fault("key-file-exists", str(path), problem, advice=advice)) from error
     except OSError as error:
         raise _not_accessible(path, error) from error
     return path
@@ -131,7 +131,7 @@ def retire_key(folder: Path, slot: Slot, *, is_new: bool = False) -> Path | None
     """Rename the file of the key in *slot* to `NAME.retired.pem` (or `-2`, `-3`, …) and return the new path; None without one.
 
     Args:
-        is_new: `NAME.new.pem` instead, whose key this log has not recorded. It is not removed: another log may have.
+        is_new: `NAME.new.pem` instead, with a key that this log has not recorded. It is not removed: another log may have.
 
     Raises:
         UnavailableError: `file-not-accessible`: it cannot be renamed.
@@ -171,13 +171,13 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
 
     Raises:
         InputError: `file-open-to-others`: others than the owner can read a file, or change the folder; `key-file-damaged`: it holds no
-            key, or not the one whose public part it shows; `passphrase-wrong`.
+            key, or not the one that its public part shows; `passphrase-wrong`.
         UnavailableError: `passphrase-missing`: it is encrypted, and there is no terminal to ask at; `file-not-accessible`.
     """
     files = [key_file for key_file in list_key_files(folder) if not key_file.is_new and key_file.slot.authority is None]
     # Asked once: all keys of a folder share one passphrase.
     passphrase = ask() if any(file.text.is_encrypted for file in files) else None
-    keys = {one.slot.algorithm: _open(one, passphrase) for one in files}
+    keys = {file.slot.algorithm: _open(file, passphrase) for file in files}
     logs = tuple(keys[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in keys)
     return KeyRing(log=logs, document=keys.get(KeyAlgorithm.ECDSA_P256))
 
@@ -254,19 +254,19 @@ def _refuse_open(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
         raise build_damage_error(str(path), "it is not a file")
     if mode & 0o077:
-        found = f"others than its owner can read it (mode {stat.S_IMODE(mode):04o})"
+        problem = f"others than its owner can read it (mode {stat.S_IMODE(mode):04o})"
         advice = f"run: chmod 600 {path}   and, if it may have been read: caveat admin key rotate"
-        raise InputError(Fault("file-open-to-others", str(path), found, advice=advice))
+        raise InputError(Fault("file-open-to-others", str(path), problem, advice=advice))
     _refuse_open_folder(path.parent)
 
 
 def _refuse_open_folder(folder: Path) -> None:
     mode = folder.stat().st_mode
     if mode & 0o022:
-        found = f"others than its owner can put files into it (mode {stat.S_IMODE(mode):04o})"
-        raise InputError(Fault("file-open-to-others", str(folder), found, advice=f"run: chmod 700 {folder}"))
+        problem = f"others than its owner can put files into it (mode {stat.S_IMODE(mode):04o})"
+        raise InputError(Fault("file-open-to-others", str(folder), problem, advice=f"run: chmod 700 {folder}"))
 
 
 def _not_accessible(path: Path, error: OSError) -> UnavailableError:
-    found = f"the system refuses: {error.strerror or error}"
-    return UnavailableError(Fault("file-not-accessible", str(path), found, advice="check the folder's permissions and its disk"))
+    problem = f"the system refuses: {error.strerror or error}"
+    return UnavailableError(Fault("file-not-accessible", str(path), problem, advice="check the folder's permissions and its disk"))

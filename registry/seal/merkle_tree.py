@@ -179,7 +179,7 @@ def is_consistent(old_size: int, old_root: bytes, new_size: int, new_root: bytes
 
     With equal sizes the roots must be equal, and from 0 entries anything goes on; both take an empty path and no other.
     """
-    if not 0 <= old_size <= new_size <= LARGEST_SIZE or any(len(one) != _HASH_BYTES for one in (old_root, new_root, *path)):
+    if not 0 <= old_size <= new_size <= LARGEST_SIZE or any(len(digest) != _HASH_BYTES for digest in (old_root, new_root, *path)):
         return False
     # The two cases without nodes. The RFC starts at one entry; every log extends the empty one.
     if old_size in {0, new_size}:
@@ -195,7 +195,7 @@ def old_root_of(old_size: int, new_size: int, new_root: bytes, path: Sequence[by
 
     None where it leads elsewhere, and where *old_size* is 0, *new_size* or a power of two: then the proof does not say.
     """
-    if not 0 < old_size < new_size <= LARGEST_SIZE or any(len(one) != _HASH_BYTES for one in (new_root, *path)):
+    if not 0 < old_size < new_size <= LARGEST_SIZE or any(len(digest) != _HASH_BYTES for digest in (new_root, *path)):
         return None
     # In this case the proof starts from the old root instead of yielding it.
     if old_size & (old_size - 1) == 0 or not path:
@@ -221,14 +221,14 @@ def root_from_nodes(leaves: Mapping[int, bytes], nodes: Iterable[Node], size: in
     Raises:
         ValueError: there is no such leaf, or a node is missing, superfluous, doubled, out of order or no hash.
     """
-    given = list(nodes)
+    node_list = list(nodes)
     needed = _list_needed(leaves, size)
     # Exactly the required nodes in their order: a superfluous node would be unsigned content inside
     # a proof.
-    if [(node.level, node.index) for node in given] != needed:
+    if [(node.level, node.index) for node in node_list] != needed:
         raise ValueError(f"the proof has not exactly the {len(needed)} nodes that its {len(leaves)} entries need, in their order")
     known = {(0, index): leaf for index, leaf in leaves.items()}
-    known |= {(node.level, node.index): _from_hexadecimal(node.hash) for node in given}
+    known |= {(node.level, node.index): _from_hexadecimal(node.hash) for node in node_list}
     _refuse_odd_hashes(known.values())
     return _climb(known, size)
 

@@ -144,7 +144,7 @@ def parse_vkey(text: str, *, where: str) -> VerifierKey:
     """Return the verifier key written in *text*, without newline.
 
     Raises:
-        InputError: `bad-vkey`: it is none, its hash is of another key, its type is not known, or anybody could sign under it.
+        InputError: `bad-vkey`: it is none, its hash is of another key, its type is not known, or anyone could sign under it.
     """
     # At most two splits: base64 may contain a plus itself.
     parts = text.split("+", 2)
@@ -205,7 +205,7 @@ def sign_line(key: NoteSigner, text: str, *, at: datetime | None) -> str:
     Args:
         key: the cosigner's.
         text: of the checkpoint, as `checkpoint_text` gives it.
-        at: the time, whole seconds; None is 0, which ML-DSA-44 alone allows.
+        at: the time, whole seconds; None is 0, which only ML-DSA-44 allows.
     """
     kind = _type_of(key.algorithm, is_cosigner=True)
     seconds = 0 if at is None else int(at.timestamp())
@@ -248,7 +248,7 @@ def parse_line(text: str, *, where: str) -> SignatureLine:
 
 
 def verify_note(note: SignedNote, vkeys: Iterable[VerifierKey]) -> tuple[VerifiedLine, ...]:
-    """Check each signature line whose name and key identifier are those of one of *vkeys*; the others are left out, as C2SP asks.
+    """Check each signature line with the name and key identifier of one of *vkeys*; the others are excluded, as C2SP asks.
 
     A note counts as signed by a key only where that key's line is there and valid.
     """
@@ -421,7 +421,7 @@ def format_proof(index: int, path: Sequence[bytes], note: str, extra: bytes | No
         InputError: `bad-proof` or `bad-note`: what is given could not be read again.
     """
     added = [] if extra is None else [f"extra {b64encode(extra).decode()}"]
-    lines = [_MAGIC, *added, f"index {index}", *(b64encode(one).decode() for one in path)]
+    lines = [_MAGIC, *added, f"index {index}", *(b64encode(node).decode() for node in path)]
     text = "\n".join(lines) + "\n\n" + note
     # Read back before it is published: a proof that our own reader refuses must not leave the
     # registry.
@@ -504,7 +504,7 @@ def format_consistency(old: int, path: Sequence[bytes], note: str) -> str:
     Raises:
         InputError: `bad-proof` or `bad-note`: what is given could not be read again.
     """
-    lines = [f"old {old}", *(b64encode(one).decode() for one in path)]
+    lines = [f"old {old}", *(b64encode(node).decode() for node in path)]
     text = "\n".join(lines) + "\n\n" + note
     parse_consistency(text, where="the proof to write")
     return text

@@ -241,7 +241,7 @@ def make_statement_key(authority: str, *, seed: bytes | None = None) -> SigningK
 
 
 def as_statement_key(key: SigningKey) -> SigningKey:
-    """Return *key*, an Ed25519 key whose name is an authority's code, as the one that signs what that authority states."""
+    """Return *key*, an Ed25519 key named by an authority's code, as the one that signs what that authority states."""
     return replace(key, signs_statements=True)
 
 
@@ -342,14 +342,14 @@ def format_certificate(certificate: str) -> str:
 
 
 def parse_key(text: str, *, where: str) -> KeyText:
-    """Return what stands in a key's file.
+    """Return what is in a key's file.
 
     Raises:
         InputError: `key-file-damaged`: there is no secret key, or not one public part above it; `bad-vkey`.
     """
     begin = _ENCRYPTED if _ENCRYPTED in text else _PLAIN
-    shown, found, rest = text.partition(begin)
-    if not found:
+    shown, separator, rest = text.partition(begin)
+    if not separator:
         raise build_damage_error(where, "it has no block BEGIN PRIVATE KEY")
     certificate = vkey = None
     if _CERTIFICATE in shown:
@@ -460,7 +460,7 @@ class StatementKey(Record):
 
 
 def write_message(origin: str, seq: int, leaf: str) -> bytes:
-    """Return what is signed of entry *seq* of the log *origin*, whose leaf is *leaf* (hexadecimal)."""
+    """Return what is signed of entry *seq* of the log *origin*, with the leaf *leaf* (hexadecimal)."""
     return f"{_PREFIX}\n{origin}\n{seq}\n{leaf}\n".encode()
 
 
@@ -500,7 +500,7 @@ class StatementKeys:
         return next((key for key in self._keys.values() if key.authority == authority and key.last is None), None)
 
     def find_backing(self, entry: Entry, signature: EntrySignature | None) -> Backing:
-        """Return who stands behind *entry*, whose signature, if any, `find_fault` finds in order."""
+        """Return who is behind *entry*; its signature, if any, `find_fault` finds in order."""
         if signature is None:
             return Backing.OPERATOR
         revoked = self._keys[signature.key].revoked
@@ -526,8 +526,8 @@ class StatementKeys:
         if key.last is not None and entry.seq > key.last:
             return _fault("signature-not-valid", entry, f"it is signed with {name}, which entry {key.last} replaced or revoked before")
         if not self._is_valid(key, entry, signature):
-            found = f"the signature of {entry.actor} is not over this entry: the entry or the signature was changed"
-            return _fault("signature-not-valid", entry, found)
+            problem = f"the signature of {entry.actor} is not over this entry: the entry or the signature was changed"
+            return _fault("signature-not-valid", entry, problem)
         return None
 
     def _is_valid(self, key: StatementKey, entry: Entry, signature: EntrySignature) -> bool:

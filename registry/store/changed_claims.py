@@ -59,7 +59,7 @@ def find_changed(before: View, after: View, claims: Collection[str] | None) -> t
 
 
 def find_candidates(before: LogReader, after: LogReader) -> set[str] | None:
-    """Return every claim, `CLM-…`, whose state may differ between two readings of one log; None where any may."""
+    """Return every claim, `CLM-…`, with a state may that differ between two readings of one log; None where any may."""
     since = before.log_size
     if since == after.log_size and before.today == after.today:
         return set()
@@ -179,8 +179,8 @@ def _find_about_models(before: LogReader, after: LogReader) -> set[str]:
     claims: set[str] = set()
     for model in models:
         about = (claim_revision.c.developer == model.developer, claim_revision.c.model_version == model.version)
-        found = select(claim_revision.c.claim).where(seen(claim_revision), claim_revision.c.model == model.name, *about)
-        claims |= {claim for (claim,) in after.plain_rows(found)}
+        wanted = select(claim_revision.c.claim).where(seen(claim_revision), claim_revision.c.model == model.name, *about)
+        claims |= {claim for (claim,) in after.plain_rows(wanted)}
     return claims
 
 

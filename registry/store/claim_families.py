@@ -97,7 +97,7 @@ class FamilyFinder:
         self._filled = filled
         self._list_ignored = list_ignored
         self._foreign: dict[str, FamilyFinder | None] = {}
-        self._asked = 0
+        self._lookups = 0
         self._quotes: dict[int, Quote] = {}
         """Of the whole log, once they were read."""
         self._outcomes: Outcomes = {}
@@ -117,8 +117,8 @@ class FamilyFinder:
         Args:
             with_members: whether claims without an outcome are named too; without them it is quicker.
         """
-        self._asked += len(numbers)
-        if not self._quotes and self._asked <= max(_FEW, self._reader.log_size // _SHARE):
+        self._lookups += len(numbers)
+        if not self._quotes and self._lookups <= max(_FEW, self._reader.log_size // _SHARE):
             return self._look_up(numbers, with_members=with_members)
         if not self._quotes:
             self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
@@ -240,22 +240,22 @@ class _Index:
         self._longest: dict[tuple[str, int], int] = {}
         self._starts: dict[tuple[str, int], list[int]] = {}
         for text, placed in self._by_place.items():
-            placed.sort(key=lambda one: one[:2])
+            placed.sort(key=lambda interval: interval[:2])
             self._starts[text] = [start for start, _, _ in placed]
             self._longest[text] = max(stop - start for start, stop, _ in placed)
 
     def find(self, quote: Quote) -> list[Quote]:
         """Return the quotes that are on the same words as *quote*, itself included if it is here, in log order."""
-        found = {one.seq: one for one in self._by_claim.get(quote.claim, ())}
+        quotes = {revision.seq: revision for revision in self._by_claim.get(quote.claim, ())}
         if quote.origin is not None:
-            found |= {one.seq: one for one in self._by_origin.get(_strip(quote.origin), ())}
-        for one in self._find_placed(quote):
-            found[one.seq] = one
+            quotes |= {adopted.seq: adopted for adopted in self._by_origin.get(_strip(quote.origin), ())}
+        for member in self._find_placed(quote):
+            quotes[member.seq] = member
         for group in self._list_comparable(quote):
-            for one in self._words[group].find(quote):
-                if one.seq not in found and _is_worded_alike(quote, one):
-                    found[one.seq] = one
-        return [found[seq] for seq in sorted(found)]
+            for member in self._words[group].find(quote):
+                if member.seq not in quotes and _is_worded_alike(quote, member):
+                    quotes[member.seq] = member
+        return [quotes[seq] for seq in sorted(quotes)]
 
     def _find_placed(self, quote: Quote) -> Iterator[Quote]:
         for card, revision, start, stop in quote.places:
@@ -265,7 +265,7 @@ class _Index:
             # O(log n) instead of a scan of all passages of the card.
             first = bisect_right(self._starts[card, revision], start - self._longest[card, revision])
             last = bisect_left(self._starts[card, revision], stop)
-            yield from (one for _, end, one in placed[first:last] if end > start)
+            yield from (other for _, end, other in placed[first:last] if end > start)
 
     def _list_comparable(self, quote: Quote) -> Iterator[Group]:
         """Yield the groups in which words can link *quote*: places decide between those of one card revision."""
@@ -307,7 +307,7 @@ class _WordIndex:
             # The rarest run is always followed, even if it is frequent. Otherwise a quotation that
             # consists only of common phrases would find nothing, not even its exact copy.
             rarest = min(runs, key=len)
-            yield from (one for found in runs if found is rarest or len(found) <= _MOST_SHARED for one in found)
+            yield from (other for sharing in runs if sharing is rarest or len(sharing) <= _MOST_SHARED for other in sharing)
         # Quotations shorter than a run are not indexed by runs, so they are looked up by all their
         # possible positions.
         for phrase in _list_short(quote.words) if self._short else ():
@@ -350,7 +350,7 @@ def _find_other_words(quote: Quote, member: Quote) -> str | None:
         return None
     # An outcome on older words still leads, but it is marked if a later card revision gave the
     # passage other words.
-    older, newer = sorted((quote, member), key=lambda one: one.card or ("", 0))
+    older, newer = sorted((quote, member), key=lambda side: side.card or ("", 0))
     if newer.card is None or older.card is None or contains_words(newer.words, older.words) or contains_words(older.words, newer.words):
         return None
     looked_up = [(revision, is_other) for revision, is_other in older.changes if older.card[1] < revision <= newer.card[1]]
@@ -433,14 +433,14 @@ def _find_linked(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
         for place in quote.places:
             claims |= _find_overlapping(reader, place)
     here, listed = (reader.log_id, reader.log_size), sorted(claims)
-    found = set()
+    entries = set()
     for start in range(0, len(listed), CHUNK):
         chunk = listed[start : start + CHUNK]
         revisions = f"SELECT seq FROM claim_revision WHERE log = ? AND seq <= ? AND claim IN ({', '.join('?' * len(chunk))})"  # noqa: S608
-        found |= {seq for (seq,) in reader.driver_rows(revisions, *here, *chunk)}
+        entries |= {seq for (seq,) in reader.driver_rows(revisions, *here, *chunk)}
     for log, claim in {_strip(quote.origin) for quote in quotes if quote.origin is not None}:
-        found |= {seq for (seq,) in reader.plain_rows(_ADOPTED, origin=log, claim=claim)}
-    return found
+        entries |= {seq for (seq,) in reader.plain_rows(_ADOPTED, origin=log, claim=claim)}
+    return entries
 
 
 _ADOPTED = select(claim_origin.c.seq).where(
@@ -450,23 +450,23 @@ _ADOPTED = select(claim_origin.c.seq).where(
 
 def _find_worded(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
     """Return the entries of all claim revisions with an outcome that words can link with *quotes*, as `_WordIndex` finds them."""
-    found: set[int] = set()
+    entries: set[int] = set()
     wanted: set[int] = set()
     for quote in quotes:
-        found |= {seq for _, seq in _find_phrases(reader, {number_phrase(phrase) for phrase in _list_short(quote.words)}, limit=None)}
+        entries |= {seq for _, seq in _find_phrases(reader, {number_phrase(phrase) for phrase in _list_short(quote.words)}, limit=None)}
         if len(quote.words) >= SHORTEST_RUN:
             wanted |= {number_phrase(phrase) for phrase in list_phrases(quote.words)}
     # One more than the most that are followed shows that a phrase is boilerplate.
     sharing: dict[int, list[int]] = defaultdict(list)
     for number, seq in _find_phrases(reader, wanted, limit=_MOST_SHARED + 1):
         sharing[number].append(seq)
-    found |= {seq for listed in sharing.values() for seq in listed}
+    entries |= {seq for listed in sharing.values() for seq in listed}
     for quote in quotes:
         own = {number_phrase(phrase) for phrase in list_phrases(quote.words)} if len(quote.words) >= SHORTEST_RUN else set()
         # Of a quote of boilerplate alone the rarest phrase counts, so all who share any are needed.
         if own and all(len(sharing.get(number, ())) > _MOST_SHARED for number in own):
-            found |= {seq for _, seq in _find_phrases(reader, own, limit=None)}
-    return found
+            entries |= {seq for _, seq in _find_phrases(reader, own, limit=None)}
+    return entries
 
 
 _SHARING = "SELECT phrase, quote FROM audited_phrase WHERE log = ? AND seq <= ? AND phrase"
@@ -488,15 +488,15 @@ def _find_phrases(reader: LogReader, numbers: Collection[int], *, limit: int | N
 
 def _find_comparable(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
     """Return the entries of all claim revisions that words can link with *quotes* in one family, with or without an outcome."""
-    found: set[int] = set()
+    entries: set[int] = set()
     alike = {(quote.key, quote.card, quote.is_placed): quote for quote in quotes}
     for quote in alike.values():
         model, phi = quote.key
         card, revision = quote.card or (None, None)
         values = {"phi": phi, "developer": model.developer, "model": model.name, "version": model.version, "card": card}
         for statement in _COMPARABLE[quote.card is not None, quote.is_placed]:
-            found |= {seq for (seq,) in reader.plain_rows(statement, card_revision=revision, **values)}
-    return found
+            entries |= {seq for (seq,) in reader.plain_rows(statement, card_revision=revision, **values)}
+    return entries
 
 
 def _select_comparable(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:
@@ -576,10 +576,10 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
 
 def _read_matches(reader: LogReader, claims: Collection[str] | None) -> dict[tuple[str, int], list[tuple[Place, bool]]]:
     """Return where passages stand in other revisions of their card, by claim revision, and whether in other words; gone is empty."""
-    found: dict[tuple[str, int], list[tuple[Place, bool]]] = defaultdict(list)
+    places: dict[tuple[str, int], list[tuple[Place, bool]]] = defaultdict(list)
     columns = (passage_match.c.claim, passage_match.c.revision, passage_match.c.card, passage_match.c.card_revision)
     wanted = select(*columns, passage_match.c.start, passage_match.c.stop, passage_match.c.alarm).where(reader.visible(passage_match))
     rows = reader.plain_rows(wanted) if claims is None else reader.rows_in(wanted, passage_match.c.claim, claims)
     for claim, revision, card, number, start, stop, alarm in sorted(rows, key=itemgetter(3)):
-        found[claim, revision].append(((card, number, start or 0, stop or 0), bool(alarm)))
-    return found
+        places[claim, revision].append(((card, number, start or 0, stop or 0), bool(alarm)))
+    return places

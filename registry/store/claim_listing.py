@@ -110,7 +110,7 @@ def list_heads(reader: LogReader, claims: Collection[str] | None = None) -> list
 
 
 def find_heads(reader: LogReader, names: Sequence[str]) -> Iterator[list[ClaimHead]]:
-    """Yield the current revisions of the claims *names*, `CLM-…`, in chunks, each in log order; claims without a revision are left out."""
+    """Yield the current revisions of the claims *names*, `CLM-…`, in chunks, each in log order; claims without a revision are excluded."""
     for start in range(0, len(names), CHUNK):
         chunk = names[start : start + CHUNK]
         yield get_heads(reader, [row[0] for row in reader.rows(_CURRENT_OF_CLAIMS, keys=chunk)])
@@ -154,7 +154,7 @@ def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -
 
 
 def match_words(text: str) -> list[ColumnElement[bool]]:
-    """Return the condition that every word of *text* stands in the quote, note, model, identifier or property, in any case."""
+    """Return the condition that every word of *text* is in the quote, note, model, identifier or property, in any case."""
     elements: list[ColumnElement[bool]] = []
     for word in text.split():
         # The user's text is not a pattern: backslash, percent and underscore are escaped.

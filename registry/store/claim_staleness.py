@@ -142,11 +142,11 @@ class CauseFinder:
     def _judge(self, causes: tuple[StaleCause, ...], reviews: Mapping[Name, CauseReview]) -> StaleReasons:
         if not reviews:
             return StaleReasons(causes, is_confirmed=False)
-        said = [(cause, _find_verdict(cause, reviews)) for cause in causes]
+        verdicts = [(cause, _find_verdict(cause, reviews)) for cause in causes]
         # Dismissed causes are removed. A confirmed one makes the claim stale, the others leave it
         # needs review.
-        left = tuple(stale_cause for stale_cause, verdict in said if verdict is not StalenessVerdict.DISMISSED)
-        return StaleReasons(left, is_confirmed=any(verdict is StalenessVerdict.CONFIRMED for _, verdict in said))
+        left = tuple(stale_cause for stale_cause, verdict in verdicts if verdict is not StalenessVerdict.DISMISSED)
+        return StaleReasons(left, is_confirmed=any(verdict is StalenessVerdict.CONFIRMED for _, verdict in verdicts))
 
     def _list(
         self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround], reviews: Mapping[Reference, Mapping[Name, CauseReview]]
@@ -154,7 +154,7 @@ class CauseFinder:
         self._find_newest(self._cards, _NEWEST_CARDS, {head.card[0] for head in heads if head.card})
         self._find_newest(self._specs, _NEWEST_SPECS, {name for ground in grounds for name, _ in ground.specs})
         match_results = self._match_results(heads)
-        outcomes = [one.outcome for one in grounds if one.outcome is not None]
+        outcomes = [claim_ground.outcome for claim_ground in grounds if claim_ground.outcome is not None]
         methods = self._methods(outcomes)
         stale_causes = []
         for head, ground in zip(heads, grounds, strict=True):
@@ -253,10 +253,10 @@ class CauseFinder:
         by_entry = {outcome.result or outcome.entry: outcome.entry for outcome in outcomes}
         there = self._reader.rows_in(select(body.c.seq).where(self._reader.visible(body)), body.c.seq, by_entry)
         causes: dict[int, tuple[StaleCause, ...]] = {}
-        for one in self._reader.recorded(row.seq for row in there):
-            estimate: Estimate | None = one.payload.estimate
+        for recorded in self._reader.recorded(row.seq for row in there):
+            estimate: Estimate | None = recorded.payload.estimate
             if estimate is not None:
-                causes[by_entry[one.entry.seq]] = tuple(_find_newer_methods(estimate, newest))
+                causes[by_entry[recorded.entry.seq]] = tuple(_find_newer_methods(estimate, newest))
         return causes
 
     def _settle(self, stale_causeses: list[tuple[StaleCause, ...]], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
@@ -272,7 +272,7 @@ class CauseFinder:
             return stale_causeses
         wanted = select(lock.c.seq).where(self._reader.visible(lock))
         locks = self._reader.recorded(row.seq for row in self._reader.rows_in(wanted, lock.c.audit, late))
-        fixed = {one.payload.audit: frozenset(list_locked(one.payload)) for one in locks}
+        fixed = {recorded.payload.audit: frozenset(list_locked(recorded.payload)) for recorded in locks}
         return [
             causes
             if ground.outcome is None or ground.outcome.audit not in late
@@ -293,11 +293,11 @@ class CauseFinder:
         joined = (
             select(*columns).join(cause, (cause.c.log == table.c.log) & (cause.c.seq == table.c.seq)).where(self._reader.visible(table))
         )
-        found: dict[Reference, dict[Name, CauseReview]] = defaultdict(dict)
+        reviews: dict[Reference, dict[Name, CauseReview]] = defaultdict(dict)
         # In log order: a later review of the same cause replaces the earlier one.
         for row in self._reader.rows_in(joined.order_by(table.c.seq), table.c.claim, {head.claim for head in heads}):
-            found[row.claim, row.revision][row.kind, row.what] = CauseReview(StalenessVerdict(row.verdict), row.seq)
-        return found
+            reviews[row.claim, row.revision][row.kind, row.what] = CauseReview(StalenessVerdict(row.verdict), row.seq)
+        return reviews
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -370,12 +370,12 @@ def _find_newer_methods(estimate: Estimate, newest: Mapping[str, tuple[int, int,
 
 
 def _find_upheld(outcome: RecordedOutcome, upheld: Sequence[UpheldObjection]) -> Iterator[StaleCause]:
-    for one in upheld:
+    for objection in upheld:
         # An audit that was opened after the decision, or that replayed under the rival, has taken
         # the objection into account.
-        if one.entry > outcome.opened and one.objection != outcome.rival_of:
-            text = f"{one.objection} against {one.target} was upheld after its last audit was opened"
-            yield StaleCause(kind=CauseKind.OBJECTION, what=one.objection, entry=one.entry, text=text)
+        if objection.entry > outcome.opened and objection.objection != outcome.rival_of:
+            text = f"{objection.objection} against {objection.target} was upheld after its last audit was opened"
+            yield StaleCause(kind=CauseKind.OBJECTION, what=objection.objection, entry=objection.entry, text=text)
 
 
 def _find_expired(outcome: RecordedOutcome) -> Iterator[StaleCause]:

@@ -31,6 +31,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SAWarni
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.types import TypeEngine
 
+from registry.configuration import find_resource
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.records.record import Kind
 from registry.records.specification import SpecKind
@@ -83,8 +84,8 @@ def refuse_missing(url: str) -> None:
     """Refuse a SQLite file that is not there, and which SQLite would create when it is only asked to look; raises UnavailableError."""
     file = find_file(url)
     if file is not None and not is_file(file):
-        found = f"the file {file} does not exist"
-        raise UnavailableError(Fault("registry-not-found", describe_url(url), found))
+        problem = f"the file {file} does not exist"
+        raise UnavailableError(Fault("registry-not-found", describe_url(url), problem))
 
 
 def _refuse_url(text: str) -> InputError:
@@ -172,12 +173,20 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
         return ConflictError(Fault("refused-by-database", where, reason))
     if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
         return UnavailableError(Fault("registry-busy", where, f"another process is writing: {reason}"))
-    if "no such table" in reason or "UndefinedTable" in name:
-        return UnavailableError(Fault("registry-not-found", where, reason))
+    if any(words in reason for words in ("no such table", "no such column")) or name in ("UndefinedTable", "UndefinedColumn"):
+        # Only a registry of this schema gets so far: its revision was compared when it was opened.
+        found = f"its schema is numbered {REVISION} as here, but has other tables ({reason}): another development version made it"
+        return UnavailableError(Fault("registry-not-current", where, found, advice=OTHER_VERSION))
     if "DataError" in type(error).__name__:
         return InputError(Fault("not-storable", where, reason))
     advice = "make room on its disk, then repeat" if "is full" in reason else "check the URL, the permissions and the free space"
     return UnavailableError(Fault("registry-unavailable", where, f"{name}: {reason}", advice=advice))
+
+
+def find_outdated_advice(current: str) -> str | None:
+    """Return what to do with a registry at the schema *current* if no migration knows that; None if it can be upgraded."""
+    known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
+    return None if current in known else OTHER_VERSION
 
 
 def _is_in_memory(url: URL) -> bool:
@@ -208,6 +217,10 @@ def _lower(words: str | None) -> str | None:
 
 # Building blocks of tables: columns that behave the same on both engines, and constraints with
 # fixed names, because migrations and the schema check refer to constraints by name.
+
+REVISION = "0001"
+"""The migration that makes the tables of `registry.store.database_tables`; a test compares it with the newest one there is."""
+OTHER_VERSION = "use the Caveat that made it, or make a new registry in another folder: caveat init; caveat admin db check shows more"
 
 OWN_LOG = 1
 """The log this registry writes; others are those of other registries."""
@@ -325,7 +338,7 @@ def without_gaps(table: str, number: str, within: str) -> TriggerRule:
 
 
 def new_table(name: str, *parts: Any, key: str = "log seq", guards: Iterable[TriggerRule] = ()) -> Table:
-    """Return a table whose rows name their entry; *guards* are what its triggers refuse."""
+    """Return a table with rows that name their entry; *guards* are what its triggers refuse."""
     columns: list[Any] = [] if name == "entry" else [refers("seq", "entry", "seq")]
     return Table(
         name,

@@ -79,11 +79,11 @@ def read_catalogue(connection: Connection) -> Catalogue:
     # catalogue is made in a scratch schema.
     quoted = connection.execute(text("SELECT quote_ident(current_schema())")).scalar_one()
     number = connection.execute(text("SELECT current_schema()::regnamespace::oid")).scalar_one()
-    found: dict[tuple[str, str], str] = {}
+    definitions: dict[tuple[str, str], str] = {}
     for kind, query in _POSTGRESQL.items():
         for name, definition in connection.execute(text(query), {"schema": number}):
-            found[kind, name] = str(definition).replace(f"{quoted}.", "")
-    return found
+            definitions[kind, name] = str(definition).replace(f"{quoted}.", "")
+    return definitions
 
 
 def compare_catalogues(expected: Catalogue, catalogue: Catalogue) -> Iterator[str]:

@@ -136,10 +136,6 @@ _SEALS = frozenset({"node", "checkpoint", "cosignature", "signature"})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content) and table.name not in _SEALS)
 """What the statements give, each after those it refers to."""
 
-REVISION = "0001"
-"""The migration that makes these tables; a test compares it with the newest one there is."""
-
-
 # Triggers: what the database itself refuses and no constraint can say. The tables declare the rules (`guards`), for both engines.
 
 

@@ -101,10 +101,10 @@ def find_concerns(reader: LogReader, roles: tuple[Role, ...], names: Collection[
 
 def group_concerns(concerns: Iterable[Concern], names: Iterable[str] = ()) -> dict[str, list[Concern]]:
     """Return *concerns* by the identifier they name; each of *names* is there, also where nothing concerns it."""
-    found: dict[str, list[Concern]] = {name: [] for name in names}
+    groups: dict[str, list[Concern]] = {name: [] for name in names}
     for concern in concerns:
-        found.setdefault(concern.name, []).append(concern)
-    return found
+        groups.setdefault(concern.name, []).append(concern)
+    return groups
 
 
 def _read_concerns(reader: LogReader, roles: tuple[Role, ...], names: Collection[str] | None) -> Iterator[Concern]:
@@ -185,7 +185,7 @@ def _read_parts(reader: LogReader, roles: tuple[Role, ...], name: str) -> dict[t
 def find_objections(reader: LogReader, target: str | None) -> tuple[ObjectionFile, ...]:
     """Return the objections of *target* (of everything when None; of all its versions without `@n`), in log order.
 
-    Those of which a statement was erased are left out: `find_erased_objections` names them.
+    Those of which a statement was erased are excluded: `find_erased_objections` names them.
     """
     # Decision of 2026-11-22: lists exclude erased statements and name them. A supplement whose own
     # statement, or an objection to it, was erased is refused instead of being rendered without it.
@@ -215,7 +215,7 @@ def find_reveals(reader: LogReader, references: Iterable[tuple[str, int]]) -> tu
 
 
 def find_relations(reader: LogReader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
-    """Return the relations in which *claim* stands on either side, in log order."""
+    """Return the relations in which *claim* is on either side, in log order."""
     return _of(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim))
 
 
@@ -225,21 +225,21 @@ def find_surveys(reader: LogReader, card: str) -> tuple[Recorded[Survey], ...]:
 
 
 def find_omissions(reader: LogReader, card: str) -> tuple[Recorded[Omission], ...]:
-    """Return what was left out of *card*, with or without `@n`, in log order; without what was erased since."""
+    """Return what was excluded of *card*, with or without `@n`, in log order; without what was erased since."""
     return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & ~_is_erased(reader, omission))
 
 
 def find_erased_of(reader: LogReader, card: str) -> tuple[Entry, ...]:
-    """Return the entries of surveys and omissions of *card*, with or without `@n`, whose text was erased, in log order."""
+    """Return the entries of surveys and omissions of *card*, with or without `@n`, with an erased text, in log order."""
     named = [
         _seqs(reader, table, _is_named(card, table.c.card, table.c.revision) & _is_erased(reader, table)) for table in (survey, omission)
     ]
-    numbers = sorted(row[0] for one in named for row in reader.rows(one))
-    return tuple(found for seq in numbers if (found := reader.find_entry(seq)) is not None)
+    numbers = sorted(row[0] for selection in named for row in reader.rows(selection))
+    return tuple(entry_row for seq in numbers if (entry_row := reader.find_entry(seq)) is not None)
 
 
 def find_omission(reader: LogReader, card: str, start: int, stop: int) -> Recorded[Omission] | None:
-    """Return the omission of exactly one passage of a card revision; None when it is not left out."""
+    """Return the omission of exactly one passage of a card revision; None when it is not excluded."""
     place = (omission.c.start == start) & (omission.c.stop == stop)
     return reader.first_recorded(_seqs(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & place))
 
@@ -269,12 +269,12 @@ def find_model(reader: LogReader, model: ModelRef) -> Recorded[ModelVersion] | N
 def find_successors(reader: LogReader, lineage: Lineage, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
     """Return the registrations of the versions that took the place of *model*, or of one that did, nearest first."""
     entries = [entry for ref in lineage.successors(model) if (entry := lineage.registration(ref)) is not None]
-    found = {one.entry.seq: one for one in reader.recorded(entries)}
-    return tuple(found[entry] for entry in entries)
+    registrations = {recorded.entry.seq: recorded for recorded in reader.recorded(entries)}
+    return tuple(registrations[entry] for entry in entries)
 
 
 def find_model_events(reader: LogReader, entries: Iterable[int]) -> tuple[Recorded[ModelEvent], ...]:
-    """Return the events of model versions among *entries*, in log order; without those whose text is gone."""
+    """Return the events of model versions among *entries*, in log order; without those with a text that is gone."""
     there = select(body.c.seq).where(reader.visible(body))
     return reader.recorded(row.seq for row in reader.rows_in(there, body.c.seq, entries))
 
@@ -282,7 +282,7 @@ def find_model_events(reader: LogReader, entries: Iterable[int]) -> tuple[Record
 def find_reviews(reader: LogReader, claim: str | None) -> tuple[Recorded[StalenessReview], ...]:
     """Return what people decided of changes that *claim* (with or without `@n`; any when None) may not have survived, in log order.
 
-    Without those whose text was erased since: what they decided still counts.
+    Without those with a text erased since: what they decided still counts.
     """
     table = staleness_review
     same = true() if claim is None else _is_named(claim, table.c.claim, table.c.revision)
@@ -295,7 +295,7 @@ def find_history(reader: LogReader, name: Identifier) -> tuple[Recorded[Any], ..
 
 
 def find_history_entries(reader: LogReader, name: Identifier) -> set[int]:
-    """Return the numbers of the entries about *name*, as `find_history`; also of those whose text was erased."""
+    """Return the numbers of the entries about *name*, as `find_history`; also of those with an erased text."""
     concerns = find_concerns(reader, IN_HISTORY[name.kind], [name.bare])
     belonging = {concern.own for concern in concerns if concern.own is not None}
     return {concern.seq for concern in (*concerns, *find_concerns(reader, PARTS_IN_HISTORY, belonging))}
@@ -400,8 +400,8 @@ class _Gatherer:
         known = {claim: _pick(statements, concerns[claim], "claim_revision") for claim in claims}
         # "Seen from revision n" hides later revisions. The status is computed for that revision,
         # and later ones are reported as a cause.
-        seen = {claim: found if revision is None else found[:revision] for claim, found in known.items()}
-        statuses, families = self._derive([found[-1] for found in seen.values() if found])
+        seen = {claim: revisions if revision is None else revisions[:revision] for claim, revisions in known.items()}
+        statuses, families = self._derive([revisions[-1] for revisions in seen.values() if revisions])
         for claim in claims:
             parts: dict[str, Any] = {name: _pick(statements, concerns[claim], table) for name, table in _OWN.items()}
             parts |= self._shared | {"claim": claim, "revisions": seen[claim]}
@@ -413,7 +413,7 @@ class _Gatherer:
             parts["audits"] = tuple(get_audit(self._reader, name) for _, name in _list_own(concerns[claim], AUDITS))
             disputed = _list_own(concerns[claim], DISPUTES)
             parts |= self._gather_shared(current.payload, parts["audits"], disputed)
-            parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
+            parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(recorded.payload.model for recorded in seen[claim])))
             entries = endpoints.list_entries(current.payload.model, claim)
             parts["model_endpoints"] = read_endpoint_statements(self._reader, entries) if entries else ()
             status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
@@ -464,20 +464,20 @@ class _Gatherer:
     @cached_property
     def _spec_disputes(self) -> dict[Reference, list[tuple[int, str]]]:
         """The objections of definitions, each with its entry, by what they are against."""
-        found: dict[Reference, list[tuple[int, str]]] = defaultdict(list)
+        disputes: dict[Reference, list[tuple[int, str]]] = defaultdict(list)
         for concern in find_concerns(self._reader, (SPEC_DISPUTES,), None):
             # The name is empty for an objection of a claim.
             if concern.name and concern.own:
-                found[concern.name, concern.revision].append((concern.seq, concern.own))
-        return found
+                disputes[concern.name, concern.revision].append((concern.seq, concern.own))
+        return disputes
 
     def _read_specs(self, references: tuple[Reference, ...]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
-        found: list[Recorded[Any]] = []
+        current: list[Recorded[Any]] = []
         newer: list[Recorded[Any]] = []
         for name, version in references:
-            for one in self._reader.recorded_of(_SPECS_SINCE, name=name, number=version):
-                (newer if one.payload.version > version else found).append(one)
-        return tuple(found), tuple(newer)
+            for recorded in self._reader.recorded_of(_SPECS_SINCE, name=name, number=version):
+                (newer if recorded.payload.version > version else current).append(recorded)
+        return tuple(current), tuple(newer)
 
     def _read_card(self, reference: str | None) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
         if reference is None:
@@ -494,15 +494,17 @@ class _Gatherer:
 
     def _find_authorities(self, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
         codes: set[str] = set()
-        for one in recorded:
-            codes.add(one.entry.actor)
+        for statement in recorded:
+            codes.add(statement.entry.actor)
             # The payload types name people in different fields. A field that is missing simply
             # names no one.
-            codes |= {value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(one.payload, name, None), str)}
+            codes |= {
+                value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(statement.payload, name, None), str)
+            }
         for code in codes - self._authorities.keys():
             self._authorities[code] = self._reader.recorded_of(_AUTHORITY, code=code)
-        found = (one for code in codes for one in self._authorities[code])
-        return tuple(sorted(found, key=lambda one: one.entry.seq))
+        authorities = (party for code in codes for party in self._authorities[code])
+        return tuple(sorted(authorities, key=lambda party: party.entry.seq))
 
 
 def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Recorded[ClaimRevision]) -> Status:
@@ -529,12 +531,12 @@ def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple
         claim.test_context,
         *claim.deploy_contexts,
         *(name for lock in locks for name in list_locked(lock)),
-        *(name for file in own for name in _list_asked(file)),
+        *(name for file in own for name in _list_replayed_contexts(file)),
     )
     return tuple(dict.fromkeys(split_reference(name) for name in named if name))
 
 
-def _list_asked(file: AuditFile) -> Iterator[str]:
+def _list_replayed_contexts(file: AuditFile) -> Iterator[str]:
     """Give the registered contexts of both sides that the scores of *file* are of."""
     origins = [*(run.payload.provenance for run in file.runs), *(restriction.payload.provenance for restriction in file.restrictions)]
     for replayed in (origin.replayed for origin in origins if origin is not None):
@@ -553,8 +555,8 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
             case tuple():
                 yield from _flatten(part)
             case AuditFile():
-                said = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
-                yield from _flatten((*said, part.starts, part.ends))
+                statements = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
+                yield from _flatten((*statements, part.starts, part.ends))
             case ObjectionFile():
                 yield from _flatten((part.objection, part.events, part.replays))
             case _:
@@ -615,11 +617,11 @@ def _find_entries(reader: LogReader, wanted: TrailQuery) -> list[int]:
         conditions.append(entry.c.kind.in_(sorted(wanted.kinds)))
     if wanted.actors:
         conditions.append(entry.c.actor.in_(sorted(wanted.actors)))
-    found = [row[0] for row in reader.rows(select(entry.c.seq).where(*conditions).order_by(entry.c.seq))]
+    numbers = [row[0] for row in reader.rows(select(entry.c.seq).where(*conditions).order_by(entry.c.seq))]
     if wanted.about is not None:
         named = _find_named(reader, wanted.about)
-        found = [seq for seq in found if seq in named]
-    return found if wanted.last is None else found[-wanted.last :]
+        numbers = [seq for seq in numbers if seq in named]
+    return numbers if wanted.last is None else numbers[-wanted.last :]
 
 
 def _find_named(reader: LogReader, name: Identifier) -> set[int]:
@@ -630,12 +632,12 @@ def _find_named(reader: LogReader, name: Identifier) -> set[int]:
 
 def _read_trail(reader: LogReader, numbers: list[int]) -> Iterator[TrailEntry]:
     there = {row[0] for row in reader.rows(select(body.c.seq).where(body.c.log == reader.log_id, body.c.seq.in_(numbers)))}
-    recorded = {one.entry.seq: one for one in reader.recorded(there)}
+    recorded = {statement.entry.seq: statement for statement in reader.recorded(there)}
     gone = [seq for seq in numbers if seq not in there]
-    said_gone = select(erasure.c.seq).where(erasure.c.log == reader.log_id, erasure.c.erased.in_(gone))
-    said = {one.payload.erased: one for one in reader.recorded_by(said_gone)}
+    selection = select(erasure.c.seq).where(erasure.c.log == reader.log_id, erasure.c.erased.in_(gone))
+    erasures = {statement.payload.erased: statement for statement in reader.recorded_by(selection)}
     for seq in numbers:
         if seq in recorded:
             yield TrailEntry(entry=recorded[seq].entry, payload=recorded[seq].payload)
         elif (place := reader.find_entry(seq)) is not None:
-            yield TrailEntry(entry=place, payload=None, erased_by=said.get(seq))
+            yield TrailEntry(entry=place, payload=None, erased_by=erasures.get(seq))

@@ -8,11 +8,20 @@ from datetime import date, datetime
 from sqlalchemy import Connection, Engine, bindparam, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from registry.configuration import find_resource
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.database_engine import OWN_LOG, close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
-from registry.store.database_tables import REVISION, entry
-from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
+from registry.store.database_engine import (
+    OWN_LOG,
+    REVISION,
+    close_engine,
+    describe_url,
+    find_outdated_advice,
+    open_engine,
+    refuse_missing,
+    release_engine,
+    translate,
+)
+from registry.store.database_tables import entry
+from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, list_log_summaries, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -40,7 +49,7 @@ class Ledger:
         """Return the registry at *url*.
 
         Args:
-            clock: tells the time, with its time zone.
+            clock: gives the time, with its time zone.
             salt: gives 32 hexadecimal digits, new at each call.
             find_key: gives the secret key that signs what an authority states here; without it, nothing is signed.
 
@@ -73,7 +82,7 @@ class Ledger:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
 
         Args:
-            log: the origin of another registry's log that was taken over; its statements alone are seen. None: the own log.
+            log: the origin of another registry's log that was taken over; only its statements are seen. None: the own log.
             today: the day by which outcomes count as expired; None: that of the last entry seen.
             is_steady: nothing that others do meanwhile is seen, not even a text that they erase; for long looks at all of it.
 
@@ -100,7 +109,7 @@ class Ledger:
     def list_logs(self) -> tuple[LogSummary, ...]:
         """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""
         with self.connect() as connection:
-            return summarise_logs(connection)
+            return list_log_summaries(connection)
 
     @contextmanager
     def write(self, *, actor: str) -> Iterator[Writer]:
@@ -143,7 +152,7 @@ class Ledger:
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """Give a connection. For the store alone: rows never leave it."""
+        """Give a connection. For the store only: rows never leave it."""
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -200,7 +209,7 @@ def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: in
 
 def _check_revision(connection: Connection, url: str) -> None:
     """Cheaper than asking Alembic, which takes longer to load than most commands to run."""
-    found = "it holds no registry"
+    problem = "it holds no registry"
     try:
         current = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     except SQLAlchemyError as error:
@@ -208,17 +217,14 @@ def _check_revision(connection: Connection, url: str) -> None:
         # Only a missing table means "no registry". Every other database error must keep its own
         # cause.
         if "alembic_version" in str(error):
-            raise UnavailableError(_not_found(url, found)) from error
+            raise UnavailableError(_not_found(url, problem)) from error
         raise
     if current is None:
-        raise UnavailableError(_not_found(url, found))
+        raise UnavailableError(_not_found(url, problem))
     if current != REVISION:
-        found = f"its schema is at revision {current}, this caveat works with {REVISION}"
-        # A revision without a migration is of a development version or a later Caveat: there is no way to upgrade it.
-        known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
-        other = "use the Caveat that made it, or make a new registry in another folder: caveat init"
-        raise UnavailableError(Fault("registry-not-current", url, found, advice=None if current in known else other))
+        problem = f"its schema is at revision {current}, and this Caveat works with {REVISION}"
+        raise UnavailableError(Fault("registry-not-current", url, problem, advice=find_outdated_advice(current)))
 
 
-def _not_found(url: str, found: str) -> Fault:
-    return Fault("registry-not-found", url, found)
+def _not_found(url: str, problem: str) -> Fault:
+    return Fault("registry-not-found", url, problem)

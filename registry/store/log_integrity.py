@@ -58,7 +58,7 @@ class LogScan(NamedTuple):
 
 
 def scan_log(reader: LogReader, progress: Callable[[int], None]) -> LogScan:
-    """Return what is found in the entries that *reader* sees; *progress* is told the number of entries done."""
+    """Return what is found in the entries that *reader* sees; *progress* receives the number of entries done."""
     return _Scanner(reader).run(progress)
 
 
@@ -297,10 +297,10 @@ def check_log(
     """Return what is found in the log: nothing is raised for what is altered.
 
     Args:
-        vkeys: keys whose signatures are verified; without one for this log, whether its checkpoints are signed is left open.
+        vkeys: keys that verify signatures; without one for this log, whether its checkpoints are signed is left open.
         progress: called with the number of entries done.
         log: origin of another registry's log that was taken over, held against the notes it was taken over by; None: the own log.
-        notes: signed notes kept elsewhere, such as at a witness, that the log is held against beside its own.
+        notes: signed notes kept elsewhere, such as at a witness, that the log is held against next to its own.
 
     Raises:
         InputError: one of *notes* is no signed note.
@@ -441,11 +441,11 @@ class _LogCheck:
             if first <= len(times):
                 which = f"entry {first}" if first == len(times) else f"entries {first} to {len(times)}"
                 at = format_time(times[first - 1])
-                found = f"{line.name} cosigned at {line.at.isoformat()} what is dated {at} and later: the clock was ahead ({where})"
-                yield Fault("clock-jumped", which, found)
+                problem = f"{line.name} cosigned at {line.at.isoformat()} what is dated {at} and later: the clock was ahead ({where})"
+                yield Fault("clock-jumped", which, problem)
 
     def tree(self, checked: Sequence[CheckedCheckpoint]) -> Iterator[Fault]:
-        """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
+        """Yield what the checkpoints and the kept subtrees say of entries with leaves that agree with their texts."""
         # A failed checkpoint is the stronger evidence, since it is signed. Without one the stored
         # subtrees are reported by themselves.
         first = next((checkpoint for checkpoint in checked if not checkpoint.fits), None)
@@ -454,11 +454,11 @@ class _LogCheck:
         if first is not None:
             yield self._since(first, checked, spans)
         elif spans:
-            found = "each leaf is the hash of its text, but they are not what was kept when they were written"
-            yield from (Fault("entry-altered", f"entries {span}", found) for span in spans)
-        for start, stop, level, _ in (one for one in odd if one[3]):
-            found = f"the subtree of level {level} over entries {start} to {stop} is not what their leaves give"
-            yield Fault("tree-node-differs", "node", found)
+            problem = "each leaf is the hash of its text, but they are not what was kept when they were written"
+            yield from (Fault("entry-altered", f"entries {span}", problem) for span in spans)
+        for start, stop, level, _ in (node_row for node_row in odd if node_row[3]):
+            problem = f"the subtree of level {level} over entries {start} to {stop} is not what their leaves give"
+            yield Fault("tree-node-differs", "node", problem)
 
     def _since(self, first: CheckedCheckpoint, checked: Sequence[CheckedCheckpoint], spans: Sequence[str]) -> Fault:
         """Say what is enclosed by the last checkpoint that fits and the first that does not, and since when."""
@@ -480,16 +480,16 @@ class _LogCheck:
             None,
         )
         if first.fits is None:
-            found = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
+            problem = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
         elif size > self.scan.entries:
-            found = describe_truncated(size, self.scan.entries)
+            problem = describe_truncated(size, self.scan.entries)
         else:
             named = f"; among entries {', '.join(spans)} by what is kept of the tree" if spans else ""
-            found = f"an entry among {start} to {size} is not the one that was sealed{named}"
+            problem = f"an entry among {start} to {size} is not the one that was sealed{named}"
         fitting = f"the checkpoint of {start - 1} entries still fits" if before else "no smaller checkpoint fits"
         when = f"changed after {since}" + (f", before {until}" if until else "")
-        found += f"; {fitting}, the one of {size} does not ({when})"
-        return Fault("history-differs", f"checkpoint at {size}", found)
+        problem += f"; {fitting}, the one of {size} does not ({when})"
+        return Fault("history-differs", f"checkpoint at {size}", problem)
 
     def missing_nodes(self) -> Iterator[Fault]:
         """Yield what is missing where some subtrees are kept; a registry that was upgraded and not written since keeps none at all."""
@@ -499,8 +499,8 @@ class _LogCheck:
         if missing and self._nodes:
             level, index = missing[0]
             which = f"level {level} over entries {(index << level) + 1} to {(index + 1) << level}"
-            found = f"{len(missing)} of the subtrees that are kept {'is' if len(missing) == 1 else 'are'} missing, the first of {which}"
-            yield Fault("tree-node-differs", "node", found)
+            problem = f"{len(missing)} of the subtrees that are kept {'is' if len(missing) == 1 else 'are'} missing, the first of {which}"
+            yield Fault("tree-node-differs", "node", problem)
 
     def lacks_nodes(self) -> bool:
         """Whether no subtree is kept, and there are entries enough for one."""
@@ -522,13 +522,13 @@ class _LogCheck:
         for level, index in sorted(odd):
             parent = (level + STEP, index >> STEP)
             is_row = (index + 1) << level <= sealed or (parent in kept and parent not in odd)
-            inside = any(one[0] == level - STEP and one[1] >> STEP == index for one in odd)
+            inside = any(node_row[0] == level - STEP and node_row[1] >> STEP == index for node_row in odd)
             if is_row or not inside:
                 yield (index << level) + 1, (index + 1) << level, level, is_row
 
     def _read_nodes(self) -> dict[tuple[int, int], bytes]:
         rows = self._reader.plain_rows(select(node.c.seq, node.c.level, node.c.hash).where(self._reader.visible(node)))
-        return {(level, (seq >> level) - 1): bytes(found) for seq, level, found in rows}
+        return {(level, (seq >> level) - 1): bytes(digest) for seq, level, digest in rows}
 
     def _can_compute(self, place: tuple[int, int]) -> bool:
         """Whether its entries are all there, or could never have been."""
@@ -548,8 +548,8 @@ class _LogCheck:
 
 def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
     with ledger.view() as view:
-        said = view.recorded_by(select(log_import.c.seq).where(view.visible(log_import), log_import.c.origin == origin))
-    return [parse_note(one.payload.checkpoint, where=f"entry {one.entry.seq}, checkpoint") for one in said]
+        imports = view.recorded_by(select(log_import.c.seq).where(view.visible(log_import), log_import.c.origin == origin))
+    return [parse_note(recorded.payload.checkpoint, where=f"entry {recorded.entry.seq}, checkpoint") for recorded in imports]
 
 
 def _describe_difference(sealed: Checkpoint, row: Checkpoint) -> str:
@@ -595,19 +595,19 @@ class RowCheck:
         self._lineage: frozenset[int] | None = None
 
     def check(self, entries: Collection[int], names: Collection[str]) -> None:
-        """See that rows are what statements give: of *entries*, of every entry whose text has one of *names* in it, and of all lineage.
+        """See that rows are what statements give: of *entries*, of every entry with text that has one of *names* in it, and of all lineage.
 
         Names find what a page would not show because its row was turned away or taken out. So do the audits, objections, definitions
         and cards that these texts name in turn: a newer version of a definition is said without the name of any claim. That a model has
-        a successor is said without any identifier, and a newer method by its slug alone, so wherever something is named, everything said
-        of model versions and methods is compared. Entries whose text was erased are passed over.
+        a successor is said without any identifier, and a newer method by its slug only, so wherever something is named, everything said
+        of model versions and methods is compared. Entries with an erased text are passed over.
 
         Args:
             entries: their numbers.
             names: identifiers without revision, `CLM-…`.
 
         Raises:
-            AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
+            AlteredError: `row-differs`, for each entry with rows that are others; `entry-altered`.
         """
         # Entries that an earlier subject of the same report already verified are skipped.
         wanted = {*entries, *(self._list_named(names) if names else ())} - self._sound
@@ -627,10 +627,10 @@ class RowCheck:
 
     def _find_lineage(self) -> frozenset[int]:
         if self._lineage is None:
-            said = select(entry.c.seq).where(
+            selection = select(entry.c.seq).where(
                 self._reader.visible(entry), entry.c.kind.in_([name for name, kind in KINDS.items() if kind.is_lineage])
             )
-            self._lineage = frozenset(row[0] for row in self._reader.plain_rows(said))
+            self._lineage = frozenset(row[0] for row in self._reader.plain_rows(selection))
         return self._lineage
 
     def _find_texts(self, entries: Collection[int]) -> Iterator[list[int]]:
@@ -671,15 +671,15 @@ class _NamedEntries:
     def find(self, names: Collection[str]) -> set[int]:
         """Return the entries that name one of *names*, and those of what they name in turn, claims excepted; all of methods too."""
         # A breadth-first walk over names. Each name is followed once, so cycles end.
-        found = {*self._methods, *(seq for name in names for seq in self._entries.get(name, ()))}
-        told, waiting = set(names), list(found)
+        numbers = {*self._methods, *(seq for name in names for seq in self._entries.get(name, ()))}
+        followed, waiting = set(names), list(numbers)
         while waiting:
-            new = self._names[waiting.pop()] - told
-            told |= new
-            also = {seq for name in new for seq in self._follow(name)} - found
-            found |= also
+            new = self._names[waiting.pop()] - followed
+            followed |= new
+            also = {seq for name in new for seq in self._follow(name)} - numbers
+            numbers |= also
             waiting += also
-        return found
+        return numbers
 
     def _follow(self, name: str) -> list[int]:
         """Return what is to be looked at of *name*, which a text names: all of an audit or objection, of the rest what defines it."""
@@ -695,17 +695,17 @@ def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
     for table in _COMPARED:
         for row in reader.plain_rows(select(table).where(table.c.log == reader.log_id, table.c.seq.in_(numbers))):
             there[row[1]].add((table.name, *map(_plain, row)))
-    for one in reader.recorded(numbers):
+    for recorded in reader.recorded(numbers):
         # Sets, not lists: the order of rows within one entry has no meaning.
-        given = set(_build(reader, one))
-        if given != there[one.entry.seq]:
-            names = " and ".join(sorted({row[0] for row in given ^ there[one.entry.seq]}))
-            yield Fault("row-differs", f"entry {one.entry.seq}", f"its rows in {names} are not what its statement gives")
+        rows = set(_build(reader, recorded))
+        if rows != there[recorded.entry.seq]:
+            names = " and ".join(sorted({row[0] for row in rows ^ there[recorded.entry.seq]}))
+            yield Fault("row-differs", f"entry {recorded.entry.seq}", f"its rows in {names} are not what its statement gives")
 
 
-def _build(reader: LogReader, one: Recorded[Any]) -> Iterator[tuple[Any, ...]]:
-    place = EntryPlace(seq=one.entry.seq, at=to_seconds(one.entry.at), actor=one.entry.actor, log=reader.log_id)
-    for table, values in build_rows(one.payload, kind_of(one.payload).complete_place(one.payload, place, reader)):
+def _build(reader: LogReader, recorded: Recorded[Any]) -> Iterator[tuple[Any, ...]]:
+    place = EntryPlace(seq=recorded.entry.seq, at=to_seconds(recorded.entry.at), actor=recorded.entry.actor, log=reader.log_id)
+    for table, values in build_rows(recorded.payload, kind_of(recorded.payload).complete_place(recorded.payload, place, reader)):
         yield (table, *values)
 
 

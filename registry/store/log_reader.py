@@ -127,7 +127,7 @@ class LogReader:
     def today(self) -> date | None:
         """The day by which outcomes count as expired: the one given, else that of the last entry seen; None in an empty log.
 
-        What is rendered goes by the log alone, so that the same entries give the same bytes at any time. Lists go by the clock.
+        What is rendered goes by the log only, so that the same entries give the same bytes at any time. Lists go by the clock.
         """
         # An outcome expires by date. With the clock, the same entries would give other bytes
         # tomorrow; so renderings use the day of the last entry.
@@ -154,8 +154,8 @@ class LogReader:
     @property
     def log_vkey(self) -> str | None:
         """The key that verifies the log's checkpoints; None when it has none."""
-        found = self.one_value(select(log.c.vkey).where(log.c.id == self._log_id))
-        return None if found is None else str(found)
+        vkey = self.one_value(select(log.c.vkey).where(log.c.id == self._log_id))
+        return None if vkey is None else str(vkey)
 
     def visible(self, table: Table) -> ColumnElement[bool]:
         """Return the condition that a row of *table* is seen."""
@@ -202,18 +202,18 @@ class LogReader:
             raise translate(error, where=describe_connection(self._connection)) from error
 
     def ask(self, question: Callable[[Connection], Answer]) -> Answer:
-        """Return what *question* answers of the database as a whole. For the store alone."""
+        """Return what *question* answers of the database as a whole. For the store only."""
         return question(self._connection)
 
     def one_value(self, statement: Select[Any], **values: Any) -> Any:
         """Return the first value of the first row, None when there is no row."""
-        found = self.rows(statement, **values)
-        return found[0][0] if found else None
+        rows = self.rows(statement, **values)
+        return rows[0][0] if rows else None
 
     def find_filled(self, *tables: Table) -> frozenset[str]:
         """Return the names of those of *tables* that have anything that is seen."""
-        asked = ", ".join(f'EXISTS (SELECT 1 FROM "{table.name}" WHERE log = ? AND seq <= ?)' for table in tables)  # noqa: S608
-        (row,) = self.driver_rows(f"SELECT {asked}", *(self._log_id, self._limit) * len(tables))
+        columns = ", ".join(f'EXISTS (SELECT 1 FROM "{table.name}" WHERE log = ? AND seq <= ?)' for table in tables)  # noqa: S608
+        (row,) = self.driver_rows(f"SELECT {columns}", *(self._log_id, self._limit) * len(tables))
         return frozenset(table.name for table, is_filled in zip(tables, row, strict=True) if is_filled)
 
     def recorded(self, numbers: Iterable[int]) -> tuple[Recorded[Any], ...]:
@@ -224,15 +224,15 @@ class LogReader:
             NotFoundError: the text of one of them was erased.
         """
         wanted = sorted(set(numbers))
-        found: list[Recorded[Any]] = []
+        statements: list[Recorded[Any]] = []
         for start in range(0, len(wanted), CHUNK):
-            found += self._recorded(wanted[start : start + CHUNK])
-        return tuple(found)
+            statements += self._recorded(wanted[start : start + CHUNK])
+        return tuple(statements)
 
     def find_recorded(self, numbers: Iterable[int]) -> dict[int, Recorded[Any]]:
-        """Return the statements of the entries *numbers*, by number; without those that are not seen or whose text was erased."""
-        found = self.rows_in(_places(self._log_id).where(entry.c.seq <= self._limit), entry.c.seq, numbers)
-        return {row.seq: _decode(_entry(row), row.json.encode()) for row in found if row.json is not None}
+        """Return the statements of the entries *numbers*, by number; without those that are not seen or with an erased text."""
+        rows = self.rows_in(_places(self._log_id).where(entry.c.seq <= self._limit), entry.c.seq, numbers)
+        return {row.seq: _decode(_entry(row), row.json.encode()) for row in rows if row.json is not None}
 
     def find_times(self, numbers: Iterable[int]) -> dict[int, datetime]:
         """Return when the entries *numbers* were recorded, in UTC, by number."""
@@ -240,13 +240,13 @@ class LogReader:
         return {row.seq: from_seconds(row.at) for row in self.rows_in(wanted, entry.c.seq, numbers)}
 
     def recorded_by(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
-        """Return the statements whose entries *statement* selects."""
+        """Return the statements with entries that *statement* selects."""
         return self.recorded(row[0] for row in self.rows(statement, **values))
 
     def first_recorded(self, statement: Select[Any]) -> Recorded[Any] | None:
-        """Return the statement whose entry *statement* selects first; None when there is none."""
-        found = self.one_value(statement.limit(1))
-        return None if found is None else self.recorded((found,))[0]
+        """Return the statement with an entry that *statement* selects first; None when there is none."""
+        number = self.one_value(statement.limit(1))
+        return None if number is None else self.recorded((number,))[0]
 
     def entries(self, start: int = 1, stop: int | None = None) -> Iterator[Recorded[Any]]:
         """Yield every statement from entry *start* to before *stop* (the end), in order; erased ones are passed over."""
@@ -281,11 +281,11 @@ class LogReader:
 
     def find_entry(self, seq: int) -> Entry | None:
         """Return the entry *seq*, None if there is none."""
-        found = self.rows(_places(self._log_id).where(entry.c.seq == seq, entry.c.seq <= self._limit))
-        return _entry(found[0]) if found else None
+        rows = self.rows(_places(self._log_id).where(entry.c.seq == seq, entry.c.seq <= self._limit))
+        return _entry(rows[0]) if rows else None
 
     def get_content(self, sha256: str) -> str:
-        """Return the text whose UTF-8 has this digest.
+        """Return the text with UTF-8 of this digest.
 
         Raises:
             AlteredError: what is kept under it is another text, or none.
@@ -324,11 +324,11 @@ class LogReader:
         return f"did you mean {' or '.join(meant[:3])}?" if meant else None
 
     def _recorded(self, numbers: Sequence[int]) -> Iterator[Recorded[Any]]:
-        found = self.rows(_RECORDED, keys=numbers)
-        if len(found) < len(numbers):
-            (gone, *_) = sorted(set(numbers) - {row.seq for row in found})
+        rows = self.rows(_RECORDED, keys=numbers)
+        if len(rows) < len(numbers):
+            (gone, *_) = sorted(set(numbers) - {row.seq for row in rows})
             raise _altered_text(gone, "it is not in the log any more")
-        yield from self._decode_rows(found)
+        yield from self._decode_rows(rows)
 
     def recorded_of(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
         """Return the statements that *statement*, made by `select_recorded`, selects, in log order; as `recorded`."""
@@ -424,7 +424,7 @@ def _similar_numbers(digits: str) -> set[int]:
         similar.add(int(f"0{digits[:at]}{digits[at + 1 :]}"))
         if at + 1 < len(digits):
             similar.add(int(f"{digits[:at]}{digits[at + 1]}{digits[at]}{digits[at + 2 :]}"))
-    return {one for one in similar if 0 < one < 2**53}
+    return {candidate for candidate in similar if 0 < candidate < 2**53}
 
 
 # Roots of complete subtrees, stored when they are completed and read for proofs.
@@ -479,9 +479,9 @@ class NodeFinder:
             return
         numbers = [(index + 1) * width for index in range(first, stop // width)]
         if numbers:
-            asked = (self._reader.log_id, level, *numbers)
-            for seq, found in self._reader.driver_rows(_NODES.format(", ".join("?" * len(numbers))), *asked):
-                self._known[level, seq // width - 1] = bytes(found)
+            values = (self._reader.log_id, level, *numbers)
+            for seq, digest in self._reader.driver_rows(_NODES.format(", ".join("?" * len(numbers))), *values):
+                self._known[level, seq // width - 1] = bytes(digest)
 
     def _compute(self, level: int, index: int, kept: int) -> bytes:
         below = level - 1
@@ -523,9 +523,9 @@ def complete(frontier: tree.Frontier, leaf: bytes, *, log_id: int) -> Iterator[N
     """Append *leaf* to *frontier*, and yield the rows of `node` for the subtrees it completes."""
     # `append` yields a root for each subtree that this leaf completes. Only every fourth level is
     # stored.
-    for level, _, found in frontier.append(leaf):
+    for level, _, digest in frontier.append(leaf):
         if level % STEP == 0:
-            yield log_id, frontier.size, level, found
+            yield log_id, frontier.size, level, digest
 
 
 # Logs in one registry: its own, and imported logs of other registries.
@@ -545,7 +545,7 @@ class LogSummary(Record):
     """Whether this registry writes it."""
 
 
-def summarise_logs(connection: Connection) -> tuple[LogSummary, ...]:
+def list_log_summaries(connection: Connection) -> tuple[LogSummary, ...]:
     """Return the logs behind *connection*, the own one first; empty before the first entry."""
     size = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log.c.id).scalar_subquery()
     rows = connection.execute(select(log.c.id, log.c.origin, log.c.vkey, size.label("size")).order_by(log.c.id))
@@ -676,21 +676,23 @@ def _refuse_other(reader: LogReader, key: "SigningKey") -> None:
     if current is not None and current.fingerprint == key.fingerprint:
         return
     there = "no statement key" if current is None else f"key {current.fingerprint[:16]}"
-    found = f"a secret statement key of {key.name} is here, and the log has {there} in force for them"
+    problem = f"a secret statement key of {key.name} is here, and the log has {there} in force for them"
     advice = "use the folder of this registry's keys: CAVEAT_KEYS; caveat admin key list names those in force"
-    raise ConflictError(Fault("key-not-registered", f"key {key.fingerprint[:16]}", found, advice=advice))
+    raise ConflictError(Fault("key-not-registered", f"key {key.fingerprint[:16]}", problem, advice=advice))
 
 
 def find_backings(reader: LogReader, entries: Iterable[Entry]) -> "dict[int, Backing | None]":
-    """Return who stands behind each of *entries*, by number; None where its signature is wrong."""
+    """Return who is behind each of *entries*, by number; None where its signature is wrong."""
     listed = list(entries)
     keys = read_statement_keys(reader)
-    signed = {entry_signature.entry: entry_signature for entry_signature in list_signatures(reader, (one.seq for one in listed))}
+    signed = {
+        entry_signature.entry: entry_signature for entry_signature in list_signatures(reader, (candidate.seq for candidate in listed))
+    }
     backings: dict[int, Backing | None] = {}
-    for one in listed:
-        its = signed.get(one.seq)
+    for listed_entry in listed:
+        its = signed.get(listed_entry.seq)
         # A wrong signature gives None. Treating it as missing would make the entry look like a
         # statement of the operator.
-        is_wrong = its is not None and keys.find_fault(one, its) is not None
-        backings[one.seq] = None if is_wrong else keys.find_backing(one, its)
+        is_wrong = its is not None and keys.find_fault(listed_entry, its) is not None
+        backings[listed_entry.seq] = None if is_wrong else keys.find_backing(listed_entry, its)
     return backings

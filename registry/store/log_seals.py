@@ -51,7 +51,7 @@ def find_root(reader: LogReader, size: int | None = None) -> str:
 
 
 def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[int] = ()) -> Inclusion:
-    """Return the proof that *entries* stand in the log as it is seen, and what opens the leaves of those in *openings*.
+    """Return the proof that *entries* are in the log as it is seen, and what opens the leaves of those in *openings*.
 
     Raises:
         AlteredError: an entry is gone.
@@ -83,7 +83,7 @@ def _list_keys_of(reader: LogReader, entries: Collection[int]) -> tuple[Recorded
     # left out.
     events = [key_event for key_event in list_key_events(reader) if key_event.payload.purpose is KeyPurpose.STATEMENT]
     authorities = {event.entry.actor for event in events if event.payload.key in signers}
-    return tuple(one for one in events if one.entry.actor in authorities)
+    return tuple(event for event in events if event.entry.actor in authorities)
 
 
 def inclusion_path(reader: LogReader, seq: int, size: int) -> list[bytes]:
@@ -110,8 +110,8 @@ def consistency_path(reader: LogReader, old: int, new: int) -> list[bytes]:
     return tree.consistency_path(old, new, NodeFinder(reader).find)
 
 
-def add_checkpoint(writer: Writer, note_text: str, said: Checkpoint) -> None:
-    """Keep the signed note *note_text*, which says *said*; the same note is not kept twice.
+def add_checkpoint(writer: Writer, note_text: str, new_checkpoint: Checkpoint) -> None:
+    """Keep the signed note *note_text*, which says *new_checkpoint*; the same note is not kept twice.
 
     The root is computed from the leaves themselves: what is signed rests on no kept subtree.
 
@@ -119,25 +119,25 @@ def add_checkpoint(writer: Writer, note_text: str, said: Checkpoint) -> None:
         ConflictError: it is of another log, of more entries than there are, of another root, or another note of this size is kept.
         InputError: an empty log has no checkpoint that could be kept.
     """
-    where = f"checkpoint of {said.origin} at {said.size}"
-    if said.size == 0:
+    where = f"checkpoint of {new_checkpoint.origin} at {new_checkpoint.size}"
+    if new_checkpoint.size == 0:
         raise InputError(Fault("empty-registry", where, "nothing is recorded that it could seal"))
-    if said.origin != writer.log_origin:
+    if new_checkpoint.origin != writer.log_origin:
         raise ConflictError(Fault("wrong-log", where, f"this log is {writer.log_origin}"))
-    if said.size > writer.log_size:
+    if new_checkpoint.size > writer.log_size:
         raise ConflictError(Fault("entry-not-found", where, f"the log has {writer.log_size} entries"))
     # From the leaves, not from stored subtrees. An altered subtree row must not be able to enter a
     # signature.
-    if (root := tree.root_of(writer.leaves(1, said.size + 1)).hex()) != said.root:
-        raise ConflictError(Fault("history-differs", where, f"it says the root is {said.root}, the log gives {root}"))
-    there = find_checkpoint(writer, said.size)
+    if (root := tree.root_of(writer.leaves(1, new_checkpoint.size + 1)).hex()) != new_checkpoint.root:
+        raise ConflictError(Fault("history-differs", where, f"it says the root is {new_checkpoint.root}, the log gives {root}"))
+    there = find_checkpoint(writer, new_checkpoint.size)
     if there is not None:
         # A second note with other content at the same size could be the beginning of a second
         # history.
         if not there.note.startswith(note_text.rstrip("\n")):
             raise ConflictError(Fault("already-recorded", where, "another note of this size is kept"))
         return
-    writer.put_seal(checkpoint, (bytes.fromhex(said.root), note_text, to_seconds(writer.moment)), seq=said.size)
+    writer.put_seal(checkpoint, (bytes.fromhex(new_checkpoint.root), note_text, to_seconds(writer.moment)), seq=new_checkpoint.size)
 
 
 def add_cosignature(writer: Writer, size: int, line: str, at: datetime) -> None:
@@ -209,10 +209,10 @@ def find_checkpoint(reader: LogReader, size: int) -> StoredCheckpoint | None:
 def _find_signed_root(kept: StoredCheckpoint) -> str | None:
     """Return the root that the note names; None where it is no note of this checkpoint."""
     try:
-        said = parse_note(kept.note, where="kept checkpoint").checkpoint
+        signed_checkpoint = parse_note(kept.note, where="kept checkpoint").checkpoint
     except CaveatError:
         return None
-    return said.root if said == kept.checkpoint else None
+    return signed_checkpoint.root if signed_checkpoint == kept.checkpoint else None
 
 
 def _other_history(kept: StoredCheckpoint, text: str) -> AlteredError:
@@ -231,15 +231,15 @@ def _read_checkpoints(reader: LogReader, *conditions: Any, beyond: bool = False)
         lines.setdefault(seq, []).append(line)
     origin = reader.log_origin
     for row in reader.rows(wanted):
-        said = Checkpoint(origin=origin, size=row.seq, root=bytes(row.root).hex())
+        row_checkpoint = Checkpoint(origin=origin, size=row.seq, root=bytes(row.root).hex())
         note = row.note + "".join(f"{line}\n" for line in lines.get(row.seq, ()))
-        yield StoredCheckpoint(checkpoint=said, note=note, at=from_seconds(row.at))
+        yield StoredCheckpoint(checkpoint=row_checkpoint, note=note, at=from_seconds(row.at))
 
 
 def _no_checkpoint(reader: LogReader, size: int) -> NotFoundError:
     kept = ", ".join(str(row[0]) for row in reader.rows(select(checkpoint.c.seq).where(reader.visible(checkpoint)).limit(20)))
-    found = f"checkpoints are kept of {kept} entries" if kept else "no checkpoint is kept"
-    return NotFoundError(Fault("checkpoint-not-found", f"checkpoint at {size}", found))
+    problem = f"checkpoints are kept of {kept} entries" if kept else "no checkpoint is kept"
+    return NotFoundError(Fault("checkpoint-not-found", f"checkpoint at {size}", problem))
 
 
 def _open(reader: LogReader, numbers: Sequence[int]) -> Iterator[EntryOpening]:

@@ -81,9 +81,9 @@ class Writer(View):
         self._next_numbers: dict[tuple[Kind, str, int], int] = {}
         self._rules = StatementRules(self, self._allocated, actor=actor)
         head = select(entry.c.seq, entry.c.at).where(entry.c.log == OWN_LOG).order_by(entry.c.seq.desc()).limit(1)
-        found = self.rows(head)
-        self._last_seq: int = found[0].seq if found else 0
-        self._last_at: int = found[0].at if found else 0
+        rows = self.rows(head)
+        self._last_seq: int = rows[0].seq if rows else 0
+        self._last_at: int = rows[0].at if rows else 0
         self._inserts = Inserts(connection)
         self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._frontier: Frontier | None = None
@@ -105,7 +105,7 @@ class Writer(View):
     def moment(self) -> datetime:
         """The time that a statement made now gets: the clock's, never before the last entry.
 
-        A clock that is fixed, as for a reproducible example, stands still and is never behind; one that is fixed before the last entry
+        A clock that is fixed, as for a reproducible example, does not move and is never behind; one that is fixed before the last entry
         is refused like any other.
 
         Raises:
@@ -117,14 +117,14 @@ class Writer(View):
         # is refused, because times in the log must not decrease. A wrong but consistent clock is
         # only visible through witnesses (docs/log.md).
         if now < last - CLOCK_TOLERANCE:
-            found = f"the clock says {now.astimezone(UTC).isoformat()}, the last entry was made at {last.isoformat()}"
-            raise InputError(Fault("clock-behind", "clock", found))
+            problem = f"the clock says {now.astimezone(UTC).isoformat()}, the last entry was made at {last.isoformat()}"
+            raise InputError(Fault("clock-behind", "clock", problem))
         # Within the tolerance the statement gets the time of the last entry. The database guard
         # refuses entries whose times decrease.
         return max(now.astimezone(UTC).replace(microsecond=0), last)
 
     def put_seal(self, table: Table, values: tuple[Any, ...], *, seq: int) -> None:
-        """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store alone."""
+        """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store only."""
         self._inserts.send({table.name: [(OWN_LOG, seq, *values)]})
 
     def name_log(self, origin: str, vkey: str | None = None) -> None:
@@ -138,16 +138,16 @@ class Writer(View):
         self._inserts.send({"log": [(OWN_LOG, origin, vkey)]})
 
     def name_foreign_log(self, log_id: int, origin: str, vkey: str) -> None:
-        """Name the log of another registry. For the store alone."""
+        """Name the log of another registry. For the store only."""
         self._inserts.send({"log": [(log_id, origin, vkey)]})
 
     @property
     def connection(self) -> Connection:
-        """The transaction that is written in. For the store alone."""
+        """The transaction that is written in. For the store only."""
         return self._connection
 
     def allocate(self, kind: Kind, authority: str, count: int = 1) -> list[str]:
-        """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and gapless.
+        """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and without gaps.
 
         They must be used in this order, in this transaction; what is not used is allocated again.
         """
@@ -186,11 +186,11 @@ class Writer(View):
         faults: list[Fault] = []
         recorded: list[Entry] = []
         for payload in payloads:
-            found = self._find_faults(payload)
+            problems = self._find_faults(payload)
             # After the first fault nothing more is staged, but the other statements are still
             # checked, so that the user gets all faults at once.
-            if found or faults:
-                faults += found
+            if problems or faults:
+                faults += problems
                 continue
             recorded.append(self._stage(payload, moment))
             if len(self._staged["entry"]) >= _BATCH:
@@ -235,15 +235,15 @@ class Writer(View):
         # A text can be missing without an erasure entry (deleted by hand), or present despite one
         # (restored from a backup). Both states are repaired here instead of being refused.
         there = self.one_value(select(body.c.seq).where(body.c.log == OWN_LOG, body.c.seq == seq)) is not None
-        said = self.first_recorded(select(erasure.c.seq).where(self.visible(erasure), erasure.c.erased == seq)) if there else None
-        if said is None:
+        erased = self.first_recorded(select(erasure.c.seq).where(self.visible(erasure), erasure.c.erased == seq)) if there else None
+        if erased is None:
             try:
                 record = Erasure(erased=seq, leaf=place.leaf, why=why)
             except ValueError as error:
                 raise InputError(Fault("reason-missing", f"entry {seq}", str(error), advice="say why")) from error
             recorded = self.append(record)
         else:
-            recorded = said.entry
+            recorded = erased.entry
         self._delete_text(place)
         return recorded
 
@@ -265,8 +265,8 @@ class Writer(View):
             ConflictError: part of a refused list was staged; nothing is recorded.
         """
         if self._is_broken:
-            found = "part of a refused list was staged, so nothing of this transaction is recorded"
-            raise ConflictError(Fault("transaction-refused", "registry", found))
+            problem = "part of a refused list was staged, so nothing of this transaction is recorded"
+            raise ConflictError(Fault("transaction-refused", "registry", problem))
 
     def _find_faults(self, payload: Payload) -> list[Fault]:
         """Rules read what stands in the database; only the first revision of a claim allocated here can be judged without."""
@@ -277,8 +277,8 @@ class Writer(View):
             self._flush()
         faults = self._rules.find_faults(payload)
         if not isinstance(payload, Authority) and not self._rules.knows_authority(self._actor):
-            found = f"no authority is registered as {self._actor}"
-            faults.append(Fault("authority-not-registered", self._actor, found, advice=f"run: caveat init --code {self._actor} --join"))
+            problem = f"no authority is registered as {self._actor}"
+            faults.append(Fault("authority-not-registered", self._actor, problem, advice=f"run: caveat init --code {self._actor} --join"))
         return faults
 
     def _stage(self, payload: Payload, moment: datetime) -> Entry:
@@ -338,7 +338,7 @@ class Writer(View):
 
 
 def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
-    """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store alone."""
+    """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store only."""
     if any(type(value) is str and "\0" in value for value in values):
         raise InputError(Fault("not-storable", kind, "a text has U+0000, which no registry keeps"))
 
@@ -453,8 +453,8 @@ class EntryReplay:
         """Add the next entry; no *text*: it was erased. Whether *signed* is its author's signature is asked of the whole log.
 
         Raises:
-            InputError: it is not the next, its leaf is not the hash of its text, its text says otherwise than its entry, or it cannot
-                follow what stands before it.
+            InputError: it is not the next, its leaf is not the hash of its text, its text says differently than its entry, or it cannot
+                follow what is before it.
         """
         if place.seq != self.size + 1:
             raise InputError(broken(place.seq, f"entry {self.size + 1} is missing before it"))
@@ -501,8 +501,8 @@ class EntryReplay:
             if self._log_id == OWN_LOG:
                 text = f"from here on the statements cannot follow each other: {error.faults[0].found}"
                 raise InputError(broken(first, text)) from error
-            for seq, one in staged.items():
-                self._send_one(seq, one)
+            for seq, rows in staged.items():
+                self._send_one(seq, rows)
 
     def _send(self, parts: list[Staged]) -> None:
         joined: Staged = defaultdict(list)
@@ -565,9 +565,9 @@ def check_entry(place: Entry, text: bytes) -> Payload:
     if leaf_hash(text) != place.leaf:
         raise InputError(broken(place.seq, "its leaf is not the hash of its text"))
     statement = decode_statement(text, where=f"entry {place.seq}")
-    said = (statement.kind, statement.actor, statement.at)
-    if said != (place.kind, place.actor, place.at):
-        raise InputError(broken(place.seq, f"its text says {said[0]} by {said[1]} at {said[2].isoformat()}, its entry something else"))
+    facts = (statement.kind, statement.actor, statement.at)
+    if facts != (place.kind, place.actor, place.at):
+        raise InputError(broken(place.seq, f"its text says {facts[0]} by {facts[1]} at {facts[2].isoformat()}, its entry something else"))
     return statement.payload
 
 
@@ -598,7 +598,7 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
 
     Raises:
         ConflictError: `own-log`: it is this registry's own; `history-differs`: an entry that is here has another leaf.
-        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-not-valid` and the
+        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what is before it; `signature-not-valid` and the
             like: a signature is not its author's.
     """
     # Importing the own log would let an outside file write into it.
@@ -629,14 +629,14 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
 def find_foreign_leaf(reader: LogReader, origin: str, seq: int) -> str | None:
     """Return the leaf that entry *seq* of the log *origin* has here, hexadecimal; None when it is not here."""
     wanted = select(entry.c.leaf).join(log, log.c.id == entry.c.log).where(log.c.origin == origin, entry.c.seq == seq)
-    found = reader.one_value(wanted)
-    return None if found is None else bytes(found).hex()
+    leaf = reader.one_value(wanted)
+    return None if leaf is None else bytes(leaf).hex()
 
 
 def _find_or_name(writer: Writer, origin: str, vkey: str) -> int:
-    found = writer.one_value(select(log.c.id).where(log.c.origin == origin))
-    if found is not None:
-        return int(found)
+    log_id = writer.one_value(select(log.c.id).where(log.c.origin == origin))
+    if log_id is not None:
+        return int(log_id)
     last = writer.one_value(select(func.max(log.c.id)))
     # Number 1 is reserved for the own log, even if that log has no entry yet.
     number = max(int(last or 0), OWN_LOG) + 1
@@ -649,5 +649,5 @@ def _read_leaves(reader: LogReader) -> Iterable[tuple[int, str]]:
 
 
 def _differs(origin: str, seq: int, *, here: str, there: str) -> Fault:
-    found = f"here its leaf is {here}, there {there}: {origin} published two histories"
-    return Fault("history-differs", f"{origin}, entry {seq}", found, advice="keep both signed notes: they are evidence")
+    problem = f"here its leaf is {here}, there {there}: {origin} published two histories"
+    return Fault("history-differs", f"{origin}, entry {seq}", problem, advice="keep both signed notes: they are evidence")

@@ -71,7 +71,7 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
 
     Raises:
         ConflictError: the target holds a log already.
-        InputError: a leaf is not the hash of its statement, a text of a card not what its digest says, or the log is not gapless or was
+        InputError: a leaf is not the hash of its statement, a text of a card not what its digest says, or the log has gaps or was
             cut off; the target keeps nothing.
         UnavailableError: one of the two cannot be opened.
     """
@@ -90,7 +90,7 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
 
 
 def verify(ledger: Ledger, progress: Callable[[int], None] = lambda _done: None) -> VerifyReport:
-    """Return what was verified: the log is gapless, every leaf the hash of its text, every row what its statement gives.
+    """Return what was verified: the log is without gaps, every leaf the hash of its text, every row what its statement gives.
 
     Raises:
         InputError: with one fault for everything that is not so (at most a hundred).
@@ -210,8 +210,8 @@ class _Copy:
         # registry would hide that.
         for log_id, size, *_ in rows:
             if size > self._sizes[log_id]:
-                found, advice = describe_truncated(size, self._sizes[log_id]), "restore the registry from a backup"
-                raise InputError(Fault("history-differs", f"checkpoint at {size}", found, advice=advice))
+                problem, advice = describe_truncated(size, self._sizes[log_id]), "restore the registry from a backup"
+                raise InputError(Fault("history-differs", f"checkpoint at {size}", problem, advice=advice))
         self._inserts.send({table.name: rows})
         return len(rows)
 
@@ -248,14 +248,14 @@ def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] 
         is_missing = keys[0] is None or (keys[1] is not None and keys[1] < keys[0])
         row = there if is_missing else here
         which = f"lacks the row that {gives}" if is_missing else f"holds a row that {lacks}"
-        found = f"{table.name} {which}: {_list_columns(table, row or ())}"
+        problem = f"{table.name} {which}: {_list_columns(table, row or ())}"
     else:
         row = here
         pairs = [(name, item, other) for name, item, other in zip(table.c.keys(), here, there, strict=True) if item != other]
-        found = "; ".join(f"{table.name}.{name} is {_show(item)}, {gives} {_show(other)}" for name, item, other in pairs)
+        problem = "; ".join(f"{table.name}.{name} is {_show(item)}, {gives} {_show(other)}" for name, item, other in pairs)
     log_id, seq = (row or (OWN_LOG, 0))[:2]
     where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
-    return Fault("row-differs", where, found, advice="run: caveat admin rebuild")
+    return Fault("row-differs", where, problem, advice="run: caveat admin rebuild")
 
 
 def _list_columns(table: Table, row: Sequence[Any]) -> str:
@@ -297,7 +297,7 @@ def _order(table: Table) -> list[Any]:
 def copy_registry(ledger: Ledger, target: Path, progress: Callable[[int], None]) -> None:
     """Write everything that *ledger* holds at this moment into the new SQLite file *target*; writers need not wait, and are not waited for.
 
-    SQLite copies its own file, within one read transaction (`VACUUM INTO`): pages that are free are left out, and with them whatever
+    SQLite copies its own file, within one read transaction (`VACUUM INTO`): pages that are free are excluded, and with them whatever
     was erased. PostgreSQL's log is replayed, as one snapshot sees it, which verifies every leaf on the way.
 
     Args:

@@ -37,8 +37,8 @@ class View(LogReader):
         return self.first_recorded(select(authority.c.seq).where(self.visible(authority), authority.c.code == code))
 
     def list_authorities(self) -> tuple[Recorded[Authority], ...]:
-        """Return all authorities, in log order."""
-        return self.recorded_by(select(authority.c.seq).where(self.visible(authority)))
+        """Return every authority in log order."""
+        return self.recorded_by(select(authority.c.seq).where(self.visible(authority)).order_by(authority.c.seq))
 
     def find_claim(self, claim_id: str) -> Recorded[ClaimRevision] | None:
         """Return the current revision of a claim; None when it has none or does not exist. `@n` in *claim_id* is obeyed."""
@@ -121,7 +121,7 @@ class View(LogReader):
         return tuple(ModelRef(developer=row[0], name=row[1], version=row[2]) for row in rows)
 
     def list_locked_claims(self) -> frozenset[str]:
-        """Return the claims, `CLM-…`, of which an audit has a lock, in any of their revisions: a plan that can be carried out again."""
+        """Return the claims, `CLM-…`, of which an audit has a lock, in any of their revisions: a plan that can be run again."""
         return frozenset(row[0] for row in self.plain_rows(select(lock.c.claim).where(self.visible(lock)).distinct()))
 
     def dossier(self, claim_id: str, revision: int | None = None) -> Dossier:
@@ -161,7 +161,7 @@ class View(LogReader):
         return finder.reserved_status(claim_id)
 
     def find_natural(self, keys: Sequence[str]) -> dict[str, Recorded[ClaimRevision]]:
-        """Return the current revisions whose natural key is one of *keys*, by key; of several claims with one key the first."""
+        """Return the current revisions with a natural key that is one of *keys*, by key; of several claims with one key the first."""
         table = claim_revision
         entries: dict[str, int] = {}
         for start in range(0, len(keys), CHUNK):
@@ -174,9 +174,9 @@ class View(LogReader):
         return self._get_recorded(entries)
 
     def find_natural_earlier(self, keys: Sequence[str]) -> dict[str, Recorded[ClaimRevision]]:
-        """Return the revisions whose natural key is one of *keys*, by key, be they current or not; of several the last.
+        """Return the revisions with a natural key that is one of *keys*, by key, be they current or not; of several the last.
 
-        A claim that was carried to another model version, or reworded, has another key than before.
+        A claim that was applied to another model version, or reworded, has another key than before.
         """
         table = claim_revision
         entries: dict[str, int] = {}
@@ -196,12 +196,12 @@ class View(LogReader):
         return self.first_recorded(wanted.order_by(table.c.seq.desc()))
 
     def find_card_by_document(self, sha256: str) -> Recorded[Card] | None:
-        """Return the card revision whose file has this digest (hexadecimal)."""
+        """Return the card revision with a file of this digest (hexadecimal)."""
         table = card_revision
         return self.first_recorded(select(table.c.seq).where(self.visible(table), table.c.document == bytes.fromhex(sha256)))
 
     def find_card_reference(self, sha256: str) -> str | None:
-        """Return `CRD-…@n` of the card revision whose file has this digest (hexadecimal), also where its statement was erased."""
+        """Return `CRD-…@n` of the card revision with a file of this digest (hexadecimal), also where its statement was erased."""
         # From the row, because the statement can be erased while files that name the card still
         # exist.
         table = card_revision
@@ -234,8 +234,8 @@ class View(LogReader):
 
         Of the latest version without *version*; `@n` in *spec_id* is obeyed.
         """
-        found = self.find_spec(spec_id, version)
-        return None if found is None else self.open_spec(found.payload)
+        recorded = self.find_spec(spec_id, version)
+        return None if recorded is None else self.open_spec(recorded.payload)
 
     def open_spec(self, version: SpecVersion) -> SpecBody | None:
         """Return the body of *version*, as recorded or as revealed; None where it is sealed."""
@@ -292,7 +292,7 @@ class View(LogReader):
         )
 
     def list_reviews(self, claim: str | None = None) -> tuple[Recorded[StalenessReview], ...]:
-        """Return what people decided of changes that claims may not have survived, in log order; nothing whose text was erased.
+        """Return what people decided of changes that claims may not have survived, in log order; nothing with an erased text.
 
         Args:
             claim: only of this claim, `CLM-…` (of all its revisions) or `CLM-…@n`.
@@ -308,7 +308,7 @@ class View(LogReader):
         return self.find_causes([name]).get(name, ())
 
     def find_causes(self, names: Sequence[str]) -> dict[str, tuple[StaleCause, ...]]:
-        """Return, for many claims at once, what `list_causes` returns for each of *names*; those without a revision are left out."""
+        """Return, for many claims at once, what `list_causes` returns for each of *names*; those without a revision are excluded."""
         # One finder for all claims: it reads lineage, cards and specifications once.
         finder = FactFinder(self)
         stale_causes: dict[str, tuple[StaleCause, ...]] = {}
@@ -317,7 +317,7 @@ class View(LogReader):
         return stale_causes
 
     def find_statuses(self, names: Sequence[str]) -> dict[str, Status]:
-        """Return, for many claims at once, what `status` returns for each of *names*; those without a revision are left out."""
+        """Return, for many claims at once, what `status` returns for each of *names*; those without a revision are excluded."""
         finder = FactFinder(self)
         statuses: dict[str, Status] = {}
         for heads in claims.find_heads(self, names):
@@ -375,11 +375,11 @@ class View(LogReader):
         return dossiers.find_surveys(self, card)
 
     def list_omissions(self, card: str) -> tuple[Recorded[Omission], ...]:
-        """Return what was left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; nothing that was erased."""
+        """Return what was excluded of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; nothing that was erased."""
         return dossiers.find_omissions(self, card)
 
     def list_erased_of(self, card: str) -> tuple[Entry, ...]:
-        """Return the entries of surveys and omissions of a card, `CRD-…` or `CRD-…@n`, whose text was erased, in log order."""
+        """Return the entries of surveys and omissions of a card, `CRD-…` or `CRD-…@n`, with an erased text, in log order."""
         return dossiers.find_erased_of(self, card)
 
     def find_omission(self, card: str, start: int, stop: int) -> Recorded[Omission] | None:
@@ -387,7 +387,7 @@ class View(LogReader):
         return dossiers.find_omission(self, card, start, stop)
 
     def list_passage_matches(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[PassageMatch], ...]:
-        """Return where passages of claims stand in other revisions of their cards, in log order.
+        """Return where passages of claims are in other revisions of their cards, in log order.
 
         Args:
             card: only what was found in this card, `CRD-…` (in any of its revisions) or `CRD-…@n`.
@@ -396,7 +396,7 @@ class View(LogReader):
         return dossiers.find_passage_matches(self, card=card, claim=claim)
 
     def list_relations(self, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
-        """Return the relations in which the claim `CLM-…` stands on either side, in log order."""
+        """Return the relations in which the claim `CLM-…` is on either side, in log order."""
         return dossiers.find_relations(self, claim)
 
     def history(self, name: str) -> tuple[Recorded[Payload], ...]:
@@ -416,7 +416,7 @@ class View(LogReader):
         return max(dossiers.find_history_entries(self, identifier), default=0)
 
     def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:
-        recorded = {one.entry.seq: one for one in self.recorded(entries.values())}
+        recorded = {revision.entry.seq: revision for revision in self.recorded(entries.values())}
         return {key: recorded[seq] for key, seq in entries.items()}
 
     def _parse(self, text: str, *kinds: Kind) -> Identifier:

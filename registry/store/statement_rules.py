@@ -113,9 +113,9 @@ class StatementRules:
         alike = self.list_model_names().get(fold_model(model), [])
         if alike and model not in alike:
             there = alike[0]
-            found = f"{model} is registered as {there} ({_describe_difference(model, there)})"
+            problem = f"{model} is registered as {there} ({_describe_difference(model, there)})"
             advice = f"write it as developer {there.developer!r}, name {there.name!r}, version {there.version!r}"
-            yield Fault("model-case-differs", where, found, advice=advice)
+            yield Fault("model-case-differs", where, problem, advice=advice)
         else:
             self._sound.add(model)
 
@@ -131,19 +131,19 @@ class StatementRules:
             select(func.max(log_import.c.size)).where(self.view.visible(log_import), log_import.c.origin == origin.log)
         )
         row = select(entry.c.leaf, log.c.id).join(log, log.c.id == entry.c.log).where(log.c.origin == origin.log, entry.c.seq == origin.seq)
-        found = self.view.rows(row)
-        if not found or taken is None or origin.seq > taken:
+        rows = self.view.rows(row)
+        if not rows or taken is None or origin.seq > taken:
             missing = f"entry {origin.seq} of that log is not kept here"
             yield Fault("origin-unknown", where, missing)
             return
         # The reference contains the entry hash, so an adopted claim stays tied to exact words.
-        if bytes(found[0].leaf).hex() != origin.leaf:
-            kept = f"the entry kept here has the hash {bytes(found[0].leaf).hex()}, expected {origin.leaf}"
+        if bytes(rows[0].leaf).hex() != origin.leaf:
+            kept = f"the entry kept here has the hash {bytes(rows[0].leaf).hex()}, expected {origin.leaf}"
             yield Fault("origin-altered", where, kept)
             return
         try:
             # Reading through a LogReader checks the text against its leaf.
-            kept_reader = self.view.ask(lambda connection: LogReader(connection, limit=taken, log_id=found[0].id))
+            kept_reader = self.view.ask(lambda connection: LogReader(connection, limit=taken, log_id=rows[0].id))
             original = kept_reader.recorded((origin.seq,))[0].payload
         except CaveatError as error:
             yield from error.faults
@@ -160,8 +160,8 @@ class StatementRules:
         # Two people who revise the same claim produce the same number. The second one is told to
         # read again instead of overwriting.
         if number != last + 1 and last:
-            found = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
-            yield Fault("changed-meanwhile", name, found)
+            problem = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
+            yield Fault("changed-meanwhile", name, problem)
         elif number != 1 and not last:
             yield Fault("changed-meanwhile", name, f"the first {word} is 1, found {number}")
         elif not last and not self.is_new(name) and not self.view.is_used(name):

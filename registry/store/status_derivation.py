@@ -197,10 +197,10 @@ class FactFinder:
         if len(self._usual) > CHUNK:
             self._usual.clear()
         new = {key: place for place, key in enumerate(keys) if key not in self._usual}
-        asked = [heads[place] for place in new.values()]
-        found = dict(zip(new, self._derive(asked, events, [leading[place] for place in new.values()]), strict=True))
-        self._usual |= {key: status for key, status in found.items() if isinstance(key, tuple)}
-        return [found[key] if key in found else self._usual[key] for key in keys]
+        new_heads = [heads[place] for place in new.values()]
+        statuses = dict(zip(new, self._derive(new_heads, events, [leading[place] for place in new.values()]), strict=True))
+        self._usual |= {key: status for key, status in statuses.items() if isinstance(key, tuple)}
+        return [statuses[key] if key in statuses else self._usual[key] for key in keys]
 
     def _find_marked(self, heads: Sequence[ClaimHead]) -> set[str]:
         """Return the claims of *heads* of which a status depends on more than their revision and events."""
@@ -250,7 +250,7 @@ class FactFinder:
         outcomes = self._outcomes(heads, openings)
         specs = self.find_specs(heads)
         placed = self._place(heads, specs) if self._disputed else {}
-        upheld = {seq: _keep_upheld(found) for seq, found in placed.items()}
+        upheld = {seq: _keep_upheld(positions) for seq, positions in placed.items()}
         grounds = [
             ClaimGround(named, audited.get(head.claim), outcomes.get((head.claim, head.revision)), upheld.get(head.seq, ()))
             for head, named in zip(heads, specs, strict=True)
@@ -263,11 +263,11 @@ class FactFinder:
         # Locks can name other definitions than the claim. Objections to those concern the audited
         # claim too.
         locked = self._locked_specs(heads) if disputes else {}
-        found = {}
+        positions = {}
         for head, own in zip(heads, specs, strict=True):
             named = dict.fromkeys((*own, *locked.get((head.claim, head.revision), ())))
-            found[head.seq] = (*contested.get(head.claim, ()), *(one for name in named for one in disputes.get(name, ())))
-        return found
+            positions[head.seq] = (*contested.get(head.claim, ()), *(position for name in named for position in disputes.get(name, ())))
+        return positions
 
     def reserved_status(self, claim: str) -> Status:
         """Return the status of a claim that has no revision."""
@@ -281,13 +281,13 @@ class FactFinder:
         return table.name in self._filled
 
     def _events(self, claims: Sequence[str]) -> dict[str, list[tuple[ClaimEventKind, str | None]]]:
-        found: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)
+        events: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)
         if self._has(claim_event):
             wanted = select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
             ordered = wanted.where(self._reader.visible(claim_event)).order_by(claim_event.c.seq)
             for claim, event, successor in self._reader.rows_in(ordered, claim_event.c.claim, claims):
-                found[claim].append((ClaimEventKind(event), successor))
-        return found
+                events[claim].append((ClaimEventKind(event), successor))
+        return events
 
     def _outcomes(self, heads: Sequence[ClaimHead], openings: Sequence[AuditOpening]) -> dict[Reference, RecordedOutcome]:
         """Return the gravest outcome of each claim revision itself, of equals the latest: its staleness follows from that."""
@@ -313,9 +313,9 @@ class FactFinder:
                 gravities[here] = gravity
                 outcomes[here] = RecordedOutcome(seq, result, name, opened.get(name, 0), rival_of)
         # Expired only if every outcome has expired: the longest validity decides.
-        for here, one in last.items():
-            if one is not None and is_expired(date.fromisoformat(one.valid_until), today):
-                outcomes[here] = outcomes[here]._replace(expired=one)
+        for here, last_outcome in last.items():
+            if last_outcome is not None and is_expired(date.fromisoformat(last_outcome.valid_until), today):
+                outcomes[here] = outcomes[here]._replace(expired=last_outcome)
         return outcomes
 
     def _openings(self, heads: Sequence[ClaimHead]) -> list[AuditOpening]:
@@ -325,13 +325,13 @@ class FactFinder:
         return [AuditOpening(*row) for row in self._reader.rows_by(_OPENINGS, (head.claim for head in heads))]
 
     def _contested(self, heads: Sequence[ClaimHead]) -> dict[str, list[ObjectionPosition]]:
-        found: dict[str, list[ObjectionPosition]] = defaultdict(list)
+        positions: dict[str, list[ObjectionPosition]] = defaultdict(list)
         wanted = select(objection).where(self._reader.visible(objection))
         rows = self._reader.rows_in(wanted, objection.c.claim, (head.claim for head in heads))
         states = self._states(rows)
         for row in rows:
-            found[row.claim].append(states[row.objection])
-        return found
+            positions[row.claim].append(states[row.objection])
+        return positions
 
     def _states(self, objections: Sequence[Any]) -> dict[str, ObjectionPosition]:
         """Return where each of *objections* stands, rows of its table."""
@@ -341,14 +341,14 @@ class FactFinder:
         ordered = select(*columns).join(entry, placed).where(self._reader.visible(table))
         names = [row.objection for row in objections]
         last = {row.objection: row for row in self._reader.rows_in(ordered.order_by(table.c.seq), table.c.objection, names)}
-        found = {}
+        positions = {}
         for row in objections:
             step, owner = last.get(row.objection), owner_of(row.claim or row.spec)
             objection_step = ObjectionStep(step.step) if step else None
             state = find_state(objection_step, actor=step.actor if step else "", owner=owner, by=row.contested_by)
             target = f"{row.claim}@{row.revision}" if row.claim else f"{row.spec}@{row.version}"
-            found[row.objection] = ObjectionPosition(row.objection, target, state, step.seq if step else 0)
-        return found
+            positions[row.objection] = ObjectionPosition(row.objection, target, state, step.seq if step else 0)
+        return positions
 
     def find_rivals(self, audits: Collection[str]) -> dict[str, tuple[str, bool]]:
         """Return those of *audits* that replay under the rival of an objection, with that objection and whether it was upheld."""
@@ -363,21 +363,21 @@ class FactFinder:
 
     def _locked_specs(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[Reference]]:
         """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
-        found: dict[Reference, list[Reference]] = defaultdict(list)
+        specs: dict[Reference, list[Reference]] = defaultdict(list)
         wanted = select(lock.c.seq).join(body, has_text(lock)).where(self._reader.visible(lock))
         rows = self._reader.rows_in(wanted, lock.c.claim, {head.claim for head in heads}) if self._has(lock) else []
-        for one in self._reader.recorded(row.seq for row in rows):
-            found[split_reference(one.payload.claim)] += map(split_reference, list_locked(one.payload))
-        return found
+        for recorded in self._reader.recorded(row.seq for row in rows):
+            specs[split_reference(recorded.payload.claim)] += map(split_reference, list_locked(recorded.payload))
+        return specs
 
     def _contexts(self, heads: Sequence[ClaimHead]) -> dict[int, list[Reference]]:
-        found: dict[int, list[Reference]] = defaultdict(list)
+        contexts: dict[int, list[Reference]] = defaultdict(list)
         if heads and self._has(claim_context):
             table = claim_context
             wanted = select(table.c.seq, table.c.context, table.c.context_version).where(self._reader.visible(table))
             for row in self._reader.rows_in(wanted.order_by(table.c.seq, table.c.position), table.c.seq, (head.seq for head in heads)):
-                found[row.seq].append((row.context, row.context_version))
-        return found
+                contexts[row.seq].append((row.context, row.context_version))
+        return contexts
 
     def _spec_disputes(self) -> dict[Reference, list[ObjectionPosition]]:
         if self._disputed_specs is None:
@@ -420,14 +420,22 @@ _OUTCOMES = (
 )
 
 
-def _find_longest(expired_outcome: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
+def _find_longest(expired_outcome: ExpiredOutcome | None, other: ExpiredOutcome | None) -> ExpiredOutcome | None:
     """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
     # One outcome without an expiry date keeps the claim from ever expiring.
-    return None if expired_outcome is None or one is None else max(expired_outcome, one, key=lambda each: (each.valid_until, each.entry))
+    return (
+        None
+        if expired_outcome is None or other is None
+        else max(expired_outcome, other, key=lambda outcome: (outcome.valid_until, outcome.entry))
+    )
 
 
 def _keep_upheld(placed: Sequence[ObjectionPosition]) -> tuple[UpheldObjection, ...]:
-    return tuple(UpheldObjection(one.objection, one.target, one.entry) for one in placed if one.state is ObjectionState.UPHELD)
+    return tuple(
+        UpheldObjection(position.objection, position.target, position.entry)
+        for position in placed
+        if position.state is ObjectionState.UPHELD
+    )
 
 
 def _list_ignored(reader: LogReader, audits: Collection[str]) -> frozenset[str]:

@@ -31,7 +31,7 @@ def find_states(view: LogReader, names: Collection[str] | None = None) -> dict[s
     """Return a digest (SHA-256, hexadecimal) for each revision of each claim and card, `CLM-…@n` and `CRD-…@n`, by its name.
 
     Args:
-        names: only these; what is not registered is left out. None for all.
+        names: only these; what is not registered is excluded. None for all.
     """
     # Decision of 2026-11-22: a supplement is due if its state differs. The state is a digest of the
     # entries it depends on and of the status, for all claims in one pass, without assembling any.
@@ -89,7 +89,7 @@ class _States:
         digests = self._digest_claims(wanted, seen)
         of_cards = self._digest_cards(cards if names is not None else None, names, last.values(), digests)
         kept = digests if names is None else {name: digest for name, digest in digests.items() if name in names}
-        return {name: found.hex() for name, found in (*kept.items(), *of_cards)}
+        return {name: digest.hex() for name, digest in (*kept.items(), *of_cards)}
 
     def _gather(self, claims: set[str] | None) -> None:
         """Read what concerns *claims* (all when None) and their audits."""
@@ -115,7 +115,7 @@ class _States:
         self._locked = _read_locked(self._reader, None if claims is None else audits)
 
     def _digest_claims(self, heads: Sequence[ClaimHead], seen: dict[Reference, tuple[ModelRef, ...]]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+        digests: dict[str, bytes] = {}
         # In stretches, so that memory does not grow with the registry.
         for start in range(0, len(heads), _STRETCH):
             stretch = heads[start : start + _STRETCH]
@@ -129,8 +129,8 @@ class _States:
             statuses = self._finder.statuses(stretch, families)
             for head, specs, status, family in zip(stretch, named, statuses, families, strict=True):
                 models = seen.get((head.claim, head.revision), (head.model,))
-                found[f"{head.claim}@{head.revision}"] = self._digest_claim(head, specs, (status, family), models)
-        return found
+                digests[f"{head.claim}@{head.revision}"] = self._digest_claim(head, specs, (status, family), models)
+        return digests
 
     def _gather_shared(self, heads: Sequence[ClaimHead], named: Sequence[tuple[Reference, ...]]) -> None:
         """Read what concerns the definitions, cards and objections of *heads*, where that was not read for others."""
@@ -138,7 +138,7 @@ class _States:
         self._specs |= group_concerns(find_concerns(self._reader, OF_SPEC, specs), specs)
         cards = {head.card[0] for head in heads if head.card} - self._cards.keys()
         self._cards |= group_concerns(find_concerns(self._reader, (CARD_REVISIONS,), cards), cards)
-        disputes = {one for head in heads for one in self._disputed.get(head.claim, ())}
+        disputes = {objection for head in heads for objection in self._disputed.get(head.claim, ())}
         disputes |= {concern.own for name in specs for concern in self._specs[name] if concern.own is not None}
         disputes -= self._objections.keys()
         self._objections |= group_concerns(find_concerns(self._reader, OF_OBJECTION, disputes), disputes)
@@ -202,7 +202,7 @@ class _States:
                 if names is not None and name not in names:
                     continue
                 # Omissions count in every revision, and surveys also where they were erased.
-                said = [
+                statements = [
                     concern.seq
                     for concern in concerns
                     if (concern.table == "survey" and (concern.revision == place.revision or self._is_erased(concern.seq)))
@@ -211,7 +211,7 @@ class _States:
                 ]
                 yield (
                     name,
-                    _digest(self._origin, "card", card, place.revision, place.seq in there, self._mark(said), *quoting.get(card, ())),
+                    _digest(self._origin, "card", card, place.revision, place.seq in there, self._mark(statements), *quoting.get(card, ())),
                 )
 
     def _find_texts(self, cards: set[str] | None) -> set[int]:
@@ -242,16 +242,16 @@ _SOME_MARKS = _MARKS.where(entry.c.seq.in_(KEYS))
 
 def _read_locked(reader: LogReader, audits: Collection[str] | None) -> dict[Reference, list[Reference]]:
     """Return the definitions that locks fix, by claim revision; not decoded: whoever draws a supplement checks locks by their leaves."""
-    found: dict[Reference, list[Reference]] = defaultdict(list)
+    specs: dict[Reference, list[Reference]] = defaultdict(list)
     wanted = select(lock.c.claim, lock.c.revision, body.c.json).join(body, has_text(lock)).where(reader.visible(lock))
     ordered = wanted.order_by(lock.c.seq)
     for claim, revision, text in reader.plain_rows(ordered) if audits is None else reader.rows_in(ordered, lock.c.audit, audits):
         # Plain JSON instead of full decoding: this runs for every lock, and the texts are verified
         # when the supplement is rendered.
-        said = json.loads(text)["payload"]
-        fixed = (said.get("test"), *(said.get("deploy") or ()), said.get("scoring"), *(said.get("cues") or ()))
-        found[claim, revision] += [split_reference(item["spec"]) for item in fixed if item]
-    return found
+        payload = json.loads(text)["payload"]
+        fixed = (payload.get("test"), *(payload.get("deploy") or ()), payload.get("scoring"), *(payload.get("cues") or ()))
+        specs[claim, revision] += [split_reference(item["spec"]) for item in fixed if item]
+    return specs
 
 
 def _list_models(heads: Sequence[ClaimHead]) -> dict[Reference, tuple[ModelRef, ...]]:

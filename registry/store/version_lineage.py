@@ -102,7 +102,7 @@ class Lineage:
         return tuple(ref for ref in self.successors(model) if not self.replacing(ref))
 
     def ancestors(self, model: ModelRef) -> tuple[ModelRef, ...]:
-        """Return every version whose place *model* took, or one that it took the place of, nearest first; without *model* itself."""
+        """Return every version that *model* replaced, or one that it replaced, nearest first; without *model* itself."""
         return tuple(
             self._walk(model, lambda ref: [link.predecessor for link in self.preceding(ref) if link.descent in REPLACING]),
         )
@@ -163,14 +163,14 @@ class Lineage:
                     yield before, link.model
 
     def _walk(self, start: ModelRef, step: Callable[[ModelRef], Sequence[ModelRef]]) -> list[ModelRef]:
-        found = dict.fromkeys((start,))
+        versions = dict.fromkeys((start,))
         waiting = [start]
         while waiting:
             for ref in step(waiting.pop(0)):
-                if ref not in found:
-                    found[ref] = None
+                if ref not in versions:
+                    versions[ref] = None
                     waiting.append(ref)
-        return list(found)[1:]
+        return list(versions)[1:]
 
 
 def read_lineage(reader: LogReader) -> Lineage:
@@ -200,12 +200,12 @@ _EVENTS_WITH_TEXT = select(model_event.c.seq).join(body, has_text(model_event)).
 def _read_events(reader: LogReader) -> list[VersionHistory]:
     # The rows of an event survive if its text is lost, so lineage stays complete.
     rows = reader.rows(_EVENTS)
-    said = {one.entry.seq: one.payload for one in reader.recorded_by(_EVENTS_WITH_TEXT)} if rows else {}
-    return [VersionHistory(entry=row.seq, event=said[row.seq] if row.seq in said else _restore(row)) for row in rows]
+    events = {recorded.entry.seq: recorded.payload for recorded in reader.recorded_by(_EVENTS_WITH_TEXT)} if rows else {}
+    return [VersionHistory(entry=row.seq, event=events[row.seq] if row.seq in events else _restore(row)) for row in rows]
 
 
 def name_models(row: Any) -> tuple[ModelRef, ModelRef | None]:
-    """Return the version that the row of an event is about, and the other one that it names, if any. For the store alone."""
+    """Return the version that the row of an event is about, and the other one that it names, if any. For the store only."""
     before = _find_model(row.predecessor_developer, row.predecessor_name, row.predecessor_version)
     return _model(row.developer, row.name, row.version), before
 
@@ -259,7 +259,7 @@ class EndpointIndex:
         names = {name for _, of, name in self._statements if of == model}
         # An audit decided by these names which model was asked, so a later statement on one of them
         # concerns the claim.
-        names |= self._asked.get(claim, set()) if claim is not None else set()
+        names |= self._returned_names.get(claim, set()) if claim is not None else set()
         return [seq for seq, of, name in self._statements if of == model or name in names]
 
     @cached_property
@@ -268,15 +268,15 @@ class EndpointIndex:
         return [(row[0], ModelRef(developer=row[1], name=row[2], version=row[3]), row[4]) for row in rows]
 
     @cached_property
-    def _asked(self) -> dict[str, set[str]]:
+    def _returned_names(self) -> dict[str, set[str]]:
         same = (asked_name.c.log == audit.c.log) & (asked_name.c.audit == audit.c.audit)
         wanted = select(audit.c.claim, asked_name.c.name).join(asked_name, same)
-        found: dict[str, set[str]] = defaultdict(set)
+        names: dict[str, set[str]] = defaultdict(set)
         seen = wanted.where(self._reader.visible(audit), self._reader.visible(asked_name))
         rows = self._reader.plain_rows(seen) if self._claims is None else self._reader.rows_in(seen, audit.c.claim, self._claims)
         for claim, name in rows:
-            found[claim].add(name)
-        return found
+            names[claim].add(name)
+        return names
 
 
 def read_endpoint_statements(reader: LogReader, entries: Iterable[int] | None = None) -> tuple[Recorded[ModelEndpoint], ...]:

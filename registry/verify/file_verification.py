@@ -88,8 +88,8 @@ def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
     if fork := means.trust.forks.get(checkpoint.origin):
         return no(CheckName.CHECKPOINT, f"signed by {key.name}+{key.key_id.hex()}, {how}, and not to be believed: {fork}")
     note = f"{checkpoint.origin} at {checkpoint.size} entries, root {checkpoint.root}, signed by {key.name}+{key.key_id.hex()}, {how}"
-    given = any(means.trust.is_given(str(log_key)) for log_key in log_keys)  # a key that another put in its place rests on the first
-    return yes(CheckName.CHECKPOINT, note, rests_on_given_key=given)
+    is_given = any(means.trust.is_given(str(log_key)) for log_key in log_keys)  # a key that another put in its place rests on the first
+    return yes(CheckName.CHECKPOINT, note, rests_on_given_key=is_given)
 
 
 # From files to their checks. A file's kind follows from its first bytes, never from its name. PDFs
@@ -170,7 +170,7 @@ def read_given(path: Path, proof: Path | None) -> InputFile:
     """Return the file at *path* with its proof.
 
     Args:
-        proof: where its proof is; None for `NAME.tlog-proof` beside it, where that is there. One inside the file is taken before it.
+        proof: where its proof is; None for `NAME.tlog-proof` next to it, where that is there. One inside the file is taken before it.
 
     Raises:
         InputError: `file-too-large`, `file-not-readable`.
@@ -206,16 +206,16 @@ def read_all(paths: Sequence[Path], proof: Path | None) -> list[InputFile]:
     Raises:
         InputError: none of them can be read.
     """
-    given: list[InputFile] = []
+    files: list[InputFile] = []
     for path in paths:
         try:
-            given.append(read_given(path, proof))
+            files.append(read_given(path, proof))
         # One unreadable file does not stop the others.
         except InputError as error:
-            given.append(InputFile(path=path, kind=FileKind.UNREADABLE, error=error))
-    errors = [file.error for file in given if file.error is not None]
-    _refuse_all(errors, among=given)
-    return given
+            files.append(InputFile(path=path, kind=FileKind.UNREADABLE, error=error))
+    errors = [file.error for file in files if file.error is not None]
+    _refuse_all(errors, among=files)
+    return files
 
 
 def _refuse_all(errors: Sequence[CaveatError], *, among: Sequence[InputFile]) -> None:
@@ -237,7 +237,7 @@ def verify_files(
     """Return the checks of each of *files*, in their order.
 
     Args:
-        rerender: whether to render again also files whose very bytes are proven to be published.
+        rerender: whether to render again also files with bytes that are proven to be published.
         time_limit_s: seconds that drawing one of them may take.
         workers: how many processes draw at once.
         progress: called with how many more files are checked.
@@ -317,7 +317,7 @@ def check_file(
 
     Args:
         data: the file's bytes.
-        proof: those of the proof beside a supplement; None where there is none.
+        proof: those of the proof next to a supplement; None where there is none.
         trust: the keys that are known.
         ledger: a registry to compare with; None to do without.
         made: what drawing the supplement again came to; None where it was not rendered, and then `bytes` was not checked.
@@ -427,9 +427,9 @@ class _SeenCheckpoint:
 
 
 def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, str]:
-    """Return the files whose checkpoint contradicts that of another, by place, each with the words for it.
+    """Return the files with a checkpoint that contradicts that of another, by place, each with the words for it.
 
-    Where a known key signed one side alone, the other side proves nothing, and only its files are returned. Otherwise all are: either the
+    Where a known key signed one side only, the other side proves nothing, and only its files are returned. Else all are: either the
     log signed two histories, or nothing here says which of them is forged.
     """
     groups: dict[tuple[str, int], list[_SeenCheckpoint]] = defaultdict(list)
@@ -441,10 +441,10 @@ def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, s
             seen_checkpoint = _SeenCheckpoint(at=at, note=note, is_signed=any(line.is_valid for line in lines))
             # Grouped by log and size: only there can two roots contradict each other.
             groups[checkpoint.origin, checkpoint.size].append(seen_checkpoint)
-    told: dict[int, str] = {}
+    contradictions: dict[int, str] = {}
     for seen_checkpoints in groups.values():
-        told |= _compare(seen_checkpoints, files)
-    return told
+        contradictions |= _compare(seen_checkpoints, files)
+    return contradictions
 
 
 def mark_contradiction(checks: tuple[Check, ...], words: str | None) -> tuple[Check, ...]:
@@ -462,17 +462,17 @@ def _compare(seen_checkpoints: Sequence[_SeenCheckpoint], files: Sequence[InputF
         return {}
     # A root that a known key signed outweighs one without.
     signed = {seen_checkpoint.note.checkpoint.root for seen_checkpoint in seen_checkpoints if seen_checkpoint.is_signed}
-    told = {}
+    contradictions = {}
     for seen_checkpoint in seen_checkpoints:
         checkpoint = seen_checkpoint.note.checkpoint
         if signed == {checkpoint.root}:
             continue  # the others are not signed by a key that is known: they are no evidence against it
         other = next(rival for rival in seen_checkpoints if rival.note.checkpoint.root != checkpoint.root)
-        told[seen_checkpoint.at] = (
+        contradictions[seen_checkpoint.at] = (
             f"two histories of {checkpoint.origin}: at {checkpoint.size} entries its root is {checkpoint.root} here, "
             f"and {other.note.checkpoint.root} in {files[other.at].path}"
         )
-    return told
+    return contradictions
 
 
 def _list_notes(input_file: InputFile) -> list[SignedNote]:
@@ -582,7 +582,7 @@ def find_exit_code(file_verifications: Sequence[FileVerification], demand: Deman
     return _NOT_MADE if FileVerdict.INCOMPLETE in verdicts else _FINE
 
 
-def summarise(file_verification: FileVerification, demand: Demand) -> str:
+def describe_verification(file_verification: FileVerification, demand: Demand) -> str:
     """Return what the checks come to in a sentence or two."""
     if file_verification.faults:
         return f"Nothing of it was checked: {'; '.join(f'{fault.code}: {fault.found}' for fault in file_verification.faults[:4])}"
@@ -590,25 +590,25 @@ def summarise(file_verification: FileVerification, demand: Demand) -> str:
     wrong = find_wrong(checks, required=demand.required)
     missing = [check.name.value for check in checks if check.answer is CheckAnswer.NOT_CHECKED]
     if wrong:
-        return f"Do not rely on this; not in order: {', '.join(one.name.value for one in wrong)}."
-    told = "Everything that was asked is in order."
+        return f"Do not rely on this; not in order: {', '.join(check.name.value for check in wrong)}."
+    summary = "Everything that was asked is in order."
     if is_unread(checks):
-        told = f"Its record cannot be read here, so what it says was not checked: see record. Not made: {', '.join(missing)}."
+        summary = f"Its record cannot be read here, so what it says was not checked: see record. Not made: {', '.join(missing)}."
     elif missing:
         noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"
-        told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
+        summary = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
     if demand.has_keys and (unused := find_unused_key(file_verification)) is not None:
-        told += f" {unused}"
+        summary += f" {unused}"
     # Said once: the sentence about the unused key says the same.
     elif _is_nobodys(checks):
-        told += f" Nothing here shows who made this file, and anyone can make one that passes all of this: {_advise(checks)}."
+        summary += f" Nothing here shows who made this file, and anyone can make one that passes all of this: {_advise(checks)}."
     # Reasons, names and titles are composed from statements. Only a publication, a registry or a
     # known signature vouches for them (decision of 2026-11-22).
     if _is_unvouched(checks):
-        told += " No signature covers what is composed in it, such as reasons and names: see entries."
+        summary += " No signature covers what is composed in it, such as reasons and names: see entries."
     if is_unseen(checks):
-        told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
-    return told
+        summary += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
+    return summary
 
 
 def find_unused_key(file_verification: FileVerification) -> str | None:
@@ -618,7 +618,7 @@ def find_unused_key(file_verification: FileVerification) -> str | None:
         return None
     notes = {check.name: check.note for check in file_verification.checks}
     # A registry that keeps no checkpoint has nothing that a key could verify.
-    if any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in file_verification.checks):
+    if any(check.name is CheckName.CHECKPOINTS and check.answer is CheckAnswer.NOT_CHECKED for check in file_verification.checks):
         why = _advise(file_verification.checks)
     elif notes.get(CheckName.INCLUSION) != MISSING:
         why = notes.get(CheckName.CHECKPOINT) or notes.get(CheckName.SIGNATURE) or "nothing in it is signed"
@@ -635,7 +635,7 @@ def is_unread(checks: Sequence[Check]) -> bool:
 
 
 def is_unseen(checks: Sequence[Check]) -> bool:
-    """Whether neither drawing it again nor anybody that is known here says what the file shows: then there is no answer."""
+    """Whether neither drawing it again nor anyone known here says what the file shows: then there is no answer."""
     answers = {check.name: check.answer for check in checks}
     # The bytes were compared, or the record was: something was seen.
     if CheckAnswer.NOT_CHECKED not in (answers.get(CheckName.BYTES), answers.get(CheckName.RECORD)):
@@ -646,9 +646,9 @@ def is_unseen(checks: Sequence[Check]) -> bool:
 def _is_nobodys(checks: Sequence[Check]) -> bool:
     """Whether nothing that was checked rests on a key or a registry that the user knows."""
     in_order = {check.name for check in checks if check.answer is CheckAnswer.YES}
-    asked = {one.name for one in checks}
+    names = {check.name for check in checks}
     # A file without a checkpoint check asks for no key.
-    return CheckName.CHECKPOINT in asked and in_order.isdisjoint({CheckName.CHECKPOINT, CheckName.SIGNATURE, CheckName.REGISTRY})
+    return CheckName.CHECKPOINT in names and in_order.isdisjoint({CheckName.CHECKPOINT, CheckName.SIGNATURE, CheckName.REGISTRY})
 
 
 def _advise(checks: Sequence[Check]) -> str:
@@ -658,7 +658,7 @@ def _advise(checks: Sequence[Check]) -> str:
 
 
 def _is_unvouched(checks: Sequence[Check]) -> bool:
-    """Whether a supplement rests on its entries alone: neither who gave it out nor a registry says the words around them."""
+    """Whether a supplement rests on its entries alone: neither who published it nor a registry says the words around them."""
     answers = {check.name: check.answer for check in checks}
     return (
         CheckName.ENTRIES in answers

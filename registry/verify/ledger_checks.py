@@ -23,7 +23,7 @@ from registry.verify.verification_keys import VerificationMeans, list_forks
 # Findings that belong to checkpoints or guards are reported there, not as faults of the log.
 _OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "history-differs", "clock-jumped"})
 _OF_GUARDS = frozenset({"guard-missing"})
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 
 Progress = Callable[[int], None]
 
@@ -54,7 +54,7 @@ def check_ledger(ledger: Ledger, means: VerificationMeans, *, progress: Progress
     """Return the checks of a registry, in order.
 
     Args:
-        progress: told how many entries are done.
+        progress: receives how many entries are done.
     """
     keys, states = _check_keys(ledger)
     # Given keys replace the registry's own word on its keys.
@@ -170,8 +170,8 @@ def _check_guards(ledger: Ledger) -> Check:
     except CaveatError as error:
         return not_checked(CheckName.GUARDS, f"the whole schema could not be compared: {error.faults[0].found}")
     if differences:
-        left = f"; and {len(differences) - _MOST_TOLD} more" if len(differences) > _MOST_TOLD else ""
-        return no(CheckName.GUARDS, "; ".join(differences[:_MOST_TOLD]) + left)
+        left = f"; and {len(differences) - _MOST_LISTED} more" if len(differences) > _MOST_LISTED else ""
+        return no(CheckName.GUARDS, "; ".join(differences[:_MOST_LISTED]) + left)
     return yes(CheckName.GUARDS, "the whole schema is that of this release, and nothing else: the database refuses to change records")
 
 
@@ -239,7 +239,7 @@ def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMean
 
 
 def _describe(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
-    told = "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD])
+    problems = "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:_MOST_LISTED])
     # The report leaves findings out beyond a number; they are counted.
-    left = len(faults) - _MOST_TOLD + unlisted
-    return f"{told}; and {left} more" if left > 0 else told
+    left = len(faults) - _MOST_LISTED + unlisted
+    return f"{problems}; and {left} more" if left > 0 else problems

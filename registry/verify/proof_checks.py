@@ -96,7 +96,7 @@ def not_checked(name: CheckName, note: str) -> Check:
 # a key a reader learns only that things agree with each other, and the answer says so.
 
 PROOF_SUFFIX = ".tlog-proof"
-MISSING = f"no proof here: put the file NAME{PROOF_SUFFIX} next to it, or --proof"
+MISSING = f"no proof here: put the file NAME{PROOF_SUFFIX} next to it, or name it with --proof"
 """What the checks of a proof say where there is none."""
 
 
@@ -148,7 +148,7 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
 
 
 def check_inclusion(read: PublicationProof) -> Check:
-    """Whether the publication stands in the log at the root of the checkpoint (RFC 6962 section 2.1.1)."""
+    """Whether the publication is in the log at the root of the checkpoint (RFC 6962 section 2.1.1)."""
     checkpoint = read.checkpoint
     # Computed from the statement as it stands in the proof: a field that is added later breaks no
     # old proof.
@@ -221,28 +221,28 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     Args:
         signature: what the file carries; None where it carries none.
         trust: keys that are known here.
-        proof: the file's, where its checkpoint is signed by a known key: then the log itself may say whose key it is. None otherwise.
+        proof: the file's, where its checkpoint is signed by a known key: then the log itself may say who has the key. Else None.
     """
     # A missing signature is no fault: the proof can show who published the file.
     if signature is None:
-        return not_checked(CheckName.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who gave it out")
+        return not_checked(CheckName.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who published it")
     if not signature.is_intact:
         return no(CheckName.SIGNATURE, "; ".join(signature.problems))
     fingerprint = signature.fingerprint or ""
     at = f" on {signature.at:%Y-%m-%d %H:%M} UTC by its own clock" if signature.at else ""
-    told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
+    description = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
     # A key given here, or one that the log itself recorded, under a checkpoint that is trusted.
     document = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
     # The log is trusted and does not know the key, so someone else signed.
     if document is None and proof is not None:
-        return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
+        return no(CheckName.SIGNATURE, f"{description}: its publication is proven, and this key is none that the log recorded with it")
     if document is None:
-        return _describe_unknown_signer(told, trust)
+        return _describe_unknown_signer(description, trust)
     # Revoked or replaced keys count only for what they signed before.
     objection = document.find_objection(at=signature.at)
     if objection is not None:
-        return no(CheckName.SIGNATURE, f"{told}: {objection}")
-    return yes(CheckName.SIGNATURE, f"{told}; key {document.source}", rests_on_given_key=document.is_given)
+        return no(CheckName.SIGNATURE, f"{description}: {objection}")
+    return yes(CheckName.SIGNATURE, f"{description}; key {document.source}", rests_on_given_key=document.is_given)
 
 
 def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: datetime | None) -> Check:
@@ -275,11 +275,11 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     if fork := trust.forks.get(checkpoint.origin):
         return no(CheckName.CHECKPOINT, f"a key of {checkpoint.origin} signed it, and that log is not to be believed: {fork}")
     sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_describe_source(line, trust)}" for line in sound))
-    given = any(trust.is_given(line.vkey) for line in sound)
+    is_given = any(trust.is_given(line.vkey) for line in sound)
     return yes(
         CheckName.CHECKPOINT,
         f"{checkpoint.origin} at {checkpoint.size} entries, root {checkpoint.root}, signed ({sources})",
-        rests_on_given_key=given,
+        rests_on_given_key=is_given,
     )
 
 
@@ -292,9 +292,9 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
         return no(CheckName.WITNESSES, f"the cosignature of {', '.join(broken)} is not valid")
     sound = [line for line in lines if not _find_objection(line, note, trust, line.at)]
     if sound:
-        told = ", ".join(f"{line.name}{_describe_time(line.at)}" for line in sound)
-        given = any(trust.is_given(line.vkey) for line in sound)
-        return yes(CheckName.WITNESSES, f"cosigned by {told}: they saw no other history of this log", rests_on_given_key=given)
+        witnesses = ", ".join(f"{line.name}{_describe_time(line.at)}" for line in sound)
+        is_given = any(trust.is_given(line.vkey) for line in sound)
+        return yes(CheckName.WITNESSES, f"cosigned by {witnesses}: they saw no other history of this log", rests_on_given_key=is_given)
     others = _list_others(note)
     # Without their keys cosignatures cannot be checked, but the reader learns whose to ask for.
     if others:
@@ -309,18 +309,18 @@ def _describe_unknown(note: SignedNote, trust: Trust) -> Check:
     names = ", ".join(dict.fromkeys(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6]))
     # The log's keys are known and none signed: that is a no, not a missing key.
     if trust.list_log_keys(origin):
-        told = f"no key of {origin} that is known here signed it; its signatures are of {names}. If the log has a new key, give that"
-        return no(CheckName.CHECKPOINT, told)
+        problem = f"no key of {origin} that is known here signed it; its signatures are of {names}. If the log has a new key, give that"
+        return no(CheckName.CHECKPOINT, problem)
     # A registry whose key entries were altered vouches for no key.
     if why := trust.contradicted.get(origin):
-        told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
-        return not_checked(CheckName.CHECKPOINT, told)
+        problem = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
+        return not_checked(CheckName.CHECKPOINT, problem)
     others = sorted({key.vkey.name for key in trust.keys if key.vkey is not None})
     return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says who has that key; {describe_others(others)}")
 
 
 def describe_others(names: Sequence[str]) -> str:
-    """Return what to do where no key of a log is known, and *names* are those whose keys are."""
+    """Return what to do where no key of a log is known, and *names* are those with known keys."""
     if not names:
         return "give it with --key"
     more = f" and {len(names) - 3} others" if len(names) > 3 else ""
@@ -474,19 +474,19 @@ def _follow(old: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) 
     new = note.checkpoint
     # A proof between other sizes or logs says nothing about this checkpoint.
     if (old.origin, old.size) != (new.origin, leads.old):
-        told = f"the proof leads on from {leads.old} entries of {new.origin}, the checkpoint is of {old.size} of {old.origin}"
-        return no(CheckName.CONSISTENCY, told)
+        problem = f"the proof leads on from {leads.old} entries of {new.origin}, the checkpoint is of {old.size} of {old.origin}"
+        return no(CheckName.CONSISTENCY, problem)
     # Both are signed in the log's name, so this is evidence against the log.
     if not is_consistent(old.size, bytes.fromhex(old.root), new.size, bytes.fromhex(new.root), list(leads.path)):
         return no(
             CheckName.CONSISTENCY, f"the log at {new.size} entries does not go on from the one at {old.size}: two histories of one log"
         )
     signed = check_checkpoint(note, means.trust, origin=means.origin, at=None)
-    told = f"the log at {new.size} entries goes on from the one at {old.size}"
+    problem = f"the log at {new.size} entries goes on from the one at {old.size}"
     # The path may be right and lead to a checkpoint that anyone could have made.
     if signed.answer is not CheckAnswer.YES:
-        return not_checked(CheckName.CONSISTENCY, f"{told}, but for the checkpoint that it leads to: {signed.note}")
-    return yes(CheckName.CONSISTENCY, told)
+        return not_checked(CheckName.CONSISTENCY, f"{problem}, but for the checkpoint that it leads to: {signed.note}")
+    return yes(CheckName.CONSISTENCY, problem)
 
 
 def check_root(checkpoint: Checkpoint, ledger: "Ledger | None") -> Check:

@@ -33,7 +33,7 @@ _DRAWN_WITH = "Caveat, templates "
 # Case does not matter in a file's name.
 _NAMED = re.compile(r"(?<![A-Z0-9])((?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z])(?:@([1-9][0-9]{0,8}))?", re.IGNORECASE)
 """A claim or card in the name of a file, with or without its revision; how the rest is called is the user's affair."""
-_MOST_TOLD = 3
+_MOST_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,19 +131,19 @@ def check_record(embedded: SupplementInFile) -> Check:
         return no(CheckName.RECORD, other)
     # Reading fills absent fields with defaults, so a taken-out field shows only here.
     if differing := list(_list_differences(to_document(embedded.supplement), embedded.document, "")):
-        more = f"; and {len(differing) - _MOST_TOLD} more" if len(differing) > _MOST_TOLD else ""
-        return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_TOLD])}{more}")
+        more = f"; and {len(differing) - _MOST_LISTED} more" if len(differing) > _MOST_LISTED else ""
+        return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_LISTED])}{more}")
     supplement = embedded.supplement
     opened = supplement.openings if isinstance(supplement, Supplement) else ()
     # Openings lie outside the record digest, so each is checked against its commitment.
     if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
         return no(CheckName.RECORD, "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:3]))
-    told = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
+    remarks = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
     superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
     # The notice lies outside the digest, too, and only a registry can confirm it.
     if superseded is not None:
-        told += f"; a notice before it, outside that digest, says that {superseded.name} superseded it: only a registry knows"
-    return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {embedded.digest}{told}")
+        remarks += f"; a notice before it, outside that digest, says that {superseded.name} superseded it: only a registry knows"
+    return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {embedded.digest}{remarks}")
 
 
 def find_other_name(embedded: SupplementInFile) -> str | None:
@@ -180,7 +180,7 @@ _KEYS = "the log names these keys, and the operator of the registry the first of
 
 
 def check_authors(embedded: SupplementInFile) -> Check:
-    """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator alone."""
+    """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator only."""
     # Signatures are part of the inclusion; without it they cannot be tied to entries.
     if embedded.supplement.inclusion is None:
         return not_checked(CheckName.AUTHORS, "the proof that its entries are in the log was taken out, and with it every signature")
@@ -191,19 +191,19 @@ def check_authors(embedded: SupplementInFile) -> Check:
     except CaveatError as error:
         return no(CheckName.AUTHORS, f"{error.faults[0].where}: {error.faults[0].found}")
     if faults:
-        more = f"; and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
-        return no(CheckName.AUTHORS, "; ".join(f"{fault.code}: {fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD]) + more)
+        more = f"; and {len(faults) - _MOST_LISTED} more" if len(faults) > _MOST_LISTED else ""
+        return no(CheckName.AUTHORS, "; ".join(f"{fault.code}: {fault.where}: {fault.found}" for fault in faults[:_MOST_LISTED]) + more)
     signed = [group for group in groups if group.is_signed]
     asserted = sum(backed_group.count for backed_group in groups if not backed_group.is_signed)
     # No signature is no fault: then the operator alone asserts the statements.
     if not signed:
         return not_checked(CheckName.AUTHORS, f"no statement is signed: all {asserted} are asserted by the registry's operator")
-    told = "; ".join(
+    signers = "; ".join(
         f"{backed_group.count} of {backed_group.authority} by key {', '.join(key[:16] for key in backed_group.keys)}"
         for backed_group in signed
     )
     rest = f"; {asserted} more asserted by the registry's operator" if asserted else ""
-    return yes(CheckName.AUTHORS, f"signed by their authors: {told}{rest}; {_KEYS}")
+    return yes(CheckName.AUTHORS, f"signed by their authors: {signers}{rest}; {_KEYS}")
 
 
 # What a supplement copies from the statements in it is compared with them, part by part. What it
@@ -228,7 +228,7 @@ def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
         *_check_verdict(supplement),
         *_check_parties(supplement),
         *_check_card(supplement),
-        *(told for part in supplement.specs for told in _check_spec(part)),
+        *(problem for part in supplement.specs for problem in _check_spec(part)),
         *_check_property(supplement),
         *_check_history(supplement),
     )
@@ -289,8 +289,9 @@ def _check_history(supplement: Supplement) -> Iterator[str]:
     claim = supplement.claim.payload
     # A missing revision would hide that the claim once said something else.
     if numbers != list(range(1, claim.revision + 1)) or any(revision.payload.claim != claim.claim for revision in supplement.history):
-        told = ", ".join(map(str, numbers[:20])) or "none"
-        yield f"history: it shows revisions {told} of {claim.claim}; of revision {claim.revision} each from 1 belongs there, once, in order"
+        revisions = ", ".join(map(str, numbers[:20])) or "none"
+        expected = f"of revision {claim.revision} each from 1 belongs there, once, in order"
+        yield f"history: it shows revisions {revisions} of {claim.claim}; {expected}"
     elif supplement.history[-1] != supplement.claim:
         yield f"history: its last revision is not the claim {claim.reference} that is shown"
 
@@ -324,7 +325,7 @@ def _check_state(claim: str, state: ClaimState, last: int) -> Iterator[str]:
 
 
 def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
-    """Return whether the lock stands before the runs, in the log and in time, and fixes what the claim says.
+    """Return whether the lock is before the runs, in the log and in time, and fixes what the claim says.
 
     Args:
         is_proven: whether the entries that the record quotes are those of the log; else order and time are the record's own word.
@@ -349,14 +350,14 @@ def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimR
         return no(CheckName.LOCK, "; ".join(faults))
     payload = lock.payload
     theta = "no θ" if payload.theta is None else f"θ {payload.relation or ''} {payload.theta:g}".replace("  ", " ")
-    told = f"{theta} and {payload.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
+    lock_text = f"{theta} and {payload.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
     # A lock without a run shows nothing yet.
     if not audit.runs:
-        return not_checked(CheckName.LOCK, f"{told}; no replay is recorded under it")
+        return not_checked(CheckName.LOCK, f"{lock_text}; no replay is recorded under it")
     # Unproven entries could have any number and date.
     if not is_proven:
-        return not_checked(CheckName.LOCK, f"{told}, as the record has it; its entries are not proven, so this shows nothing")
-    return yes(CheckName.LOCK, f"{told}, before {_describe_run(audit.runs[0])}{_describe_deviations(audit)}")
+        return not_checked(CheckName.LOCK, f"{lock_text}, as the record has it; its entries are not proven, so this shows nothing")
+    return yes(CheckName.LOCK, f"{lock_text}, before {_describe_run(audit.runs[0])}{_describe_deviations(audit)}")
 
 
 def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterator[str]:
@@ -439,20 +440,20 @@ class InclusionResult:
 def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> InclusionResult:
     """Return what the inclusion of *supplement* proves.
 
-    Every leaf whose statement stands in the supplement is computed from it; with the other leaves, as they are named, and the nodes
+    Every leaf with a statement in the supplement is computed from it; with the other leaves, as they are named, and the nodes
     given, the root must come out (RFC 6962 section 2.1).
 
     Args:
-        document: the JSON that *supplement* was read from; payloads are hashed as they stand in it. Without it they are written again.
+        document: the JSON that *supplement* was read from; payloads are hashed as they are in it. Without it they are written again.
 
     Raises:
-        InputError: there is no proof (`proof-missing`), an entry does not fit (`entry-not-proven`, one fault each), an entry is told
+        InputError: there is no proof (`proof-missing`), an entry does not fit (`entry-not-proven`, one fault each), an entry is reported
             twice and differently (`entry-inconsistent`), or the root does not come out (`history-differs`).
     """
     inclusion = supplement.inclusion
     if inclusion is None:
-        found = "it contains no proof that its entries are in the log: it is older than such proofs, or the proof was removed"
-        raise InputError(Fault("proof-missing", "inclusion", found))
+        problem = "it contains no proof that its entries are in the log: it is older than such proofs, or the proof was removed"
+        raise InputError(Fault("proof-missing", "inclusion", problem))
     entries = list_entries(supplement)
     # From the document itself: hashing a decoded payload would depend on this version's fields.
     named = list(list_named(supplement, document))
@@ -464,8 +465,8 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
     # Leaves are counted from 0, entries from 1.
     root = _compute_root({seq - 1: bytes.fromhex(entry.leaf) for seq, entry in entries.items()}, inclusion)
     if root != inclusion.root:
-        found = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
-        raise InputError(Fault("history-differs", "inclusion", found))
+        problem = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
+        raise InputError(Fault("history-differs", "inclusion", problem))
     return InclusionResult(
         entries=tuple(entries), recomputed=tuple(sorted({reference.entry.seq for reference in named if reference.recorded}))
     )
@@ -490,15 +491,15 @@ def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size
 
 def _find_unopened(wanted: set[int], inclusion: Inclusion) -> Iterator[Fault]:
     """There is one opening for each entry whose payload stands in the record, in log order, and no other."""
-    given = [opening.entry for opening in inclusion.openings]
+    opened = [opening.entry for opening in inclusion.openings]
     # A statement without its salt could be altered unnoticed.
-    for seq in sorted(wanted.difference(given)):
+    for seq in sorted(wanted.difference(opened)):
         yield _fault(f"entry {seq}", "its salt is missing, so its hash cannot be computed")
     # An opening of something that is not shown would disclose it.
-    for seq in sorted(set(given) - wanted):
+    for seq in sorted(set(opened) - wanted):
         yield _fault(f"entry {seq}", "it is opened, but its payload is missing")
     # One order, one form.
-    if given != sorted(set(given)):
+    if opened != sorted(set(opened)):
         yield _fault("inclusion.openings", "they are not in log order, once each")
 
 

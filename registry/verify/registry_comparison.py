@@ -16,7 +16,7 @@ from registry.verify.proof_checks import Check, CheckName, no, not_checked, yes
 from registry.verify.record_checks import SupplementInFile
 from registry.verify.verification_keys import LogPlace, find_log
 
-_MOST_TOLD = 6
+_MOST_LISTED = 6
 
 
 def check_registry(embedded: SupplementInFile, ledger: Ledger | None) -> Check:
@@ -78,9 +78,9 @@ def check_current(embedded: SupplementInFile, ledger: Ledger | None) -> Check:
         return yes(
             CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_describe_day(last.at if last else None)}"
         )
-    left = f"; and {len(texts) - _MOST_TOLD} more" if len(texts) > _MOST_TOLD else ""
+    left = f"; and {len(texts) - _MOST_LISTED} more" if len(texts) > _MOST_LISTED else ""
     since = f"since entry {supplement.log_size}: " if isinstance(supplement, ChangeReport) else ""
-    return no(CheckName.CURRENT, f"{since}{'; '.join(texts[:_MOST_TOLD])}{left}")
+    return no(CheckName.CURRENT, f"{since}{'; '.join(texts[:_MOST_LISTED])}{left}")
 
 
 def _make_again(embedded: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # What the log proves of a supplement: the entries that it names, and its publication.
 
-_MOST_TOLD = 3
+_MOST_LISTED = 3
 _COMPOSED = (
     "not covered is what the supplement composes from them (reasons, limits, names, a card's title and rows, gaps, other audits): "
     "`published` with `checkpoint`, `signature` or `registry` vouch for that"
@@ -64,7 +64,7 @@ class SupplementSeals:
 
 
 def check_entries(embedded: SupplementInFile) -> Check:
-    """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
+    """Return whether every entry that the record quotes is in the log, at the root that it names, and what copies one is its copy."""
     supplement = embedded.supplement
     # Every supplement is written with its proof, so someone took it out.
     if supplement.inclusion is None:
@@ -74,13 +74,13 @@ def check_entries(embedded: SupplementInFile) -> Check:
         proven = check_entries_of(supplement, document=embedded.document)
     except CaveatError as error:
         # The same fault can concern many entries; each is printed once.
-        told = list(dict.fromkeys(f"{fault.where}: {fault.found}" for fault in error.faults))
-        more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-        return no(CheckName.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
+        problems = list(dict.fromkeys(f"{fault.where}: {fault.found}" for fault in error.faults))
+        more = f"; and {len(problems) - _MOST_LISTED} more" if len(problems) > _MOST_LISTED else ""
+        return no(CheckName.ENTRIES, "; ".join(problems[:_MOST_LISTED]) + more)
     # The entries are proven; now what the supplement says of them is compared.
     if contradictions := list_contradictions(supplement):
-        more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
-        return no(CheckName.ENTRIES, f"not what the statements given with it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
+        more = f"; and {len(contradictions) - _MOST_LISTED} more" if len(contradictions) > _MOST_LISTED else ""
+        return no(CheckName.ENTRIES, f"not what the statements given with it say: {'; '.join(contradictions[:_MOST_LISTED])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
     # Named entries without a statement prove number and leaf, not words.
     hashed = f"of {whole} every word was hashed again" if whole else "their text is not in it"
@@ -231,7 +231,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
 
     Args:
         error: why its record cannot be read.
-        proof: the bytes of the proof inside it or beside it; None where there is none.
+        proof: the bytes of the proof inside it or next to it; None where there is none.
         where: what the proof is called, for messages.
     """
     # Only PDFs carry signatures.
@@ -264,10 +264,10 @@ def _describe_record(error: InputError, *, is_published: bool) -> Check:
         return not_checked(CheckName.RECORD, f"{fault.found}; {fault.advice}")
     if error.code in _BROKEN:
         return no(CheckName.RECORD, f"{error.code}: {fault.found}")
-    told = f"it does not fit the form that it names ({fault.where}: {fault.found})"
+    problem = f"it does not fit the form that it names ({fault.where}: {fault.found})"
     if is_published:  # by a key that is known: so another version of Caveat wrote it, and no one altered it since
-        return not_checked(CheckName.RECORD, f"{told}: another version of Caveat made it; what it says was not checked")
-    return no(CheckName.RECORD, f"{told}: it was altered")
+        return not_checked(CheckName.RECORD, f"{problem}: another version of Caveat made it; what it says was not checked")
+    return no(CheckName.RECORD, f"{problem}: it was altered")
 
 
 def _find_rendered(data: bytes, signature: PdfSignature | None) -> bytes:
@@ -343,7 +343,7 @@ def examine_supplement(embedded: SupplementInFile, means: VerificationMeans, *, 
     """Return every check of a supplement but `bytes`.
 
     Args:
-        proof: the bytes of the `.tlog-proof` beside it; None where there is none.
+        proof: the bytes of the `.tlog-proof` next to it; None where there is none.
         where: what the proof is called, for messages.
     """
     signature = find_signature(embedded.data) if embedded.format is OutputFormat.PDF else None
@@ -362,7 +362,7 @@ def examine_supplement(embedded: SupplementInFile, means: VerificationMeans, *, 
 
 
 def check_unreadable(data: bytes, error: InputError, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
-    """Return the checks of a file whose record cannot be read; none where Caveat wrote no such file and no proof is of it.
+    """Return the checks of a file with a record that cannot be read; none where Caveat wrote no such file and no proof is of it.
 
     Args:
         error: why it cannot be read.

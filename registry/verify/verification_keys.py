@@ -115,7 +115,7 @@ def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
     """Return the keys of one log, each with its status.
 
     Args:
-        source: whose log it is, in words such as “the registry here”.
+        source: the owner of the log, in words such as “the registry here”.
     """
     return Trust(keys=tuple(_build_known_key(state, source) for state in states))
 
@@ -135,7 +135,7 @@ def join(*trusts: Trust) -> Trust:
     return Trust(
         keys=tuple(joined.values()),
         forks={origin: fork for trust in trusts for origin, fork in trust.forks.items()},
-        contradicted={origin: told for trust in trusts for origin, told in trust.contradicted.items()},
+        contradicted={origin: reason for trust in trusts for origin, reason in trust.contradicted.items()},
     )
 
 
@@ -160,9 +160,9 @@ def _read_one(text: str) -> list[KnownKey]:
             # Undecodable bytes become characters that no key has, and are refused below.
             content = stream.read(_LARGEST_KEY_FILE).decode(errors="replace")
     except (OSError, ValueError) as error:
-        found = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
+        problem = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
         raise InputError(
-            Fault("file-not-readable", text[:200], found, advice="caveat admin key show prints the keys of a registry")
+            Fault("file-not-readable", text[:200], problem, advice="caveat admin key show prints the keys of a registry")
         ) from error
     return _read_content(content, where=text)
 
@@ -172,8 +172,8 @@ def _read_content(content: str, *, where: str) -> list[KnownKey]:
     rest = _SECRET.sub("", _PEM.sub("", content))
     lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not blocks and not lines:
-        found = "it holds neither a verifier key nor a certificate in PEM"
-        raise InputError(Fault("bad-vkey", where, found, advice="caveat admin key show prints them"))
+        problem = "it holds neither a verifier key nor a certificate in PEM"
+        raise InputError(Fault("bad-vkey", where, problem, advice="caveat admin key show prints them"))
     return [*_list_vkeys(lines, where=where), *(_read_certificate(block, where) for block in blocks)]
 
 
@@ -223,9 +223,9 @@ class LogPlace:
 
 
 def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) -> VerificationMeans:
-    """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
+    """Return *trust* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
 
-    Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
+    Which logs are known to have signed two histories comes with them, and who had keys changed by hand; none of these is taken.
     """
     # The registry's keys count as well as the given ones; which an answer rests on is kept in
     # `is_given`.
@@ -244,9 +244,9 @@ def list_forks(view: "View") -> dict[str, str]:
     """Return the logs that the registry has evidence against: that they signed two histories."""
     from registry.store.log_seals import list_equivocations  # noqa: PLC0415
 
-    told = "it signed two histories, of which the registry here keeps the evidence in entry"
+    sentence = "it signed two histories, of which the registry here keeps the evidence in entry"
     return {
-        equivocation.payload.origin: f"{told} {equivocation.entry.seq}: {equivocation.payload.finding}"
+        equivocation.payload.origin: f"{sentence} {equivocation.entry.seq}: {equivocation.payload.finding}"
         for equivocation in list_equivocations(view)
     }
 

@@ -53,4 +53,4 @@ def find_basis(answer: Answer) -> str:
 def list_deviations(caveat: Caveat, audit: str) -> list[tuple[str, str | None, bool]]:
     """Item, reason, and whether it was found, of each deviation on record."""
     shown = caveat("audit", "show", audit, "--json").document["deviations"]
-    return [(one["payload"]["item"], one["payload"]["reason"], one["payload"]["found"]) for one in shown]
+    return [(deviation["payload"]["item"], deviation["payload"]["reason"], deviation["payload"]["found"]) for deviation in shown]

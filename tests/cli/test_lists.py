@@ -38,12 +38,12 @@ def test_every_list_takes_columns_and_writes_csv(caveat: Caveat, registered: lis
     """Each command called `list` takes the options, and so does each that is declared for chosen columns; all print CSV with a header."""
     declared = set(next(answer_format for answer_format in list_formats() if answer_format.name == "rows").commands)
     taking = {path for path in list_json_commands(cli) if any("--columns" in parameter.opts for parameter in find_command(path).params)}
-    lists = {path for path in list_json_commands(cli) if path.endswith(" list")} - {"analyze skills list"}
+    lists = {path for path in list_json_commands(cli) if path.endswith(" list")}
 
     assert taking == declared
     assert lists <= taking
     assert len(registered) == 3
-    for path in sorted(taking - {"compare", "claim history"}):
+    for path in sorted(taking - {"compare", "claim history", "card coverage", "analyze skills list"}):
         answer = caveat(*path.split(), "--csv")
         header = answer.out.removeprefix(BOM).partition("\n")[0].split(",")
         assert (answer.code, len(header) > 3) == (0, True), path
@@ -157,3 +157,33 @@ def test_a_statement_for_good_asks_first(caveat: Caveat, registered: list[str], 
 
     assert caveat(*call, *words).error == "not-a-terminal"
     assert caveat("status", "--json").document["log_size"] == size
+
+
+def test_authorities_are_listed_with_role_keys_claims_and_audits(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
+    """A lab that joins has no key and nothing registered; withdrawn claims and audits without an outcome count as such."""
+    assert caveat("init", "--code", "LAB", "--join", "--name", "Lumen Lab", "--role", "lab").code == 0
+    assert caveat("claim", "withdraw", registered[0].partition("@")[0], "-m", "No longer current.", "--yes").code == 0
+    assert caveat("audit", "lock", "--yes", write_audit(tmp_path, registered[1])).code == 0
+
+    rows = {row["code"]: row for row in read_csv(caveat("admin", "authority", "list", "--csv"))}
+    listed = caveat("admin", "authority", "list", "--json").document["authorities"]
+
+    institute = rows["AISI"]
+    assert (rows["LAB"]["name"], rows["LAB"]["role"], rows["LAB"]["keys"], rows["LAB"]["claims"]) == ("Lumen Lab", "lab", "", "0")
+    assert (institute["claims"], institute["audits"], institute["concluded"]) == ("2", "1", "0")
+    assert [key["purpose"] for key in listed[0]["keys"]] == ["log", "document"]
+    assert "LAB   Lumen Lab" in caveat("admin", "authority", "list", "--columns", "code,name").out
+
+
+def test_the_sections_of_a_card_and_restated_claims_are_lists_too(caveat: Caveat, registered: list[str]) -> None:
+    """They sort and write CSV; without a choice the page is as before."""
+    card = caveat("card", "list", "--json").document["cards"][0]["card"]
+    rows = read_csv(caveat("card", "coverage", card, "--csv"))
+    ranked = caveat("card", "coverage", card, "--sort", "registered", "--reverse", "--columns", "section,registered", "--json").document
+    pairs = caveat("claim", "restated", "--csv").out.removeprefix(BOM)
+
+    assert sum(int(row["registered"]) for row in rows) == len(registered)
+    assert [row["registered"] for row in ranked["rows"]] == sorted((int(row["registered"]) for row in rows), reverse=True)
+    assert pairs.startswith("claim,value,restates,stated,why,recorded,command")
+    assert "total" in caveat("card", "coverage", card).out
+    assert "among" in caveat("claim", "restated").out

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.conftest import Caveat
 from tests.cli.locking import find_basis, import_scores, list_deviations, lock_all
 from tests.cli.scenario import MODEL, register, write_audit, write_scores
+from tests.cli.terminal import Terminal
 
 RIVAL = "VENDOR/Rival/7"
 
@@ -109,11 +110,46 @@ def test_a_lock_without_names_says_so_and_how_to_state_one(caveat: Caveat, tmp_p
     assert state(caveat, MODEL, "m-1") == 0
     named, again = (caveat("audit", "lock", "--yes", audit, "--json") for _ in range(2))
 
-    assert 'caveat model endpoint LAB/M/1 m-1 --reason "…"' in empty.err
+    assert f"caveat audit lock {audit} --endpoint-name m-1" in " ".join(empty.err.split())
     assert "model version as the endpoint returns it" in empty.document["not_fixed"]
     assert empty.document["lock"]["endpoint_names"] == []
     assert named.document["lock"]["endpoint_names"] == ["m-1"]
     assert (named.document["new"], again.document["new"], again.document["audit"]) == (True, False, named.document["audit"])
+
+
+def test_a_lock_records_the_name_that_it_is_given_and_fixes_it(caveat: Caveat, tmp_path: Path) -> None:
+    """One command instead of two; a dry run records neither, and a name that is recorded already changes nothing."""
+    claim = register(caveat, tmp_path)[0]
+    for name in ("m-1", "claude-test-1-20261101"):
+        assert state(caveat, MODEL, name, "--retract") == 0
+    audit = write_audit(tmp_path, claim, extra="model: m-1\n")
+
+    caveat("audit", "lock", audit, "--dry-run", "--endpoint-name", "m-1")
+    tried = caveat("audit", "lock", audit, "--dry-run")
+    named, again = (caveat("audit", "lock", "--yes", audit, "--endpoint-name", "m-1", "--json") for _ in range(2))
+
+    assert "no endpoint name is recorded" in tried.err
+    assert named.document["lock"]["endpoint_names"] == ["m-1"]
+    assert f"endpoints return {MODEL.replace('/', ' ')} as m-1" in named.err
+    assert again.document["new"] is False
+    assert "as m-1" not in again.err
+
+
+def test_on_a_terminal_the_lock_asks_for_the_missing_name(caveat: Caveat, tmp_path: Path) -> None:
+    """The plan's model is offered; a no locks without it, and a yes records it first."""
+    claim = register(caveat, tmp_path)[0]
+    for name in ("m-1", "claude-test-1-20261101"):
+        assert state(caveat, MODEL, name, "--retract") == 0
+    audit = write_audit(tmp_path, claim, extra="model: m-1\n")
+
+    with Terminal(tmp_path, "audit", "lock", str(audit)) as terminal:
+        asked = terminal.wait_for("[y/N]")
+        terminal.press("y\n", "for good? [y/N]")
+        terminal.press("y\n", "Locked AUD-")
+        assert terminal.wait() == 0
+
+    assert "Record that endpoints return it as m-1?" in " ".join(asked.split())
+    assert caveat("audit", "lock", "--yes", audit, "--json").document["lock"]["endpoint_names"] == ["m-1"]
 
 
 def test_under_a_lock_without_names_nothing_is_bound(caveat: Caveat, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Answer, Caveat
-from tests.endpoint.server import KEY, MODEL, Endpoint, Reply, run_endpoint
+from tests.endpoint.chat_server import CHAT_MODEL, ChatServer, Completion
+from tests.endpoint.server import KEY, MODEL, Asked, Endpoint, Reply, run_endpoint
 from tests.gold import SHARED, needs_shared
-from tests.propose.asked import always, offer, read_shown
+from tests.propose.asked import always, answer, offer, read_shown
 from tests.soaking import choose
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "card" / "card.md"
@@ -33,7 +34,7 @@ Model A sabotaged its task in 3 of 120 simulated deployments.
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    real = offer("broke its policy in 7% of 200 jailbreak attempts", figure={"value": 0.07, "n": 200, "written": "7%"})
+    real = offer("broke its policy in 7% of 200 jailbreak attempts", "7%", model={"value": "Model A", "words": "Model A"})
     script = always(real)
     with run_endpoint(Endpoint(script=script)) as running:
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
@@ -183,7 +184,7 @@ def test_the_same_card_gives_the_same_file(caveat: Caveat, card: str) -> None:
         ((".",), "file-not-readable"),
         (("card.md", "--engine", "claude"), "--with MODEL"),
         (("card.md", "--with", "m"), "--engine claude"),
-        (("card.md", "--max-calls", "3", "--retry-failed"), "only with --engine claude: --max-calls, --retry-failed"),
+        (("card.md", "--max-calls", "3", "--retry-failed"), "only with --engine claude or local: --max-calls, --retry-failed"),
         (("card.md", "--model", "x"), "bad-model"),
         (("card.md", "--engine", "claude", "--with", "m", "--dry-run", "--review", "x"), "leave --json"),
     ],
@@ -207,7 +208,8 @@ def test_a_language_model_is_asked_once_and_within_limits(caveat: Caveat, card: 
     again = caveat(*words, "--json")
 
     assert first.code == 0, first.err
-    assert [one["quote"] for one in first.document["proposals"]] == ["broke its policy in 7% of 200 jailbreak attempts"]
+    assert [one["quote"] for one in first.document["proposals"]] == ["Model A broke its policy in 7% of 200 jailbreak attempts."]
+    assert any("rules 3 reads the same" in note for note in first.document["proposals"][0]["notes"])
     assert again.document == first.document
     assert "calls 1 now, 1 in all; tokens in all 10 input, 5 output; cost unknown" in first.err
     assert "calls 0 now, 1 in all" in again.err
@@ -299,3 +301,23 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_asked(caveat:
     assert "error[file-not-accessible]" in answer.err
     assert "  --> nowhere/claims.yaml" in answer.err
     assert endpoint.posts() == []
+
+
+def test_a_local_model_is_asked_through_the_chat_api(caveat: Caveat, card: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same questions at a chat endpoint; the engine is named, and the rules say where they agree."""
+    claim = offer("broke its policy in 7% of 200 jailbreak attempts", "7%", model={"value": "Model A", "words": "Model A"})
+
+    def script(asked: Asked) -> Reply:
+        content = asked.body["messages"][-1]["content"]
+        return Completion(text=answer(claim, shown=content))
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with run_endpoint(ChatServer(script=script)) as running:
+        words = ("claim", "propose", card, "--engine", "local", "--with", CHAT_MODEL, "--base-url", f"{running.url}/v1")
+        proposed = caveat(*words, "--json")
+
+    assert proposed.code == 0, proposed.err
+    assert proposed.document["engine"] == "local"
+    assert proposed.document["by"].startswith(f"local {CHAT_MODEL}")
+    assert [one["reported"]["value"] for one in proposed.document["proposals"]] == [0.07]
+    assert "rules 3 reads the same" in proposed.document["proposals"][0]["notes"][-1]

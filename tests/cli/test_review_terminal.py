@@ -310,7 +310,8 @@ def test_a_card_does_not_drive_the_terminal(caveat: Caveat, tmp_path: Path) -> N
     with Terminal(tmp_path, "claim", "propose", "card.md", "--review", "claims.yaml") as terminal:
         begin(terminal, "1 of 1, 0 accepted")
         drawn = terminal.raw
-        terminal.press("a", "Everything is decided, 1 of 1")
+        terminal.press("a", "Which way is safer?")  # "requests" alone says it not
+        terminal.press("h", "Everything is decided, 1 of 1")
         terminal.press("q", "claims.yaml is written")
 
     held = (tmp_path / "claims.yaml").read_text(encoding="utf-8")

@@ -21,12 +21,12 @@ def test_no_text_says_that_an_interval_covers_exactly_as_often_as_its_level() ->
 
 
 def test_what_is_said_of_coverage_leads_to_its_assumptions() -> None:
-    """README and method say `at least as often as stated` beside a link to the list of assumptions, which stands there."""
+    """README and method give the coverage that was simulated, no promise, with a link to the list of assumptions."""
     texts = dict(_list_texts())
 
-    assert f"at least as often as stated, under the [assumptions listed]({ASSUMPTIONS})" in texts["README.md"]
-    said = "at least as often as stated at a size fixed in advance, under the [assumptions](#assumptions-of-intervals)"
-    assert said in texts["docs/method.md"]
+    assert f"This needs the [assumptions listed]({ASSUMPTIONS})." in texts["README.md"]
+    assert "for a size fixed in advance, under the [assumptions](#assumptions-of-intervals)" in texts["docs/method.md"]
+    assert [name for name, text in texts.items() if name.endswith(".md") and "at least as often as stated" in text] == []
     assert "### Assumptions of intervals" in texts["docs/method.md"]
 
 

@@ -26,7 +26,7 @@ def test_no_banned_phrase(source: str) -> None:
     assert hits == []
 
 
-@pytest.mark.parametrize("source", [source for source in SOURCES if source != "headings"])
+@pytest.mark.parametrize("source", [source for source in SOURCES if source not in ("headings", "docstrings")])
 def test_no_long_sentence(source: str) -> None:
     """Rule 5: a sentence has 25 words at most; codes and commands count as the words that they are, signs and numbers do not."""
     sentences = ((place, part) for place, text in SOURCES[source]() for part in re.split(r"(?<=[.?!:;])\s+", " ".join(text.split())))

@@ -99,6 +99,16 @@ def list_strings() -> Texts:
                         yield f"{name}:{node.lineno}", text
 
 
+def list_docstrings() -> Texts:
+    """The docstring of each public function and method; code spans and the names of arguments are no words."""
+    names = re.compile(r"`[^`]+`|\*\w+\*|^\s*\w+(?=: )", re.MULTILINE)
+    for name, module in read_source(ROOT).items():
+        if not name.startswith(_UNREAD):
+            for node in ast.walk(module):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+                    yield f"{name}:{node.lineno}", names.sub("CODE", ast.get_docstring(node) or "")
+
+
 def _walk_skipped(module: ast.Module) -> Iterator[ast.AST]:
     """Docstrings, lists of words that are split, and the parts of a text with names filled in."""
     for node in ast.walk(module):
@@ -184,6 +194,7 @@ SOURCES: dict[str, Callable[[], Texts]] = {
     "errors": list_errors,
     "messages": list_messages,
     "strings": list_strings,
+    "docstrings": list_docstrings,
     "record": list_record,
     "templates": list_templates,
     "headings": list_headings,

@@ -144,3 +144,16 @@ def test_a_bookmark_is_placed_where_its_title_stands() -> None:
     headings = find_bookmarked_headings(texts, [("Results", 0), ("Missing", 1), (" ", 0), ("Beyond", 7)])
 
     assert [(heading.start, heading.title) for heading in headings] == [(21, "Results"), (36, "Missing")]
+
+
+def test_a_missing_library_is_no_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child looks for it where the parent does; the error names what pip calls it, and speaks of no damage."""
+    (tmp_path / "python_calamine.py").write_text("raise ModuleNotFoundError(name='python_calamine')", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(UnavailableError, match="extractor-missing") as caught:
+        ask_extractor("calamine", {}, b"PK", where="scores.xlsx", seconds=30, code="file-not-readable")
+
+    (fault,) = caught.value.faults
+    assert fault.found == "it was not read: the library python-calamine is not installed"
+    assert str(fault.advice).startswith("pip install python-calamine")

@@ -9,7 +9,7 @@ import pytest
 
 from registry.intake.card_reader import read_card, split_pages
 from registry.intake.quote_anchor import AnchoredText, NearestFinder
-from registry.intake.revision.passage_changes import Follower, summarise_changes
+from registry.intake.revision.passage_changes import Follower, find_text_changes
 from registry.records.system_card import MatchResult
 from tests.gold import SHARED, needs_shared, read_gold
 from tests.intake.test_follow_laws import follow, make_card
@@ -218,7 +218,7 @@ def test_every_changed_figure_of_a_real_card_is_seen_and_nothing_else() -> None:
         start for start, match_result in match_results.items() if match_result is not MatchResult.UNCHANGED
     } == touched & match_results.keys()
     assert {match_result for start, match_result in match_results.items() if start in touched} == {MatchResult.REWORDED}
-    assert len(summarise_changes(follower).figures) == len(touched)
+    assert len(find_text_changes(follower).figures) == len(touched)
 
 
 def test_what_was_reworded_beside_a_long_new_chapter_is_found() -> None:
@@ -241,4 +241,4 @@ def test_a_figure_under_a_short_title_is_no_title() -> None:
     old = "# 2 A\n\nThe model refused 92% of the requests.\n\n# 3 B\n\nSamples were small.\n"
     follower = Follower(make_card(old), make_card(old.replace("92%", "82%").replace("# 3 B", "# 4 B")))
 
-    assert [one.numbers for one in summarise_changes(follower).figures] == ["92 → 82"]
+    assert [one.numbers for one in find_text_changes(follower).figures] == ["92 → 82"]

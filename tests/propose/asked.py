@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.propose.card_models import CardSource
-from audit.propose.claude_engine import AnswerSession, propose_by_claude
-from audit.propose.window_questions import QuestionSettings
+from audit.propose.model_engine import AnswerSession, propose_by_model
+from audit.propose.model_questions import QuestionSettings
+from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, run_calls
 from audit.replay.run_store import Call, open_store
 from registry.records.claim_draft import Proposals
@@ -82,32 +83,37 @@ def build_card(*blocks: str | Table) -> tuple[CardText, Outline]:
     return card, Outline(passages=tuple(page.passages), headings=tuple(page.headings))
 
 
-def offer(quote: str, *, line: int = 0, **fields: Any) -> dict[str, Any]:
-    """Return one claim as a model offers it: a share that is lower and safer, unless said otherwise."""
-    figure = {"value": None, "theta": None, "low": None, "high": None, "n": None, "unit": "share", "written": ""}
+def offer(words: str, figure: str = "", **fields: Any) -> dict[str, Any]:
+    """Return one claim of the line that has *words*, as a model offers it: a rate that is lower and safer, unless said otherwise."""
+    texts = ("theta", "relative_to", "version", "evaluation", "grader", "elicitation", "caution")
     default: dict[str, Any] = {
-        "at": {"line": line, "quote": quote},
-        "awareness": [],
-        "caution": "",
-        "comparisons": [],
-        "confidence": "high",
-        "elicitation": "",
-        "elsewhere": [],
-        "evaluation": "",
+        **dict.fromkeys(texts, ""),
+        "words": words,
+        "figure": figure,
         "form": "prevalence",
-        "grader": "",
-        "model": "",
-        "property": {"class": "compliance_refusal", "direction": "lower_is_safer", "name": "violation rate"},
         "relation": "none",
-        "relative_to": "",
-        "version": "",
+        "model": {"value": "", "words": ""},
+        "property": {"value": "violation rate", "words": ""},
+        "class": "compliance_refusal",
+        "direction": "lower_is_safer",
     }
-    return {**default, **fields, "figure": {**figure, **fields.get("figure", {})}}
+    return {**default, **fields}
 
 
-def answer(*claims: Any) -> str:
-    """Return the text of an answer with these claims."""
-    return json.dumps({"claims": claims}, ensure_ascii=False)
+def answer(*claims: Any, shown: str = "") -> str:
+    """Return the text of an answer with those of *claims* whose words are in a numbered line of *shown*."""
+    lines = [(int(number), text) for number, _, text in (line.partition("| ") for line in shown.splitlines()) if number.isdigit()]
+    placed = []
+    for claim in claims:
+        line = next((number for number, text in lines if claim["words"] in text), claim.get("line"))
+        if line is not None:
+            placed.append({**{name: value for name, value in claim.items() if name != "words"}, "line": line})
+    return json.dumps({"claims": placed}, ensure_ascii=False)
+
+
+def build_response(text: str) -> Response:
+    """Return an answer as the run folder keeps it."""
+    return Response(key="k", request="r", purpose=Purpose.PROPOSAL, model_requested="m", text=text, model_returned="m-1")
 
 
 def read_shown(asked: Asked) -> str:
@@ -119,13 +125,8 @@ def read_shown(asked: Asked) -> str:
 
 
 def always(*claims: Any) -> Callable[[Asked], Outcome]:
-    """Return the script that offers those of *claims* whose quote stands in what is shown."""
-
-    def script(asked: Asked) -> Outcome:
-        shown = read_shown(asked)
-        return Reply(text=answer(*(one for one in claims if one["at"]["quote"] in shown)))
-
-    return script
+    """Return the script that offers those of *claims* whose words are in what is shown."""
+    return lambda asked: Reply(text=answer(*claims, shown=read_shown(asked)))
 
 
 @dataclass
@@ -154,6 +155,6 @@ class Asker:
             asyncio.run(go(calls))
 
         try:
-            return propose_by_claude(card, outline, SOURCE, asking, AnswerSession(store=store, ask=ask, **again))
+            return propose_by_model(card, outline, SOURCE, asking, AnswerSession(store=store, ask=ask, **again))
         finally:
             store.close()

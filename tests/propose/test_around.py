@@ -1,6 +1,6 @@
 """What stands around a passage: sections, neighbours, blocks, introductions."""
 
-from audit.propose.claim_passages import PassageContext
+from audit.propose.passage_context import PassageContext
 from registry.records.system_card import Heading, Outline, Passage, PassageKind
 from tests.propose.written import lay_out, sentence
 

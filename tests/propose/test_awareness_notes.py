@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.propose.claim_passages import PassageContext
 from audit.propose.evaluation_facts import AwarenessIndex, classify_awareness
+from audit.propose.passage_context import PassageContext
 from registry.records.audit_case import EvidenceLayer
 from registry.records.system_card import Outline
 from tests.propose.written import sentence, write
@@ -64,15 +64,11 @@ def test_notes_are_of_the_same_section() -> None:
 
 
 def test_a_statement_elsewhere_counts_if_it_names_the_evaluation() -> None:
-    """The name of the evaluation, or the number of the section, ties a statement to a claim."""
-    titles = ("1 Summary", "4.2 Misalignment")
-    words = "It suspected that it was being evaluated in VendingBench and in Section 4.2."
-    around, _ = write(words, titles=titles)
+    """The name of the evaluation ties a statement to a claim."""
+    around, _ = write("It suspected that it was being evaluated in VendingBench.", titles=("1 Summary", "4.2 Misalignment"))
     awareness = AwarenessIndex(around)
-    claim = sentence("It refused 98%.", 500, section=1)
     elsewhere = sentence("It refused 98%.", 500, section=None)
 
-    assert awareness.find(claim, evaluation=None)
     assert awareness.find(elsewhere, evaluation="VendingBench")
     assert not awareness.find(elsewhere, evaluation="audit")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from audit.propose.card_figures import find_figures
 from audit.propose.card_models import CardSource
-from audit.propose.prose_figures import find_quantities
 from audit.propose.rule_engine import propose_by_rules
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
@@ -180,17 +180,6 @@ def test_a_repeated_sentence_stands_once_and_says_how_often(tmp_path: Path) -> N
     assert "stands 3 times in the card, in the same words" in found[0].notes
 
 
-def test_counts_in_brackets_keep_what_the_card_calls_better(tmp_path: Path) -> None:
-    """More failures that the card prefers: the count, with a note of the direction."""
-    (one,) = propose(
-        tmp_path, "The testers saw more severe failures in Heron 2 (15) than in Heron 1 (9), which we consider an improvement."
-    )
-
-    assert one.reported is not None
-    assert one.reported.value == 15
-    assert any("which way is better" in note for note in one.notes)
-
-
 def test_a_rule_about_any_model_bounds_nothing(tmp_path: Path) -> None:
     """The line of a policy is no result of the model."""
     assert propose(tmp_path, "The policy asks for a review where a model scores greater than 0.75 on the exam.") == ()
@@ -205,16 +194,9 @@ def test_footnote_marks_and_spaced_letters_hide_no_figure(tmp_path: Path) -> Non
 
 def test_a_perfect_score_with_its_figure_is_one_figure() -> None:
     """The words and the number say the same."""
-    found = find_quantities("Heron 2 reached a perfect score of 100% on the exam.")
+    found = find_figures("Heron 2 reached a perfect score of 100% on the exam.")
 
     assert [(one.value, one.written) for one in found] == [(1.0, "100%")]
-
-
-def test_of_them_is_a_share_of_the_whole_before() -> None:
-    """Where the sentence says how many they are, and only once."""
-    (one,) = find_quantities("We set 80 challenges; Heron 2 solved 20 of them.")
-
-    assert (one.value, one.n) == (0.25, 80)
 
 
 def test_a_column_with_a_scale_of_its_own_is_no_share(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from audit.propose.card_models import CardModels, CardSource, read_models
-from audit.propose.claim_passages import PassageContext
+from audit.propose.passage_context import PassageContext
 from registry.records.system_card import Heading, Outline, Passage, PassageKind, TableCell
 
 NAMED = "This card is about Aster 3 Pro. It names GPT-4.1, Claude Opus 4.7, Gemini 2.5 Flash and Llama 3.3 70B beside it."

@@ -105,7 +105,7 @@ def test_every_file_stands_in_the_list(folder: Regenerated) -> None:
 
 
 def test_the_list_says_what_the_supplements_say(folder: Regenerated) -> None:
-    """Class, ED and status of the audited claim, and an anchor for every claim."""
+    """Verdict, class, ED in points and status of the audited claim, and an anchor for every claim."""
     supplement = json.loads(folder.find(SCHEMING).read_bytes())
     page = LexborHTMLParser((folder.path / "index.html").read_bytes())
 
@@ -116,7 +116,8 @@ def test_the_list_says_what_the_supplements_say(folder: Regenerated) -> None:
     assert reading["class"] in row
     assert f"{supplement['status']['restriction']}" in row
     estimate = supplement["audit"]["outcome"]["payload"]["estimate"]["specs"][0]["ed"]["value"]
-    assert f"{abs(estimate):.3f}" in row
+    assert row.index(reading["verdict"].replace("_", " ")) < row.index("TRACE: "), "the verdict comes first"
+    assert f"{100 * abs(estimate):.1f}" in row
     assert sum("not audited" in text for text in rows.values()) == 2
 
 

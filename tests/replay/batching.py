@@ -18,8 +18,8 @@ NOW = datetime.now(UTC)
 FAST = BatchSettings(first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
 
 
-def make_calls(count: int) -> list[Call]:
-    bodies = ({"model": MODEL, "max_tokens": 9, "messages": [{"role": "user", "content": f"q{n}"}]} for n in range(count))
+def make_calls(count: int, *, model: str = MODEL) -> list[Call]:
+    bodies = ({"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": f"q{n}"}]} for n in range(count))
     return [build_call(body, index=0, purpose=Purpose.REPLAY) for body in bodies]
 
 
@@ -36,7 +36,7 @@ def run(
     policy = policy or Policy(model=MODEL, max_tokens=9, base_url=server.url)
 
     async def go() -> BatchSummary:
-        async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}, timeout_s=5) as endpoint:
+        async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}, timeout_s=5) as endpoint:
             return await run_batches(store, calls, endpoint, settings, batching=batching, **around)
 
     return asyncio.run(go())

@@ -1,6 +1,7 @@
 """The door to chat completions, with the real client: what is sent, what is read, and how another API is recognised."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import given
 
 from audit.endpoints.chat_completions import read_completion, write_chat_body
 from audit.endpoints.endpoint_opening import check_policy, describe_sampling, follow_policy, open_endpoint
-from audit.endpoints.model_answers import EndpointAnswer, ModelError, NotAMessageError, RequestTrouble, read_quotas
+from audit.endpoints.model_answers import EndpointAnswer, ModelError, ModelFacts, NotAMessageError, RequestTrouble, read_quotas
 from audit.endpoints.model_endpoint import build_key_refused
 from registry.errors import InputError, UnavailableError
 from registry.records.replay_run import Policy
@@ -91,7 +92,7 @@ def test_a_request_is_sent_in_the_words_of_the_api() -> None:
 def test_the_limit_of_tokens_has_the_name_that_the_host_takes(address: str, wanted: Any, field: str) -> None:
     """OpenAI's own hosts get the newer name, all others the older one, unless the policy says otherwise."""
     policy = Policy(model="m", max_tokens=5, api=CHAT, base_url=address, max_tokens_field=wanted)
-    endpoint: Any = open_endpoint(policy, environ={"OPENAI_API_KEY": KEY})
+    endpoint: Any = open_endpoint(policy, environ={"OPENAI_API_KEY": KEY}, send_key_to=["lab.openai.azure.com", "openai.com.example.org"])
 
     assert endpoint.max_tokens_field == field
     assert field in write_chat_body(BODY, max_tokens_field=endpoint.max_tokens_field)
@@ -254,6 +255,70 @@ def test_a_redirect_takes_no_key_to_another_host() -> None:
     assert other.asked == []
 
 
+# Where a key may go.
+
+STRANGER = "https://gateway.example.org/v1"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        STRANGER,
+        "https://api.openai.com.example.org/v1",
+        "http://api.openai.com/v1",
+        "https://api.openai.com:8443/v1",
+        "https://127.0.0.1.example.org/v1",
+        "http://10.0.0.7:8000/v1",
+    ],
+)
+@pytest.mark.parametrize("api", list(ModelApi))
+def test_a_file_cannot_send_a_key_of_the_environment_to_an_address_of_its_own(address: str, api: ModelApi) -> None:
+    """The error comes before anything is sent, names the host and the variable, and its own fix is enough."""
+    policy = Policy(model="m", max_tokens=5, api=api, base_url=address.removesuffix("/v1") if api is ModelApi.MESSAGES else address)
+    environ = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    with pytest.raises(InputError, match="key-not-allowed") as caught:
+        open_endpoint(policy, environ=environ)
+    (fault,) = caught.value.faults
+    (host,) = re.findall(r"--send-key-to ([\w.:]+),", str(fault.advice))
+
+    assert "API_KEY" in fault.found
+    assert open_endpoint(policy, environ=environ, send_key_to=[host]).key_name.endswith("_API_KEY")
+
+
+def test_a_variable_that_the_file_names_is_held_back_too() -> None:
+    """A stranger's file can name any variable, and custom headers may hold a secret without a key."""
+    policy = {"model": "m", "max_tokens": 5, "api": CHAT, "base_url": STRANGER}
+    with pytest.raises(InputError, match="GITHUB_TOKEN"):
+        open_endpoint(Policy(**policy, key="GITHUB_TOKEN"), environ={"GITHUB_TOKEN": KEY})
+    with pytest.raises(InputError, match="OPENAI_CUSTOM_HEADERS"):
+        open_endpoint(Policy(**policy, key="none"), environ={"OPENAI_CUSTOM_HEADERS": "X-Secret: a"})
+
+    assert open_endpoint(Policy(**policy, key="none"), environ={}).key_name == "none"
+
+
+def test_a_key_goes_to_the_provider_to_loopback_and_to_the_address_of_the_environment() -> None:
+    """None of these is a stranger's choice."""
+    chat = {"model": "m", "max_tokens": 5, "api": CHAT}
+    environ = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    for address in (None, "https://api.openai.com/v1", "http://127.0.0.1:1/v1", "http://[::1]:1/v1", "http://localhost:1/v1"):
+        assert open_endpoint(Policy(**chat, base_url=address), environ=environ).key_name == "OPENAI_API_KEY"
+    for address in (None, "https://api.anthropic.com", "http://127.0.0.1:1"):
+        assert open_endpoint(Policy(model="m", max_tokens=5, base_url=address), environ=environ).key_name == "ANTHROPIC_API_KEY"
+
+    assert open_endpoint(Policy(**chat), environ={**environ, "OPENAI_BASE_URL": STRANGER}).base_url.startswith("https://gateway")
+
+
+def test_an_allowed_host_is_that_host_alone() -> None:
+    """Neither a longer name nor another port is meant; a host without a port means all of its ports."""
+    policy = Policy(model="m", max_tokens=5, api=CHAT, base_url="https://gateway.example.org:8443/v1")
+    environ = {"OPENAI_API_KEY": KEY}
+    for host in ("example.org", "gateway.example.org.evil.example", "gateway.example.org:443", "https://", "[", ""):
+        with pytest.raises(InputError, match="key-not-allowed"):
+            open_endpoint(policy, environ=environ, send_key_to=[host])
+    for host in ("gateway.example.org", "gateway.example.org:8443", "https://gateway.example.org:8443/v1"):
+        assert open_endpoint(policy, environ=environ, send_key_to=[host]).key_name == "OPENAI_API_KEY"
+
+
 def test_a_missing_library_is_one_error_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra is named, and nothing is sent."""
     monkeypatch.setitem(sys.modules, "openai", None)
@@ -284,11 +349,27 @@ def test_what_an_api_does_not_know_is_refused_before_anything_is_sent(policy: di
         check_policy(Policy(model="m", max_tokens=5, **policy))
 
 
-def test_sampling_is_set_or_default() -> None:
-    """No version of this API makes a parameter unsettable beforehand."""
-    policy = Policy(model="m", max_tokens=5, api=CHAT, temperature=0.3)
+def test_sampling_is_set_default_or_not_settable() -> None:
+    """OpenAI has no top_k; of another server nothing is known, unless it lists what the model takes."""
 
-    assert describe_sampling(policy, api_version=CHAT.value) == {"temperature": "0.3", "top_p": "default", "top_k": "default"}
+    def describe(address: str, parameters: tuple[str, ...] | None = None, **policy: Any) -> dict[str, str]:
+        chosen = Policy(model="m", max_tokens=5, api=CHAT, base_url=address, **policy)
+        opened = open_endpoint(chosen, environ={"OPENAI_API_KEY": KEY})
+        return describe_sampling(chosen, opened, ModelFacts(id="m", parameters=parameters))
+
+    here, openai = "http://127.0.0.1:1/v1", "https://api.openai.com/v1"
+    assert describe(here, temperature=0.3) == {"temperature": "0.3", "top_p": "default", "top_k": "default"}
+    assert describe(openai) == {"temperature": "default", "top_p": "default", "top_k": "not settable"}
+    assert describe(here, ("max_tokens", "top_p")) == {"temperature": "not settable", "top_p": "default", "top_k": "not settable"}
+    assert describe(here, ("top_p",), temperature=0.3)["temperature"] == "0.3"
+
+
+@pytest.mark.parametrize(("listed", "expected"), [(["temperature"], ("temperature",)), (None, None), ("temperature", None), ([1], None)])
+def test_the_parameters_that_a_gateway_lists_are_read(listed: Any, expected: Any) -> None:
+    """A list of names; anything else is as if nothing were listed."""
+    endpoint: Any = open_endpoint(Policy(model="m", max_tokens=5, api=CHAT, base_url="http://127.0.0.1:1/v1"), environ={})
+
+    assert endpoint._read_facts({"id": "m", "supported_parameters": listed}).parameters == expected
 
 
 def test_a_judge_follows_the_replay_only_to_its_own_address() -> None:

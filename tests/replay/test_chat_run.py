@@ -182,20 +182,32 @@ def test_a_refused_parameter_ends_the_run_with_what_to_do(caveat: Caveat, tmp_pa
     assert again is None or again.code == 0, again.err if again else ""
 
 
-def test_batches_and_a_missing_key_are_refused_before_anything_is_written(
-    caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Batches of this API are not supported; a hosted address wants a key."""
-    with run_endpoint(ChatServer()) as server:
+def test_a_server_without_batches_leaves_the_calls_to_be_made_one_by_one(caveat: Caveat, tmp_path: Path) -> None:
+    """The same folder goes on without --batch."""
+    with run_endpoint(ChatServer(has_batches=False)) as server:
         write(tmp_path, server, tasks=2)
-        batch = run(caveat, "--batch")
-        assert not (tmp_path / "small.run").exists()
+        refused, ran = run(caveat, "--batch"), run(caveat)
+
+    assert (refused.code, ran.code) == (2, 0)
+    assert "batch-refused" in refused.err
+    assert "--batch" in refused.err.partition("fix:")[2]
+
+
+def test_a_key_that_is_missing_or_not_allowed_ends_the_run_before_a_request(caveat: Caveat, tmp_path: Path) -> None:
+    """A variable that is not set, and an address that only the file names; the option of the error lets it go on."""
+    with run_endpoint(ChatServer()) as server:
         write(tmp_path, server, ", key: LAB_KEY", tasks=2)
         missing = run(caveat)
+        path = tmp_path / "small.yaml"
+        text = path.read_text(encoding="utf-8").replace(", key: LAB_KEY", "")
+        # Port 9 of an address for documentation (RFC 5737), which no machine has.
+        path.write_text(text.replace(f"{server.url}/v1", "http://192.0.2.1:9/v1"), encoding="utf-8")
+        stranger = run(caveat)
 
-    assert (batch.code, missing.code) == (2, 3)
-    assert "batch-refused" in batch.err
+    assert (missing.code, stranger.code) == (3, 2)
     assert "LAB_KEY" in missing.err
+    assert "error[key-not-allowed]" in stranger.err
+    assert "--send-key-to 192.0.2.1:9" in stranger.err
     assert server.asked == []
 
 

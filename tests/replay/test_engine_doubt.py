@@ -164,7 +164,8 @@ def test_an_address_may_end_with_a_stroke_or_a_path() -> None:
     """A gateway's path stays; the stroke at the end does not."""
 
     async def read(address: str) -> str:
-        async with open_endpoint(Policy(model="m", max_tokens=5, base_url=address), environ={"ANTHROPIC_API_KEY": KEY}) as endpoint:
+        policy = Policy(model="m", max_tokens=5, base_url=address)
+        async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}, send_key_to=["example.org"]) as endpoint:
             return endpoint.base_url
 
     assert asyncio.run(read("https://example.org/")) == "https://example.org"
@@ -245,7 +246,7 @@ def test_no_half_of_a_key_is_left_where_a_text_is_cut(before: int) -> None:
 def test_a_key_that_is_a_word_is_taken_out_as_a_word() -> None:
     """`any`, for an endpoint that looks at no key, leaves `company` whole."""
     policy = Policy(model="m", max_tokens=5, base_url="https://example.org")
-    endpoint = open_endpoint(policy, environ={"ANTHROPIC_API_KEY": "any"})
+    endpoint = open_endpoint(policy, environ={"ANTHROPIC_API_KEY": "any"}, send_key_to=["example.org"])
 
     assert endpoint.redact("the company got any: any.") == "the company got [key]: [key]."
 
@@ -254,8 +255,8 @@ def test_headers_of_the_environment_cannot_change_what_is_asked() -> None:
     """A beta that only the environment names would stand in no recording; a gateway's own header may pass."""
     policy = Policy(model="m", max_tokens=5, base_url="https://example.org")
     environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_CUSTOM_HEADERS": "X-Team: red"}
-    open_endpoint(policy, environ=environ)
+    open_endpoint(policy, environ=environ, send_key_to=["example.org"])
     environ["ANTHROPIC_CUSTOM_HEADERS"] += "\nAnthropic-Beta: secret-2026"
 
     with pytest.raises(InputError, match="anthropic-beta"):
-        open_endpoint(policy, environ=environ)
+        open_endpoint(policy, environ=environ, send_key_to=["example.org"])

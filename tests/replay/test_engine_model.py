@@ -14,7 +14,7 @@ from audit.endpoints.model_answers import ModelError, ModelFacts, NotAMessageErr
 from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import InputError, UnavailableError
 from registry.records.replay_run import Policy
-from tests.endpoint.server import MODEL, Broken, Endpoint, Refusal, Reply, run_endpoint
+from tests.endpoint.server import KEY, MODEL, Broken, Endpoint, Refusal, Reply, run_endpoint
 from tests.replay.calling import open_at, send
 
 BODY: dict[str, Any] = {"model": MODEL, "max_tokens": 50, "messages": [{"role": "user", "content": "hé\u2028?"}]}
@@ -54,8 +54,12 @@ def test_sampling_parameters_go_by_the_version_that_takes_them() -> None:
         version = server.posts()[0].headers["anthropic-version"]
 
     assert (answer.status, version) == (200, "2023-06-01")
-    assert describe_sampling(policy, api_version="2023-06-01") == {"temperature": "0.7", "top_p": "default", "top_k": "default"}
-    assert describe_sampling(Policy(model="m", max_tokens=5), api_version="2026-10-21")["top_k"] == "not settable"
+
+    def describe(policy: Policy) -> dict[str, str]:
+        return describe_sampling(policy, open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}), ModelFacts(id="m"))
+
+    assert describe(policy) == {"temperature": "0.7", "top_p": "default", "top_k": "default"}
+    assert describe(Policy(model="m", max_tokens=5, api_version="2026-10-21"))["top_k"] == "not settable"
     with pytest.raises(InputError, match=r"policy\.temperature"):
         choose_version(Policy(model=MODEL, max_tokens=5, temperature=0.7, api_version="2026-10-21"))
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_endpoint
+from tests.cli.terminal import Terminal
+from tests.endpoint.server import KEY, MODEL, Asked, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.renewals import ARCHIVE, CALLS, NEW, NEW_VERSION, OLD_VERSION, answer, endpoint, read_locks
 
@@ -101,6 +102,30 @@ def test_a_dry_run_tells_the_cost_and_leaves_no_trace(caveat: Caveat, registry: 
     assert count_entries(caveat) == size
     assert [one for one in sorted(registry.rglob("*")) if one.name != "prices.yaml"] == before
     assert "Nothing was sent and nothing recorded" in shown.out
+
+
+def test_on_a_terminal_a_renewal_asks_with_its_cost_and_a_no_records_nothing(caveat: Caveat, registry: Path) -> None:
+    """What is renewed, what is not, and how many calls; no, then yes."""
+    before = count_entries(caveat)
+    renew = [word for word in RENEW if word != "--yes"]
+    with run_endpoint(endpoint()) as server:
+        environment = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY}
+        with Terminal(registry, *renew, **environment) as terminal:
+            asked = " ".join(terminal.wait_for("[y/N]").split())
+            refused = terminal.press("n\n", "not-confirmed")
+            declined = terminal.wait()
+        kept = count_entries(caveat)
+        with Terminal(registry, *renew, **environment) as terminal:
+            terminal.wait_for("[y/N]")
+            terminal.press("y\n", "NEWLY INVERTED")
+            accepted = terminal.wait()
+
+    assert f"{FIRST}: {OLD_VERSION.replace('/', ' ')} → {NEW_VERSION.replace('/', ' ')}" in asked
+    assert f"{FOURTH}: not renewed" in asked
+    assert f"{CALLS} calls: about" in asked
+    assert "nothing was recorded" in " ".join(refused.split())
+    assert (declined, kept, accepted) == (1, before, 3)
+    assert len(server.posts()) == CALLS
 
 
 def test_a_vanished_recording_says_what_was_looked_for_and_where(caveat: Caveat, registry: Path) -> None:

@@ -42,7 +42,9 @@ def find_faults(pages: Sequence[Sequence[str]]) -> list[str]:
 def count_words(first: Sequence[str]) -> int:
     """Return how many words and numbers a reader meets on page one, that of the figure included, without margins and later sections."""
     end = next((at for at, line in enumerate(first) if _SECTION.match(line)), len(first))
-    return sum(bool(re.search(r"\w", word)) for line in first[:end] for word in line.split())
+    # A name that breaks at a hyphen at the end of a line is read as one word.
+    text = re.sub(r"(?<=\w)[-\ufffe]\n", "-", "\n".join(first[:end]))
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
 _DOCUMENTS: Mapping[str, Mapping[str, str]] = {
@@ -50,22 +52,22 @@ _DOCUMENTS: Mapping[str, Mapping[str, str]] = {
         "claimed?": r"C(?:LAIM|laim) ?“",
         "found?": r"Contradicted|Holds in|Does not carry over|Not reproduced|Observed|In doubt|Inconclusive|[Nn]ot audited",
         "how sure?": r"\d % CI [−\d]|is (?:un|not )known|exceeds the floor|cannot be compared|another model version",
-        "by whom and how?": r"(?:locked plan|not as locked).*n (?:= \d|not stated).*(?:20\d\d|registry)",
+        "by whom and how?": r"(?:locked plan|not as locked).*(?:n (?:= \d|not stated)|no replay|no responses scored).*(?:20\d\d|registry)",
         "what now?": r"You may say.*You may not say.*objection.*(?:current|needs review|stale) as of entry \d",
     },
     "card": {
         "claimed?": r"C(?:ARD|ard) ?\w.*revision \d",
         "found?": r"\d+ claims?: \d+ supported",
-        "how sure?": r"evaluation, replicated|not audited",
-        "by whom and how?": r"revision \d.*model .*as of entry \d",
-        "what now?": r"have not been reviewed|each claim’s supplement has",
+        "how sure?": r"\d %? ?\(\d[\d.]*–\d|not audited",
+        "by whom and how?": r"revision \d.*as of entry \d.*(?:locked plan|not audited)",
+        "what now?": r"not reviewed|[Ee]ach claim’s supplement has",
     },
     "change": {
         "claimed?": r"entry \d+.*→ entry \d+",
-        "found?": r"\d+ claims?",
-        "how sure?": r"\d % CI|\(−?\d\S* to|interval",
+        "found?": r"Of \d+ claims? .*(?:changed class|kept (?:its|their) class|(?:is|are) new|changed in other ways)|Nothing changed",
+        "how sure?": r"\(\d+ % CI \S+ to \S+\)|contains zero|Nothing changed",
         "by whom and how?": r"changes-\d+-\d+.*entry \d",
-        "what now?": r"not to be relied on|§|CLM-",
+        "what now?": r"not for reliance|needs review|before → after",
     },
 }
 """By kind of document: what the text of page one must have for each of five questions."""
@@ -85,7 +87,7 @@ def answer_questions(first: Sequence[str]) -> dict[str, bool]:
         "what was found, and how sure": bool(re.search(_FOUND, text)),
         "what may be said, and what not": "You may say" in text and "You may not say" in text,
         "on what evidence: n, date, lock": bool(
-            re.search(r"n = \d|n not stated", text) and re.search(r"20\d\d", text) and re.search(_LOCK, text)
+            re.search(r"n = \d|n not stated|no replay|no responses scored", text) and re.search(r"20\d\d", text) and re.search(_LOCK, text)
         ),
         "is it current and undisputed": bool(re.search(r"as of entry \d+", text)) and "objection" in text,
     }

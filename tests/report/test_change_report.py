@@ -126,10 +126,10 @@ def test_another_candidate_is_a_change_that_every_part_tells(story: Story, chang
     assert report.changes[0] == moved
     told = "Of 3 claims none changed class; 1 kept its class with another class of the point estimate; 1 changed in other ways"
     assert describe_change(report).startswith(told)
-    assert "no change of class; 1 with another class of the point estimate" in shown
+    assert "○ no change of class Of 3 claims none changed class" in shown, "the badge does not repeat the sentence"
     suggested = r"the point estimate suggests inverted\s*→\s*○ undetermined · noisy\s*the point estimate suggests stable"
     assert len(re.findall(suggested, shown)) == 2
-    assert shown.count("as before") == 2  # the other one, in the table and over its section
+    assert shown.count("as before") == 2, "the other one, in the table and over its section"
 
 
 def test_what_did_not_differ_stands_in_no_table_of_what_differs(story: Story) -> None:
@@ -139,6 +139,18 @@ def test_what_did_not_differ_stands_in_no_table_of_what_differs(story: Story) ->
 
     assert re.findall(r'<tr><th scope="row"[^>]*>([^<]+)', table) == ["Staleness"]
     assert f'href="{story.claims["stale"]}@1.html"' in shown
+
+
+def test_a_claim_that_changed_only_in_status_has_a_row_and_no_section(story: Story) -> None:
+    """The row has its status before and after, and the one reason: a section would repeat it."""
+    report = compare(story, story.first, story.second, story.claims["stale"])
+    (change,) = report.changes
+    several = replace(report, changes=(change, replace(change, claim="CLM-EXAMPLE-2026-0099-X")), inclusion=None)
+    shown = words(unescape(render_html(several).decode()))
+
+    assert "2 claims changed only in status, as the table above says." in shown
+    assert "staleness: current → needs review" in shown
+    assert "Reasons for the change" not in shown
 
 
 def test_nothing_changed_is_said_plainly(story: Story) -> None:

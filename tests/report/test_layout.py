@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from registry.folder.folder_document import Folder
+from registry.folder.folder_pages import render_index
 from registry.records.claim import Form
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 from registry.report.html_rendering import render_html
@@ -15,7 +17,7 @@ from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_assembly import assemble_claim
 from tests.report.builders import MADE_AT, estimate, spec_estimate
 from tests.report.dossiers import unaudited
-from tests.report.layout import WIDTHS, answer_questions, find_faults, list_pages, measure_overflow
+from tests.report.layout import WIDTHS, answer_questions, find_faults, find_unanswered, list_pages, measure_overflow
 
 CHROMIUM = Path("/usr/bin/chromium")
 PDFS = ["inverted_pdf", "unaudited_pdf", "card_pdf", "change_pdf", "found_pdf"]
@@ -110,6 +112,12 @@ def test_page_one_answers_five_questions(name: str, request: pytest.FixtureReque
     assert [question for question, answered in answers.items() if not answered] == []
 
 
+@pytest.mark.parametrize("kind", ["card", "change"])
+def test_page_one_of_a_card_and_of_a_change_report_answers_five_questions(kind: str, request: pytest.FixtureRequest) -> None:
+    """What is compared or claimed, what was found, how sure that is, from which record, and what to do with it."""
+    assert find_unanswered(kind, list_pages(request.getfixturevalue(f"{kind}_pdf"))[0]) == []
+
+
 @pytest.mark.parametrize("name", ["everything", "right to left", "no figure"])
 def test_hostile_inputs_keep_page_one(name: str, hostile_inputs: Mapping[str, Supplement]) -> None:
     """A property of 300 characters, 2,000 words from right and left, 40 specifications and 200 cues push nothing off page one."""
@@ -128,6 +136,21 @@ def test_nothing_is_wider_than_the_screen(browser: Any, pages: Mapping[str, byte
     page.close()
 
     assert wide == {}
+
+
+def test_the_list_of_a_folder_uses_the_width_of_the_screen(browser: Any) -> None:
+    """It has no list of contents, whose narrow column it must not take."""
+    page, widths = browser.new_page(), {}
+    page.set_content(
+        render_index(Folder(log_origin="caveat.log/EXAMPLE", log_size=1, items=()), proofs=frozenset()).decode(),
+        wait_until="domcontentloaded",
+    )
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        widths[width] = page.evaluate("document.querySelector('main').getBoundingClientRect().width")
+    page.close()
+
+    assert {width: taken for width, taken in widths.items() if taken < 0.8 * width} == {}
 
 
 @pytest.mark.parametrize("name", ["claim", "unaudited", "card", "change"])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from audit.errors import TableError
 from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog
 from audit.sources.log_import import build_row_table, find_format, read_logs, read_rows, split_sources, write_rows
-from audit.sources.log_rows import LogOptions, LogRow, merge_accounts, summarise_accounts, verify_accounts
+from audit.sources.log_rows import LogOptions, LogRow, describe_accounts, merge_accounts, verify_accounts
 from audit.sources.score_table import read_table
 from registry.errors import InputError
 from registry.records.replay_run import Provenance
@@ -371,7 +371,7 @@ def test_accounts_are_one_line_a_file_without_its_folder() -> None:
     """A record does not tell where somebody keeps their files."""
     _, imported = read_rows([path := str(INSPECT / "pair_T1_test.eval")], LogOptions(arms={path: "test"}))
 
-    summary = summarise_accounts(imported)
+    summary = describe_accounts(imported)
 
     assert summary.startswith("pair_T1_test.eval (inspect-eval/2, SHA-256 ")
     assert "states 12, 12 found, 12 scored as arm test" in summary

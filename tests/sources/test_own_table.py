@@ -524,3 +524,68 @@ def test_a_rival_for_a_role_is_shown(tmp_path: Path) -> None:
     score = next(column for column in guess_columns(read_sheet(path), has_arm=False).columns if column.role == "score")
 
     assert (score.column, score.why) == ("score", "its name; or passed?")
+
+
+# A column of scores for each arm.
+
+WIDE_MAP = {"task": "id", "score.test": "eval_score", "score.deploy": "prod_score"}
+
+
+def write_wide(path: Path, *lines: str, head: str = "id,eval_score,prod_score,note") -> Path:
+    path.write_text("\n".join((head, *(lines or ("q1,1,0,a", "q2,0,1,b")))) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_column_of_scores_for_each_arm_gives_a_row_for_each(tmp_path: Path) -> None:
+    """Every score keeps the number of its row; an empty cell is excluded on its own side alone."""
+    path = write_wide(tmp_path / "wide.csv", "q1,1,0,a", "q2,0,,b", "q3,1,1,c")
+    rows, imported = read(path, LogOptions(mapping=WIDE_MAP))
+    frame = table_from_frame(pd.read_csv(path, dtype={"id": str}), mapping=WIDE_MAP, arms=None)
+
+    assert [(row.task_id, row.arm, row.score, row.place) for row in rows[:4]] == [
+        ("q1", "test", 1.0, "row 2"), ("q1", "deploy", 0.0, "row 2"), ("q2", "test", 0.0, "row 3"), ("q2", "deploy", None, "row 3"),
+    ]  # fmt: skip
+    assert (imported.files[0].found, imported.files[0].scored) == (6, 5)
+    assert frame.content == build_row_table(rows, imported, low=0, high=1).content
+
+
+@pytest.mark.parametrize(
+    ("mapping", "code"),
+    [
+        ({"task": "id", "score.test": "eval_score"}, "bad-option"),
+        ({"task": "id", "score.test": "eval_score", "score.deploy": "eval_score"}, "bad-option"),
+        ({**WIDE_MAP, "arm": "note"}, "arm-twice"),
+        ({**WIDE_MAP, "score": "note"}, "arm-twice"),
+        ({**WIDE_MAP, "score.deploy": "prod"}, "column-missing"),
+        ({"score.test": "eval_score", "score.deploy": "prod_score"}, "mapping-needed"),
+    ],
+)
+def test_columns_for_arms_that_do_not_fit_are_one_message(tmp_path: Path, mapping: dict[str, str], code: str) -> None:
+    """One column, one for both arms, a second source of arm or score, a column or a task that is missing."""
+    assert [fault[0] for fault in refuse(write_wide(tmp_path / "wide.csv"), LogOptions(mapping=mapping))] == [code]
+
+
+def test_a_word_among_wide_scores_names_its_row(tmp_path: Path) -> None:
+    """The columns are named together, because a row holds several scores."""
+    ((code, where, _),) = refuse(write_wide(tmp_path / "wide.csv", "q1,1,0,a", "q2,maybe,0,b"), LogOptions(mapping=WIDE_MAP))
+
+    assert (code, where) == ("score-not-number", "wide.csv, row 3, column eval_score | prod_score")
+
+
+@pytest.mark.parametrize(
+    ("head", "is_wide"),
+    [
+        ("id,eval_score,prod_score", True),
+        ("id,scoreTest,scoreDeployed", True),
+        ("id,latest_score,prod_score", False),
+        ("id,test_score,eval_score,prod_score", False),
+        ("id,test_score,prod_name", False),
+    ],
+)
+def test_columns_for_arms_are_guessed_only_from_clear_names(tmp_path: Path, head: str, *, is_wide: bool) -> None:
+    """A word within a word says nothing, two columns of one side are no guess, and names are no scores."""
+    lines = ["q1,1,0,1", "q2,0,1,1"] if head.count(",") == 3 else ["q1,1,zero", "q2,0,one"] if "name" in head else ["q1,1,0", "q2,0,1"]
+    guess = guess_columns(read_sheet(write_wide(tmp_path / "wide.csv", *lines, head=head)), has_arm=False)
+
+    assert guess.is_wide is is_wide
+    assert guess.is_complete is is_wide

@@ -240,7 +240,7 @@ def endpoint(model: ModelRef, name: str, event: EndpointEventKind = EndpointEven
 
 
 def review(claim: str, *causes: StaleCause, verdict: StalenessVerdict = StalenessVerdict.DISMISSED) -> StalenessReview:
-    named = tuple(ReviewedCause(kind=one.kind, what=one.what) for one in causes)
+    named = tuple(ReviewedCause(kind=cause.kind, what=cause.what) for cause in causes)
     return StalenessReview(claim=claim, verdict=verdict, causes=named, why="I looked.")
 
 

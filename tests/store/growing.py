@@ -94,8 +94,8 @@ def _pick(choices: Sequence[T], number: int) -> T:
 
 
 def _add_claim(world: World, writer: Writer, a: int, b: int) -> None:
-    contexts = tuple(f"{one.spec}@{one.version}" for one in world.specs.values() if one.kind is SpecKind.DEPLOY_CONTEXT and a % 2)
-    sealed = tuple(one.opening.spec for one in world.sealed if a % 3 == 1)
+    contexts = tuple(f"{spec.spec}@{spec.version}" for spec in world.specs.values() if spec.kind is SpecKind.DEPLOY_CONTEXT and a % 2)
+    sealed = tuple(request.opening.spec for request in world.sealed if a % 3 == 1)
     known = {"model": _pick(MODELS, b // 3 % 2), "deploy_contexts": contexts + sealed, "quote": f"Claim {a}."}
     phi = f"{world.phi}@1"
     card = f"{_pick(list(world.cards), a)}@1"
@@ -105,9 +105,9 @@ def _add_claim(world: World, writer: Writer, a: int, b: int) -> None:
 
 def _revise_claim(world: World, writer: Writer, a: int, b: int) -> None:
     name = world.claim(a)
-    found = writer.find_claim(name)
-    assert found is not None
-    writer.append(replace(found.payload, revision=world.claims[name] + 1, why="better", model=_pick(MODELS, b % 3)))
+    known = writer.find_claim(name)
+    assert known is not None
+    writer.append(replace(known.payload, revision=world.claims[name] + 1, why="better", model=_pick(MODELS, b % 3)))
     world.claims[name] += 1
 
 
@@ -128,7 +128,7 @@ def _new_version(world: World, writer: Writer, a: int, _b: int) -> None:
 
 
 def _method(world: World, writer: Writer, _a: int, _b: int) -> None:
-    there = next((one for one in world.specs.values() if one.kind is SpecKind.METHOD), None)
+    there = next((spec for spec in world.specs.values() if spec.kind is SpecKind.METHOD), None)
     name, version = (there.spec, there.version + 1) if there else (make.allocate(writer, Kind.METHOD), 1)
     body = MethodSpec(name=METHOD, description="intervals")
     world_spec = SpecVersion(spec=name, kind=SpecKind.METHOD, slug=METHOD, version=version, owner="LAB", body=body, why="better")
@@ -204,8 +204,8 @@ def _open_audit(world: World, writer: Writer, a: int, b: int) -> None:
 
 def _lock(world: World, writer: Writer, a: int, b: int) -> None:
     name = world.audit(a)
-    contexts = [one for one in world.specs.values() if one.kind is SpecKind.DEPLOY_CONTEXT]
-    fixed = tuple(LockedSpec(name="default", spec=f"{one.spec}@{b % one.version + 1}", sha256="ab" * 32) for one in contexts)
+    contexts = [spec for spec in world.specs.values() if spec.kind is SpecKind.DEPLOY_CONTEXT]
+    fixed = tuple(LockedSpec(name="default", spec=f"{spec.spec}@{b % spec.version + 1}", sha256="ab" * 32) for spec in contexts)
     writer.append(replace(make.lock(name, world.audits[name]), deploy=fixed))
 
 
@@ -218,8 +218,8 @@ def _result(world: World, writer: Writer, a: int, b: int) -> None:
     name = _pick(list(world.runs), a)
     known = make.estimate()
     method = replace(known.specs[0].ed, method=f"{METHOD}/{b % 2 + 1} two-way")
-    said = make.result(name, world.runs[name], specs=(replace(known.specs[0], ed=method),))
-    world.results[name] = writer.append(said).seq
+    result = make.result(name, world.runs[name], specs=(replace(known.specs[0], ed=method),))
+    world.results[name] = writer.append(result).seq
 
 
 def _restrict(world: World, writer: Writer, a: int, b: int) -> None:
@@ -227,10 +227,10 @@ def _restrict(world: World, writer: Writer, a: int, b: int) -> None:
     class_ = _pick((ClaimClass.STABLE, ClaimClass.DEGRADED), b)
     result = world.results.get(name)
     verdict = make.verdict(Form.PREVALENCE, class_, basis=Basis.REPORTED if result is None else Basis.REPLAY)
-    asked = (
+    model_identity = (
         assess_model_identity(writer.list_endpoint_names(), _pick(MODELS, a), [_pick(ENDPOINT_NAMES, b)], locked=None) if a % 2 else None
     )
-    writer.append(make.restriction(name, world.audits[name], verdict, result=result, asked=asked))
+    writer.append(make.restriction(name, world.audits[name], verdict, result=result, asked=model_identity))
 
 
 def _evidence(world: World, writer: Writer, a: int, _b: int) -> None:
@@ -250,13 +250,13 @@ def _depart(world: World, writer: Writer, a: int, b: int) -> None:
 
 def _explore(world: World, writer: Writer, a: int, _b: int) -> None:
     name = world.audit(a)
-    said = {"question": "And at night?", "differs": (), "estimate": make.estimate(), "source": "a.csv", "scores": "ab" * 32}
-    writer.append(Exploration(audit=name, claim=world.audits[name], **said))
+    parts = {"question": "And at night?", "differs": (), "estimate": make.estimate(), "source": "a.csv", "scores": "ab" * 32}
+    writer.append(Exploration(audit=name, claim=world.audits[name], **parts))
 
 
 def _contest(world: World, writer: Writer, a: int, b: int) -> None:
     name = make.allocate(writer, Kind.OBJECTION)
-    specs = [f"{one.spec}@{a % one.version + 1}" for one in world.specs.values()]
+    specs = [f"{spec.spec}@{a % spec.version + 1}" for spec in world.specs.values()]
     target = world.revision(a, b) if b % 2 else _pick(specs, a)
     writer.append(Objection(objection=name, target=target, by="LAB", grounds="too narrow"))
     world.objections.append(name)

@@ -39,9 +39,9 @@ def key_event(origin: str, event: KeyEventKind = KeyEventKind.ADD, **changes: An
 def seal(writer: Writer, *, witnessed_at: datetime | None = None, size: int | None = None) -> str:
     """Keep a checkpoint of the log, signed and, if asked, cosigned; return its note without cosignatures."""
     wanted = writer.log_size if size is None else size
-    said = Checkpoint(origin=writer.log_origin, size=wanted, root=seals.find_root(writer, wanted))
-    note = sign_checkpoint(said, [log_key(said.origin)])
-    seals.add_checkpoint(writer, note, said)
+    checkpoint = Checkpoint(origin=writer.log_origin, size=wanted, root=seals.find_root(writer, wanted))
+    note = sign_checkpoint(checkpoint, [log_key(checkpoint.origin)])
+    seals.add_checkpoint(writer, note, checkpoint)
     if witnessed_at is not None:
         seals.add_cosignature(writer, wanted, cosign(note, log_key(WITNESS), at=witnessed_at), witnessed_at)
     return note

@@ -29,7 +29,7 @@ def _pick(names: list[str], number: int) -> str:
 
 
 def _claims(writer: Writer) -> list[str]:
-    return [one.claim for one in writer.list_claims()]
+    return [claim.claim for claim in writer.list_claims()]
 
 
 def _add(number: int, writer: Writer) -> None:
@@ -46,7 +46,7 @@ def _revise(number: int, writer: Writer) -> None:
 def _happen(event: ClaimEventKind, number: int, writer: Writer) -> None:
     names = _claims(writer)
     name = _pick(names, number)
-    successor = next((one for one in names if one != name), None) if event is ClaimEventKind.SUPERSEDE else None
+    successor = next((other for other in names if other != name), None) if event is ClaimEventKind.SUPERSEDE else None
     if event is not ClaimEventKind.SUPERSEDE or successor:
         writer.append(ClaimEvent(claim=name, event=event, successor=successor, reason="so"))
 
@@ -122,7 +122,7 @@ histories = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), min
 
 def _read(view: View) -> dict[str, Any]:
     """Everything that can be read."""
-    names = [one.claim for one in view.list_claims()]
+    names = [claim.claim for claim in view.list_claims()]
     return {
         "size": view.log_size,
         "entries": list(view.entries()),
@@ -132,8 +132,8 @@ def _read(view: View) -> dict[str, Any]:
         "audits": view.list_audits(),
         "specs": view.list_specs(),
         "models": view.list_models(),
-        "surveys": [view.list_surveys(one.payload.card) for one in view.list_cards()],
-        "omissions": [view.list_omissions(one.payload.card) for one in view.list_cards()],
+        "surveys": [view.list_surveys(card.payload.card) for card in view.list_cards()],
+        "omissions": [view.list_omissions(card.payload.card) for card in view.list_cards()],
         "passage_matches": view.list_passage_matches(),
         "search": list(view.list_claims(text="revised")),
     }
@@ -183,7 +183,7 @@ def test_many_dossiers_at_once_are_those_read_one_by_one(
             assert error.code == "claim-ended"
 
     with ledger.view() as view:
-        names = [one.claim for one in view.list_claims()][::-1]
+        names = [claim.claim for claim in view.list_claims()][::-1]
         assert list(view.dossiers(names)) == [view.dossier(name) for name in names]
-        assert [one.status for one in view.dossiers(names)] == [view.status(name) for name in names]
+        assert [dossier.status for dossier in view.dossiers(names)] == [view.status(name) for name in names]
     ledger.close()

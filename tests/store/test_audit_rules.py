@@ -31,10 +31,10 @@ def test_a_run_needs_a_lock_before_it(ledger: Ledger) -> None:
             writer.append(make.lock(audit, claim))
         writer.append(make.run(audit, locked.at))
 
-        found = writer.find_audit(audit)
-        assert found is not None
-        assert found.lock is not None
-        assert len(found.runs) == 1
+        file = writer.find_audit(audit)
+        assert file is not None
+        assert file.lock is not None
+        assert len(file.runs) == 1
 
 
 def test_a_result_rests_on_a_run_of_its_audit(ledger: Ledger) -> None:
@@ -42,19 +42,19 @@ def test_a_result_rests_on_a_run_of_its_audit(ledger: Ledger) -> None:
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
         claim = f"{make.add_claim(writer, phi)}@1"
-        one, other = make.add_audit(writer, claim), make.add_audit(writer, claim)
-        for audit in (one, other):
+        first, other = make.add_audit(writer, claim), make.add_audit(writer, claim)
+        for audit in (first, other):
             writer.append(make.lock(audit, claim))
-        run = writer.append(make.run(one, make.START + timedelta(hours=1)))
+        run = writer.append(make.run(first, make.START + timedelta(hours=1)))
         with pytest.raises(InputError, match="not-registered"):
             writer.append(make.result(other, run.seq))
-        result = writer.append(make.result(one, run.seq))
+        result = writer.append(make.result(first, run.seq))
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
         with pytest.raises(InputError, match="verdict-inconsistent"):
             writer.append(make.restriction(other, claim, verdict, result=result.seq))
-        writer.append(make.restriction(one, claim, verdict, result=result.seq))
+        writer.append(make.restriction(first, claim, verdict, result=result.seq))
 
-        assert [len(found.restrictions) for found in writer.list_audits(claim)] == [1, 0]
+        assert [len(file.restrictions) for file in writer.list_audits(claim)] == [1, 0]
         assert writer.list_audits(claim.partition("@")[0]) == writer.list_audits()
 
 
@@ -112,18 +112,20 @@ def test_findings_are_part_of_their_audit(ledger: Ledger) -> None:
         phi = make.settle(writer)
         claim = f"{make.add_claim(writer, phi)}@1"
         audit = make.add_audit(writer, claim)
-        said = [make.finding(audit, claim, body) for body in (findings.naturalness(), findings.ablation(), findings.judge(invariant=False))]
-        writer.append_many(said)
+        bodies = [
+            make.finding(audit, claim, body) for body in (findings.naturalness(), findings.ablation(), findings.judge(invariant=False))
+        ]
+        writer.append_many(bodies)
     with ledger.view() as view:
-        found = view.find_audit(audit)
+        file = view.find_audit(audit)
         history = view.history(claim.partition("@")[0])
         dossier = view.dossier(claim.partition("@")[0])
 
-    assert found is not None
-    assert [one.payload for one in found.findings] == said
-    assert [one.kind.value for one in said] == ["naturalness", "ablation", "judge"]
-    assert [one.payload for one in history if one.entry.kind == Finding.KIND] == said
-    assert dossier.audits[0].findings == found.findings
+    assert file is not None
+    assert [finding.payload for finding in file.findings] == bodies
+    assert [finding.kind.value for finding in bodies] == ["naturalness", "ablation", "judge"]
+    assert [recorded.payload for recorded in history if recorded.entry.kind == Finding.KIND] == bodies
+    assert dossier.audits[0].findings == file.findings
 
 
 def test_a_finding_enters_before_the_outcome(ledger: Ledger) -> None:
@@ -138,7 +140,7 @@ def test_a_finding_enters_before_the_outcome(ledger: Ledger) -> None:
         writer.append(make.finding(other, claim, findings.naturalness()))
         writer.append(make.restriction(other, claim, make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)))
 
-        assert [len(one.findings) for one in writer.list_audits(claim)] == [0, 1]
+        assert [len(audit_file.findings) for audit_file in writer.list_audits(claim)] == [0, 1]
 
 
 def test_what_renews_another_audit_is_compared_with_its_lock(ledger: Ledger) -> None:
@@ -160,9 +162,9 @@ def test_what_renews_another_audit_is_compared_with_its_lock(ledger: Ledger) -> 
             writer.append(other_plan)
         writer.append(same)
 
-        found = writer.find_audit(new.audit)
-        assert found is not None
-        assert found.lock is not None
+        file = writer.find_audit(new.audit)
+        assert file is not None
+        assert file.lock is not None
 
 
 PARTS = {"policy": '{"max_tokens":5,"model":"m-1"}', "deploy": "sha256 ab", "test": "sha256 cd", "tasks": "sha256 ef"}

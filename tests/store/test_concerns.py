@@ -179,20 +179,20 @@ def test_a_common_phrase_links_no_quotes(sqlite_template: Path, tmp_path: Path, 
             claim = make.add_claim(writer, f"{world.phi}@1", quote=f"{common} {words} at once and says why.", model=other)
             audit = make.add_audit(writer, f"{claim}@1")
             writer.append(make.restriction(audit, f"{claim}@1", make.verdict(Form.PREVALENCE, ClaimClass.STABLE)))
-        asked = [
+        claims = [
             make.add_claim(writer, f"{world.phi}@1", quote=quote)
             for quote in (common, f"{common} refuses at once and says why.", f"{common} refuses at once.")
         ]
-    found = []
+    counts = []
     for few in (20, 0):
         monkeypatch.setattr(claim_families, "_FEW", few)
         monkeypatch.setattr(claim_families, "_MOST_SHARED", 3)
         with ledger.view() as view:
-            heads = [head for head in list_heads(view) if head.claim in asked]
-            found.append([len(family.others) for family in FactFinder(view).find_families(heads)])
+            heads = [head for head in list_heads(view) if head.claim in claims]
+            counts.append([len(family.others) for family in FactFinder(view).find_families(heads)])
     ledger.close()
 
-    assert found == [[5, 1, 1], [5, 1, 1]]
+    assert counts == [[5, 1, 1], [5, 1, 1]]
 
 
 def test_an_erased_quote_leaves_no_phrases(ledger: Ledger) -> None:

@@ -72,7 +72,7 @@ def drop_guards(connection: Connection) -> None:
 
 def list_entries(dossier: Dossier) -> list[int]:
     """Return the entries that a page on the claim would show."""
-    return [*(one.entry.seq for one in dossier.revisions), *(one.entry.seq for one in dossier.events)]
+    return [*(revision.entry.seq for revision in dossier.revisions), *(event.entry.seq for event in dossier.events)]
 
 
 def test_rows_as_they_were_written_are_sound(ledger: Ledger) -> None:
@@ -99,4 +99,4 @@ def test_a_row_edited_by_hand_is_named_before_it_is_believed(edit: str, ledger: 
         with pytest.raises(AlteredError) as refused:
             check_rows(view, list_entries(shown), {name})
 
-    assert {one.code for one in refused.value.faults} == {"row-differs"}
+    assert {fault.code for fault in refused.value.faults} == {"row-differs"}

@@ -70,7 +70,7 @@ def test_a_killed_import_loses_only_what_was_not_committed(tmp_path: Path) -> No
         process.stdout.readline()
     time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
-    said = 300 + 100 * len(process.stdout.read().splitlines())
+    count = 300 + 100 * len(process.stdout.read().splitlines())
     process.wait()
     process.stdout.close()
 
@@ -78,14 +78,14 @@ def test_a_killed_import_loses_only_what_was_not_committed(tmp_path: Path) -> No
     with ledger.view() as view:
         after_kill = view.count_claims()
     assert after_kill % 100 == 0
-    assert said <= after_kill <= said + 100 < 20_000
+    assert count <= after_kill <= count + 100 < 20_000
     assert verify(ledger).entries == after_kill + 2
     again = _start(IMPORT, url, phi, 1_000 + after_kill, 500)
     output, _ = again.communicate(timeout=60)
     new = sum(int(line.split()[1]) for line in output.splitlines())
     with ledger.view() as view:
         assert (new, view.count_claims()) == (1_000, 1_000 + after_kill)
-        quotes = [one.quote for one in view.list_claims()]
+        quotes = [claim.quote for claim in view.list_claims()]
     assert len(set(quotes)) == len(quotes)
     ledger.close()
 
@@ -99,9 +99,9 @@ def test_two_writers_at_a_time_lose_nothing(tmp_path: Path) -> None:
 
     ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
     with ledger.view() as view:
-        found = list(view.list_claims())
+        listed = list(view.list_claims())
     assert [writer.returncode for writer in writers] == [0, 0]
-    assert {one.quote for one in found} == {f"{mark} {number}" for mark in "ab" for number in range(100)}
-    assert len({one.claim for one in found}) == 200
+    assert {claim.quote for claim in listed} == {f"{mark} {number}" for mark in "ab" for number in range(100)}
+    assert len({claim.claim for claim in listed}) == 200
     assert verify(ledger).entries == 202
     ledger.close()

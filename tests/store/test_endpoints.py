@@ -40,13 +40,16 @@ def test_names_are_read_as_of_an_entry(named: Ledger) -> None:
         writer.append(make.endpoint(make.MODEL, "m-1", RETRACT))
 
     with named.view(size) as before, named.view() as after:
-        assert [one.by for one in before.list_endpoint_names()] == [("LAB",)]
-        assert [(one.model, one.by) for one in after.list_endpoint_names()] == [(make.MODEL, ("INST",)), (RIVAL, ("INST",))]
+        assert [endpoint_name.by for endpoint_name in before.list_endpoint_names()] == [("LAB",)]
+        assert [(endpoint_name.model, endpoint_name.by) for endpoint_name in after.list_endpoint_names()] == [
+            (make.MODEL, ("INST",)),
+            (RIVAL, ("INST",)),
+        ]
     assert verify(named).entries == size + 3
 
 
 @pytest.mark.parametrize(
-    ("actor", "said", "code"),
+    ("actor", "payload", "code"),
     [
         ("LAB", make.endpoint(make.MODEL, "m-1"), "already-recorded"),
         ("INST", make.endpoint(make.MODEL, "m-1", RETRACT), "nothing-to-retract"),
@@ -54,12 +57,12 @@ def test_names_are_read_as_of_an_entry(named: Ledger) -> None:
         ("LAB", make.endpoint(replace(make.MODEL, version="9"), "m-9"), "model-not-registered"),
     ],
 )
-def test_what_contradicts_the_record_is_refused(named: Ledger, actor: str, said: object, code: str) -> None:
+def test_what_contradicts_the_record_is_refused(named: Ledger, actor: str, payload: object, code: str) -> None:
     """Twice the same, taking back what one did not state, and a version that no one registered; nothing is recorded."""
     with pytest.raises(CaveatError, match=code), named.write(actor=actor) as writer:
-        writer.append(said)  # type: ignore[arg-type]
+        writer.append(payload)  # type: ignore[arg-type]
     with named.view() as view:
-        assert [one.name for one in view.list_endpoint_names()] == ["m-1"]
+        assert [endpoint_name.name for endpoint_name in view.list_endpoint_names()] == ["m-1"]
 
 
 def test_a_statement_cannot_be_erased(named: Ledger) -> None:
@@ -75,8 +78,8 @@ def test_a_statement_concerns_the_claims_whose_names_it_is_about(named: Ledger) 
     with named.write(actor="LAB") as writer:
         claim = next(iter(writer.list_claims())).claim
         audit = make.add_audit(writer, f"{claim}@1")
-        asked = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["r-7"], locked=None)
-        writer.append(make.restriction(audit, f"{claim}@1", make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED), asked=asked))
+        model_identity = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["r-7"], locked=None)
+        writer.append(make.restriction(audit, f"{claim}@1", make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED), asked=model_identity))
 
     def state_of_claim() -> str:
         with named.view() as view:
@@ -91,4 +94,4 @@ def test_a_statement_concerns_the_claims_whose_names_it_is_about(named: Ledger) 
 
     assert before == unrelated != state_of_claim()
     with named.view() as view:
-        assert [one.payload.name for one in view.dossier(claim).model_endpoints] == ["m-1", "r-7"]
+        assert [model_endpoint.payload.name for model_endpoint in view.dossier(claim).model_endpoints] == ["m-1", "r-7"]

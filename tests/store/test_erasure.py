@@ -12,7 +12,7 @@ from tests.store import builders as make
 
 
 @pytest.fixture
-def said(ledger: Ledger) -> Ledger:
+def filled(ledger: Ledger) -> Ledger:
     """Somebody, a property and two claims."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
@@ -30,43 +30,43 @@ def said(ledger: Ledger) -> Ledger:
         (4, "  ", "reason-missing"),
     ],
 )
-def test_what_may_not_be_erased_stays(said: Ledger, seq: int, why: str, code: str) -> None:
+def test_what_may_not_be_erased_stays(filled: Ledger, seq: int, why: str, code: str) -> None:
     """Entries that others rest on are refused with the reason; nothing is recorded."""
-    with pytest.raises((InputError, NotFoundError), match=code), said.write(actor="LAB") as writer:
+    with pytest.raises((InputError, NotFoundError), match=code), filled.write(actor="LAB") as writer:
         writer.erase(seq, why=why)
 
-    with said.view() as view:
+    with filled.view() as view:
         assert view.log_size == 4
         assert all(words is not None for _, words in view.log_entries())
 
 
-def test_an_erasure_is_said_once_and_never_erased(said: Ledger) -> None:
+def test_an_erasure_is_said_once_and_never_erased(filled: Ledger) -> None:
     """The second time is refused, and so is erasing what says it."""
-    with said.write(actor="LAB") as writer:
+    with filled.write(actor="LAB") as writer:
         by = writer.erase(3, why="It named a person.")
 
-    with pytest.raises(ConflictError, match="already-recorded"), said.write(actor="LAB") as writer:
+    with pytest.raises(ConflictError, match="already-recorded"), filled.write(actor="LAB") as writer:
         writer.erase(3, why="Once more.")
-    with pytest.raises(InputError, match="not-erasable"), said.write(actor="LAB") as writer:
+    with pytest.raises(InputError, match="not-erasable"), filled.write(actor="LAB") as writer:
         writer.erase(by.seq, why="No one need know.")
 
 
-def test_a_text_that_came_back_goes_again_without_another_word(said: Ledger) -> None:
+def test_a_text_that_came_back_goes_again_without_another_word(filled: Ledger) -> None:
     """As after a backup was put back: the entry that says it is there already."""
-    with said.view() as view:
+    with filled.view() as view:
         words = {entry.seq: text for entry, text in view.log_entries()}[3]
-    with said.write(actor="LAB") as writer:
+    with filled.write(actor="LAB") as writer:
         by = writer.erase(3, why="It named a person.")
     assert words is not None
-    with said.connect() as connection:
+    with filled.connect() as connection:
         connection.execute(text("INSERT INTO body VALUES (1, 3, :words)"), {"words": words.decode()})
         connection.commit()
 
-    with said.write(actor="LAB") as writer:
+    with filled.write(actor="LAB") as writer:
         again = writer.erase(3, why="It came back.")
 
     assert again == by
-    with said.view() as view:
+    with filled.view() as view:
         assert view.log_size == by.seq
         assert {entry.seq: text for entry, text in view.log_entries()}[3] is None
 

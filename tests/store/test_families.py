@@ -62,9 +62,9 @@ def start(writer: Writer) -> tuple[str, str, str]:
 
 def revise(writer: Writer, claim: str, **changes: Any) -> str:
     """Record a revision of *claim* and return its reference."""
-    found = writer.find_claim(claim)
-    assert found is not None
-    revised = replace(found.payload, revision=found.payload.revision + 1, why="because", **changes)
+    known = writer.find_claim(claim)
+    assert known is not None
+    revised = replace(known.payload, revision=known.payload.revision + 1, why="because", **changes)
     writer.append(revised)
     return revised.reference
 
@@ -72,7 +72,7 @@ def revise(writer: Writer, claim: str, **changes: Any) -> str:
 def see(view: View, claim: str) -> tuple[RestrictionStatus, str | None, str | None]:
     """Return what lists show of *claim*: status, the revision whose outcome leads, and the one of another claim on its words."""
     status = view.status(claim.partition("@")[0])
-    (listed,) = [one.status for one in view.list_claims() if one.claim == claim.partition("@")[0]]
+    (listed,) = [summary.status for summary in view.list_claims() if summary.claim == claim.partition("@")[0]]
     dossier = view.dossier(claim.partition("@")[0])
     assert listed == status == dossier.status
     assert dossier.family.gravest == status.gravest
@@ -190,7 +190,7 @@ def test_a_later_holds_stands_beside_a_contradiction(ledger: Ledger) -> None:
 
     with ledger.view() as view:
         assert see(view, claim)[:2] == (RestrictionStatus.NOT_SUPPORTED, f"{claim}@1")
-        verdicts = [one.verdict for one in view.dossier(claim).family.outcomes]
+        verdicts = [result.verdict for result in view.dossier(claim).family.outcomes]
     assert verdicts == [Verdict.CONTRADICTED, Verdict.HOLDS, Verdict.HOLDS]
 
 
@@ -242,7 +242,7 @@ def test_a_status_follows_from_verdict_and_standing(
 ) -> None:
     """The table of words.md, section 3; every verdict has a status with every standing, and a missing standing never makes it stronger."""
     assert find_restriction(verdict, standing) is expected
-    assert {find_restriction(one, None) for one in Verdict}.isdisjoint({RestrictionStatus.SUPPORTED, RestrictionStatus.UNAUDITED})
+    assert {find_restriction(member, None) for member in Verdict}.isdisjoint({RestrictionStatus.SUPPORTED, RestrictionStatus.UNAUDITED})
     assert find_gravity(Verdict.CONTRADICTED, VerdictStanding.PROVISIONAL) < find_gravity(Verdict.HOLDS, VerdictStanding.ESTABLISHED)
 
 

@@ -67,8 +67,8 @@ def test_models_follow_each_other(ledger: Ledger) -> None:
             writer.append(ModelVersion(model=after, predecessor=before))
 
     with ledger.view() as view:
-        assert [one.payload.model for one in view.find_successors(versions[0])] == versions[1:]
-        assert [one.payload.model for one in view.list_models()] == versions
+        assert [successor.payload.model for successor in view.find_successors(versions[0])] == versions[1:]
+        assert [model.payload.model for model in view.list_models()] == versions
 
 
 def test_search_ignores_case_and_takes_wildcards_as_they_are(ledger: Ledger) -> None:
@@ -79,12 +79,12 @@ def test_search_ignores_case_and_takes_wildcards_as_they_are(ledger: Ledger) -> 
         second = make.add_claim(writer, phi, quote="another_one", note="covert action")
 
     with ledger.view() as view:
-        found = {
-            words: [one.claim for one in view.list_claims(text=words)]
+        matches = {
+            words: [claim.claim for claim in view.list_claims(text=words)]
             for words in ("éLAN CASES", "0%", "r_o", "covert", "a%c", "refusal", " ")
         }
 
-    assert found == {
+    assert matches == {
         "éLAN CASES": [first],
         "0%": [first],
         "r_o": [second],
@@ -105,13 +105,13 @@ def test_lists_are_narrowed(ledger: Ledger) -> None:
         second = make.add_claim(writer, phi, model=other)
 
     with ledger.view() as view:
-        assert [one.claim for one in view.list_claims()] == [first, second]
-        assert [one.claim for one in view.list_claims(card=card)] == [first]
-        assert [one.claim for one in view.list_claims(card=f"{card}@2")] == []
-        assert [one.claim for one in view.list_claims(model=other)] == [second]
-        assert [one.claim for one in view.list_claims(property=phi)] == [first, second]
-        assert [one.claim for one in view.list_claims(limit=1)] == [first]
-        assert [one.quote for one in view.list_claims(limit=1)] == ["It does not scheme."]
+        assert [claim.claim for claim in view.list_claims()] == [first, second]
+        assert [claim.claim for claim in view.list_claims(card=card)] == [first]
+        assert [claim.claim for claim in view.list_claims(card=f"{card}@2")] == []
+        assert [claim.claim for claim in view.list_claims(model=other)] == [second]
+        assert [claim.claim for claim in view.list_claims(property=phi)] == [first, second]
+        assert [claim.claim for claim in view.list_claims(limit=1)] == [first]
+        assert [claim.quote for claim in view.list_claims(limit=1)] == ["It does not scheme."]
 
 
 def test_history_tells_all_that_was_said_of_a_claim(ledger: Ledger) -> None:
@@ -137,14 +137,14 @@ def test_history_tells_all_that_was_said_of_a_claim(ledger: Ledger) -> None:
         )
 
     with ledger.view() as view:
-        assert [one.entry.seq for one in view.history(name)] == [3, 5, 6, 7, 9]
-        assert [one.entry.seq for one in view.history(audit)] == [6, 7, 9]
-        assert [one.entry.seq for one in view.history(phi)] == [2]
+        assert [recorded.entry.seq for recorded in view.history(name)] == [3, 5, 6, 7, 9]
+        assert [recorded.entry.seq for recorded in view.history(audit)] == [6, 7, 9]
+        assert [recorded.entry.seq for recorded in view.history(phi)] == [2]
         assert view.find_publications("ab" * 32)[0].entry.seq == 9
         dossier = view.dossier(name)
-        assert [one.entry.seq for one in dossier.relations] == [5]
-        assert [one.payload.code for one in dossier.authorities] == ["LAB"]
-        assert [len(one.evidence) for one in dossier.audits] == [1]
+        assert [relation.entry.seq for relation in dossier.relations] == [5]
+        assert [authority.payload.code for authority in dossier.authorities] == ["LAB"]
+        assert [len(audit_file.evidence) for audit_file in dossier.audits] == [1]
 
 
 def test_a_dossier_says_what_was_meant(ledger: Ledger) -> None:

@@ -68,16 +68,16 @@ def test_a_foreign_log_is_read_beside_the_own(ours: Ledger, theirs: Entries) -> 
     leaves = [bytes.fromhex(entry.leaf) for entry, _ in theirs]
     with ours.view(log=OTHER) as view:
         assert (view.log_origin, view.log_vkey, view.log_size) == (OTHER, VKEY, len(theirs))
-        assert [one.quote for one in view.list_claims()] == [f"Their claim {number}." for number in range(20)]
+        assert [claim.quote for claim in view.list_claims()] == [f"Their claim {number}." for number in range(20)]
         first = next(iter(view.list_claims()))
         assert view.dossier(first.claim).log_origin == OTHER
         assert len(view.dossier(first.claim).audits[0].runs) == 1
         assert view.status(first.claim) == first.status
-        assert [one.quote for one in view.list_claims(text="19.")] == ["Their claim 19."]
+        assert [claim.quote for claim in view.list_claims(text="19.")] == ["Their claim 19."]
         assert seals.find_root(view) == tree.root_of(leaves).hex()
         assert list(view.log_entries()) == theirs
     with ours.view() as view:
-        assert [one.quote for one in view.list_claims()] == ["Our claim."]
+        assert [claim.quote for claim in view.list_claims()] == ["Our claim."]
         assert (list(view.leaves()), seals.find_root(view)) == before
         origin = view.log_origin
     assert ours.list_logs() == (
@@ -114,7 +114,7 @@ def test_a_foreign_log_is_held_against_the_note_it_came_with(ours: Ledger, their
     report = check_log(ours, vkeys=sealing.vkeys_of(OTHER), log=OTHER)
 
     assert report.is_sound
-    assert [(one.fits, one.is_signed) for one in report.checkpoints] == [(True, True)]
+    assert [(checkpoint.fits, checkpoint.is_signed) for checkpoint in report.checkpoints] == [(True, True)]
 
 
 def test_another_history_is_refused(ours: Ledger, theirs: Entries) -> None:
@@ -161,7 +161,7 @@ def test_rows_that_rest_on_an_erased_statement_are_excluded(ours: Ledger, theirs
     assert _take_over(ours, erased) == len(theirs)
 
     with ours.view(log=OTHER) as view:
-        assert [one.quote for one in view.list_claims()] == [f"Their claim {number}." for number in range(1, 20)]
+        assert [claim.quote for claim in view.list_claims()] == [f"Their claim {number}." for number in range(1, 20)]
         assert view.list_audits() == ()
         assert list(view.log_entries()) == erased
     assert [fault.code for fault in check_log(ours, log=OTHER).findings] == ["text-missing"]

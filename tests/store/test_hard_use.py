@@ -20,15 +20,15 @@ def _run(*arguments: str) -> str:
 
 def test_twenty_killed_writers_leave_a_sound_log() -> None:
     """After each kill the log is gapless, all of it verifies, and what was said to be recorded is there."""
-    said = _run("benchmarks/kills.py", "--kills", "20", "--seed", "1")
+    output = _run("benchmarks/kills.py", "--kills", "20", "--seed", "1")
 
-    assert said.startswith("20 writers killed")
+    assert output.startswith("20 writers killed")
 
 
 def test_writers_at_the_same_time_lose_nothing() -> None:
     """Two on SQLite, eight on PostgreSQL: every entry that a writer was told is there once, in a gapless order."""
-    said = _run("benchmarks/writers.py", "2").splitlines()
+    lines = _run("benchmarks/writers.py", "2").splitlines()
 
-    assert said[0].startswith("SQLite, 2 writers")
-    assert said[1].startswith("PostgreSQL")
-    assert all("nothing lost, gapless" in line or "not measured" in line for line in said)
+    assert lines[0].startswith("SQLite, 2 writers")
+    assert lines[1].startswith("PostgreSQL")
+    assert all("nothing lost, gapless" in line or "not measured" in line for line in lines)

@@ -83,15 +83,15 @@ def _rewrite(seq: int, old: str, new: str) -> Callable[[Connection], None]:
 
 def test_a_sound_log_is_called_sound(sealed: Ledger) -> None:
     """With its root, the checkpoints that fit it, and whose signatures they carry."""
-    told: list[int] = []
+    counts: list[int] = []
     with sealed.view() as view:
         origin, root = view.log_origin, seals.find_root(view)
 
-    report = check_log(sealed, vkeys=sealing.vkeys_of(origin), progress=told.append)
+    report = check_log(sealed, vkeys=sealing.vkeys_of(origin), progress=counts.append)
 
     assert (report.findings, report.is_sound) == ((), True)
-    assert (report.entries, report.erased, report.root, told[-1]) == (ENTRIES, 1, root, ENTRIES)
-    assert [(one.checkpoint.size, one.fits, one.is_signed) for one in report.checkpoints] == [
+    assert (report.entries, report.erased, report.root, counts[-1]) == (ENTRIES, 1, root, ENTRIES)
+    assert [(checkpoint.checkpoint.size, checkpoint.fits, checkpoint.is_signed) for checkpoint in report.checkpoints] == [
         (10, True, True),
         (20, True, True),
         (40, True, True),
@@ -111,7 +111,7 @@ def test_without_keys_signatures_are_left_open(sealed: Ledger) -> None:
     """No one looked at them, so nothing is claimed."""
     report = _check(sealed, is_signed=False)
 
-    assert [one.is_signed for one in report.checkpoints] == [None] * 3
+    assert [checkpoint.is_signed for checkpoint in report.checkpoints] == [None] * 3
     assert report.is_sound
 
 
@@ -180,7 +180,7 @@ def test_a_change_before_a_later_checkpoint_is_dated_from_both_sides(sealed: Led
 def test_a_log_that_was_cut_off_is_found_by_a_note_kept_elsewhere(sealed: Ledger) -> None:
     """Nothing inside a shorter log says that it was longer: a signed note that somebody else keeps does."""
     with sealed.view() as view:
-        note = next(one.note for one in seals.list_checkpoints(view) if one.checkpoint.size == ENTRIES)
+        note = next(kept.note for kept in seals.list_checkpoints(view) if kept.checkpoint.size == ENTRIES)
         origin = view.log_origin
     tables = ("cosignature", "checkpoint", "node", "erasure", "claim_text", "claim_revision", "identifier", "body", "entry")
     _tamper(sealed, *(f"DELETE FROM {table} WHERE seq > 20" for table in tables), "DELETE FROM body WHERE seq = 7")
@@ -276,7 +276,7 @@ def test_files_given_out_after_the_last_checkpoint_are_told(sealed: Ledger) -> N
     none = _check(sealed)
 
     assert (before.given_out_since, after.given_out_since, none.given_out_since) == (0, 1, 1)
-    faults = [[one.code for one in report.findings if one.where == "checkpoints"] for report in (before, after, none)]
+    faults = [[finding.code for finding in report.findings if finding.where == "checkpoints"] for report in (before, after, none)]
     assert faults == [[], [], []]  # a log that names no key cannot have been sealed by publishing; one that does: test_verify_registry
     assert "the last checkpoint is of 40 entries, although 1 file was published since" in describe_published(after)
     assert "no checkpoint is kept, although 1 file was published, which seals the log" in describe_published(none)
@@ -294,8 +294,8 @@ def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:
 def test_a_forged_checkpoint_is_found(sealed: Ledger) -> None:
     """Signed by a key of the forger under the log's name, it has no signature that counts."""
     with sealed.view() as view:
-        said = Checkpoint(origin=view.log_origin, size=20, root=seals.find_root(view, 20))
-        forged = sign_checkpoint(said, [sealing.make_key(sealing.KeyAlgorithm.ED25519, view.log_origin, seed=b"\x07" * 32)])
+        checkpoint = Checkpoint(origin=view.log_origin, size=20, root=seals.find_root(view, 20))
+        forged = sign_checkpoint(checkpoint, [sealing.make_key(sealing.KeyAlgorithm.ED25519, view.log_origin, seed=b"\x07" * 32)])
 
     def replace_note(connection: Connection) -> None:
         connection.execute(text("UPDATE checkpoint SET note = :note WHERE seq = 20"), {"note": forged})
@@ -313,7 +313,7 @@ def test_entries_that_changed_places_are_found(sealed: Ledger) -> None:
         "UPDATE {0} SET seq = 32 WHERE seq = 1000",
     ]
     times = "UPDATE entry SET at = (SELECT max(at) FROM entry WHERE seq < 31) WHERE seq IN (31, 32)"
-    statements = [one.format(table) for table in ("entry", "body") for one in swap]
+    statements = [template.format(table) for table in ("entry", "body") for template in swap]
     _tamper(sealed, *statements)
 
     codes = [(fault.code, fault.where) for fault in _check(sealed).findings]
@@ -349,9 +349,9 @@ def test_a_clock_that_was_ahead_is_found_by_a_cosignature(ledger: Ledger) -> Non
         seals.add_cosignature(writer, 2, cosign(note, sealing.log_key("late.example"), at=at), at)
     keys = [*sealing.vkeys_of(origin), *(key.as_cosigner() for key in sealing.vkeys_of("late.example")[:1])]
 
-    found = check_log(ledger, vkeys=keys).findings
+    findings = check_log(ledger, vkeys=keys).findings
 
-    assert [(fault.code, fault.where) for fault in found] == [("clock-jumped", "entries 1 to 2"), ("clock-jumped", "entry 2")]
+    assert [(fault.code, fault.where) for fault in findings] == [("clock-jumped", "entries 1 to 2"), ("clock-jumped", "entry 2")]
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_a_clock_that_was_ahead_is_found_by_a_cosignature(ledger: Ledger) -> Non
 def test_what_was_altered_is_not_read(sealed: Ledger, tampering: str) -> None:
     """Whoever asks for the claim gets an error that names the entry, and never the altered words."""
     with sealed.view() as view:
-        (name,) = [one.claim for one in view.list_claims() if one.quote == "Claim 3."]
+        (name,) = [claim.claim for claim in view.list_claims() if claim.quote == "Claim 3."]
     _tamper(sealed, tampering)
 
     with sealed.view() as view, pytest.raises(AlteredError, match=r"entry-altered\][^\n]*\n  --> entry 6") as refused:

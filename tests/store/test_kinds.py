@@ -53,9 +53,9 @@ def test_a_new_kind_needs_no_other_edit(tmp_path: Path) -> None:
     answer = subprocess.run(toy, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert answer.returncode == 0, answer.stderr
-    said = json.loads(answer.stdout)
-    claim, entry = said.pop("claim"), said.pop("entry")
-    assert said == {
+    answer_document = json.loads(answer.stdout)
+    claim, entry = answer_document.pop("claim"), answer_document.pop("entry")
+    assert answer_document == {
         "codes": ["not-registered"],
         "listed": [f"{claim}: I wonder."],
         "in_history": True,

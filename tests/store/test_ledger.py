@@ -38,13 +38,13 @@ def test_what_is_appended_is_read_back(ledger: Ledger) -> None:
         name = make.add_claim(writer, phi, theta=None, note="first")
 
     with ledger.view() as view:
-        found = view.find_claim(name)
-        said = [one.payload for one in view.entries()]
+        recorded = view.find_claim(name)
+        payloads = [entry.payload for entry in view.entries()]
 
-    assert found is not None
-    assert found.payload == make.claim(name, phi, note="first")
-    assert said[0] == make.authority()
-    assert [one.entry.seq for one in [found]] == [3]
+    assert recorded is not None
+    assert recorded.payload == make.claim(name, phi, note="first")
+    assert payloads[0] == make.authority()
+    assert [entry.entry.seq for entry in [recorded]] == [3]
 
 
 def test_a_transaction_is_recorded_wholly_or_not_at_all(ledger: Ledger) -> None:
@@ -131,7 +131,7 @@ def test_revisions_are_contiguous(ledger: Ledger) -> None:
         writer.append(make.claim(name, phi, revision=2, why="typing error"))
 
     with ledger.view() as view:
-        assert [one.payload.revision for one in view.dossier(name).revisions] == [1, 2]
+        assert [recorded.payload.revision for recorded in view.dossier(name).revisions] == [1, 2]
 
 
 @pytest.mark.parametrize("event", [ClaimEventKind.WITHDRAW, ClaimEventKind.REJECT, ClaimEventKind.SUPERSEDE])
@@ -179,10 +179,10 @@ def test_the_same_natural_key_finds_the_claim(ledger: Ledger) -> None:
         name = make.add_claim(writer, phi)
         again = make.claim("CLM-LAB-2026-0002-C", phi, quote=" It does\nnot  scheme. ", note="x", revision=2, why="y")
         other = make.claim("CLM-LAB-2026-0002-C", phi, quote="It does scheme.")
-        found = writer.find_natural([natural_key(again), natural_key(other)])
+        matches = writer.find_natural([natural_key(again), natural_key(other)])
 
     assert natural_key(again) != natural_key(other)
-    assert [one.payload.claim for one in found.values()] == [name]
+    assert [match.payload.claim for match in matches.values()] == [name]
 
 
 def test_texts_are_kept_once_by_digest(ledger: Ledger) -> None:
@@ -209,7 +209,7 @@ def test_as_of_reads_what_was_there(ledger: Ledger) -> None:
 
     def quotes(as_of: int | datetime) -> list[str | None]:
         with ledger.view(as_of) as view:
-            return [one.quote for one in view.list_claims()]
+            return [claim.quote for claim in view.list_claims()]
 
     assert quotes(2) == []
     assert quotes(3) == ["It does not scheme."]
@@ -260,16 +260,16 @@ def test_an_erased_text_leaves_its_proof(ledger: Ledger) -> None:
         phi = make.settle(writer)
         name = make.add_claim(writer, phi)
         before = writer.find_entry(3)
-        said = writer.erase(3, why="It named a person.")
+        erasure = writer.erase(3, why="It named a person.")
 
     with ledger.view() as view:
         assert view.find_entry(3) == before
-        assert [one.quote for one in view.list_claims()] == [None]
+        assert [claim.quote for claim in view.list_claims()] == [None]
         assert list(view.list_claims(text="scheme")) == []
         assert [text is None for _, text in view.log_entries()] == [False, False, True, False]
         assert before is not None
         assert view.recorded((4,))[0].payload == Erasure(erased=3, leaf=before.leaf, why="It named a person.")
-        assert said == view.find_entry(4)
+        assert erasure == view.find_entry(4)
         with pytest.raises(NotFoundError, match="body-erased"):
             view.dossier(name)
 
@@ -293,7 +293,7 @@ def test_words_that_a_database_cannot_hold_are_kept_in_the_statement(ledger: Led
 
     with ledger.view() as view:
         assert view.dossier(name).current.payload.quote == "zero \x00 here"
-        assert [one.quote for one in view.list_claims()] == ["zero \ufffd here"]
+        assert [claim.quote for claim in view.list_claims()] == ["zero \ufffd here"]
 
 
 def test_a_registry_that_is_not_there_says_what_to_do(new_url: Callable[[], str]) -> None:

@@ -39,40 +39,40 @@ def say(model: object, kind: ModelEventKind, **changes: Any) -> ModelEvent:
 
 def lineage(*events: ModelEvent, size: int = 6) -> Lineage:
     registered = [VersionRegistration(entry=number, model=version(number)) for number in range(1, size + 1)]
-    return Lineage(registered, [VersionHistory(entry=size + number, event=one) for number, one in enumerate(events, 1)])
+    return Lineage(registered, [VersionHistory(entry=size + number, event=event) for number, event in enumerate(events, 1)])
 
 
 LINKS = st.lists(
-    st.tuples(st.integers(1, 6), st.integers(1, 6), st.sampled_from(Descent)).filter(lambda one: one[0] != one[1]), max_size=14
+    st.tuples(st.integers(1, 6), st.integers(1, 6), st.sampled_from(Descent)).filter(lambda pair: pair[0] != pair[1]), max_size=14
 )
 
 
 @given(LINKS)
 def test_every_walk_ends_and_agrees_with_its_reverse(links: list[tuple[int, int, Descent]]) -> None:
     """Circles and branches included: what took the place of one has it among its ancestors; ends are successors that nothing replaced."""
-    known = lineage(*(follow(*one) for one in links))
+    known = lineage(*(follow(*link) for link in links))
     every = [version(number) for number in range(1, 7)]
 
-    for one in every:
-        assert {other for other in every if one in known.ancestors(other)} == set(known.successors(one))
-        assert set(known.newest(one)) == {other for other in known.successors(one) if not known.replacing(other)}
-        assert one not in (*known.successors(one), *known.ancestors(one), *known.newest(one))
-        assert all(link.descent in REPLACING for link in known.replacing(one))
+    for model in every:
+        assert {other for other in every if model in known.ancestors(other)} == set(known.successors(model))
+        assert set(known.newest(model)) == {other for other in known.successors(model) if not known.replacing(other)}
+        assert model not in (*known.successors(model), *known.ancestors(model), *known.newest(model))
+        assert all(link.descent in REPLACING for link in known.replacing(model))
         for other in every:
-            path = known.find_path(one, other)
-            assert bool(path) == (one == other or any(known.find_path(link.model, other) for link in known.following(one)))
+            path = known.find_path(model, other)
+            assert bool(path) == (model == other or any(known.find_path(link.model, other) for link in known.following(model)))
             assert all(known.find_link(after, before) for before, after in pairwise(path))
 
 
 @given(LINKS)
 def test_the_last_word_on_two_versions_counts(links: list[tuple[int, int, Descent]]) -> None:
     """One link for each pair, with the descent and the entry of the last; taking all of them back leaves none."""
-    events = [follow(*one) for one in links]
+    events = [follow(*link) for link in links]
     known = lineage(*events)
-    last = {(one.model, one.predecessor): (one.descent, 6 + number) for number, one in enumerate(events, 1)}
+    last = {(event.model, event.predecessor): (event.descent, 6 + number) for number, event in enumerate(events, 1)}
 
-    assert {(one.model, one.predecessor): (one.descent, one.entry) for one in known.links} == last
-    assert [one.entry for one in known.links] == sorted(one.entry for one in known.links)
+    assert {(link.model, link.predecessor): (link.descent, link.entry) for link in known.links} == last
+    assert [link.entry for link in known.links] == sorted(link.entry for link in known.links)
     taken_back = [ModelEvent(model=a, event=UNFOLLOW, predecessor=b, reason="no") for a, b in last if b is not None]
     assert lineage(*events, *taken_back).links == ()
 
@@ -86,7 +86,7 @@ def test_versions_come_nearest_first() -> None:
     assert known.newest(version(3)) == ()
     assert known.ancestors(version(4)) == (version(2), version(1))
     assert known.ancestors(version(6)) == (version(5),)
-    assert [one.model for one in known.following(version(1))] == [version(2), version(5)]
+    assert [link.model for link in known.following(version(1))] == [version(2), version(5)]
     assert known.find_path(version(1), version(6)) == (version(1), version(5), version(6))
     assert known.list_entries([version(5)]) == [10, 11]
 
@@ -96,7 +96,7 @@ def test_a_predecessor_named_at_registration_is_a_successor_link() -> None:
     registered = [VersionRegistration(entry=1, model=version(1)), VersionRegistration(entry=2, model=version(2), predecessor=version(1))]
     known = Lineage(registered, [])
 
-    assert [(one.descent, one.entry) for one in known.links] == [(Descent.SUCCESSOR, 2)]
+    assert [(link.descent, link.entry) for link in known.links] == [(Descent.SUCCESSOR, 2)]
     assert Lineage(registered, [VersionHistory(entry=3, event=unfollow(2, 1))]).links == ()
 
 
@@ -160,10 +160,10 @@ REFUSED: list[tuple[str, Callable[[], Any], str]] = [
 
 def test_what_cannot_be_is_refused(chained: Ledger) -> None:
     """With what was found and what to do; nothing is recorded."""
-    for code, said, told in REFUSED:
-        with pytest.raises((ConflictError, InputError), match=told) as refused, chained.write(actor="LAB") as writer:
-            writer.append(said())
-        assert code in [one.code for one in refused.value.faults]
+    for code, make_statement, problem in REFUSED:
+        with pytest.raises((ConflictError, InputError), match=problem) as refused, chained.write(actor="LAB") as writer:
+            writer.append(make_statement())
+        assert code in [fault.code for fault in refused.value.faults]
 
     with chained.view() as view:
         assert view.log_size == 8
@@ -180,26 +180,26 @@ ALLOWED: list[ModelEvent] = [
 ]
 
 
-def _record_and_undo(ledger: Ledger, said: ModelEvent) -> list[list[ModelEvent]]:
-    """Return what is seen of events, of all and of its model's, while *said* is recorded and not yet kept."""
+def _record_and_undo(ledger: Ledger, model_event: ModelEvent) -> list[list[ModelEvent]]:
+    """Return what is seen of events, of all and of its model's, while *model_event* is recorded and not yet kept."""
     recorded: list[list[ModelEvent]] = []
     with suppress(InterruptedError), ledger.write(actor="LAB") as writer:
-        writer.append(said)
-        recorded = [[one.payload for one in writer.list_model_events(model)] for model in (None, said.model)]
+        writer.append(model_event)
+        recorded = [[recorded_event.payload for recorded_event in writer.list_model_events(model)] for model in (None, model_event.model)]
         raise InterruptedError
     return recorded
 
 
 def test_what_may_be_is_recorded(chained: Ledger) -> None:
     """A branch that is meant, a fine-tune beside a successor, another descent than was said, one version in the place of two."""
-    for said in ALLOWED:
-        recorded = _record_and_undo(chained, said)
-        assert recorded[0][-1] == recorded[1][-1] == said
+    for event in ALLOWED:
+        recorded = _record_and_undo(chained, event)
+        assert recorded[0][-1] == recorded[1][-1] == event
 
     with chained.view() as view:
-        assert [one.payload.event for one in view.list_model_events()] == [FOLLOW, FOLLOW]
+        assert [recorded_event.payload.event for recorded_event in view.list_model_events()] == [FOLLOW, FOLLOW]
         assert view.list_model_events(version(9)) == ()
-        assert [one.entry.seq for one in view.list_model_events(version(2))] == [7, 8]
+        assert [recorded_event.entry.seq for recorded_event in view.list_model_events(version(2))] == [7, 8]
 
 
 def test_a_view_of_an_earlier_entry_knows_the_lineage_of_then(chained: Ledger) -> None:
@@ -210,7 +210,7 @@ def test_a_view_of_an_earlier_entry_knows_the_lineage_of_then(chained: Ledger) -
 
     with chained.view() as view, chained.view(7) as before:
         assert view.lineage().links == seen.links
-        assert [one.model for one in before.lineage().links] == [version(2)]
+        assert [link.model for link in before.lineage().links] == [version(2)]
         assert before.lineage().newest(version(1)) == (version(2),)
         assert view.lineage().newest(version(1)) == (version(4),)
 
@@ -223,8 +223,11 @@ def test_a_successor_is_not_the_older_one(ledger: Ledger, how: str) -> None:
     with ledger.write(actor="LAB") as writer:
         make.settle(writer)
         writer.append_many([older, newer, ModelVersion(model=version("c"))])
-        for said in (follow("c", "b"), ModelEvent(model=older.model, event=FOLLOW, predecessor=newer.model, descent=Descent.FINE_TUNE)):
-            writer.append(said)
+        for model_event in (
+            follow("c", "b"),
+            ModelEvent(model=older.model, event=FOLLOW, predecessor=newer.model, descent=Descent.FINE_TUNE),
+        ):
+            writer.append(model_event)
 
     wrong = ModelEvent(model=older.model, event=FOLLOW, predecessor=newer.model, descent=Descent.SUCCESSOR, branch=True)
     with (
@@ -232,7 +235,7 @@ def test_a_successor_is_not_the_older_one(ledger: Ledger, how: str) -> None:
         ledger.write(actor="LAB") as writer,
     ):
         writer.append(wrong)
-    assert [one.code for one in refused.value.faults] == ["successor-older"]
+    assert [fault.code for fault in refused.value.faults] == ["successor-older"]
 
 
 def test_everything_wrong_is_told_at_once(chained: Ledger) -> None:
@@ -245,7 +248,7 @@ def test_everything_wrong_is_told_at_once(chained: Ledger) -> None:
     with pytest.raises(ConflictError) as refused, chained.write(actor="LAB") as writer:
         writer.append(ModelEvent(model=version("x"), event=FOLLOW, predecessor=version("y"), descent=Descent.SUCCESSOR))
 
-    assert [one.code for one in refused.value.faults] == ["lineage-cycle", "successor-exists", "successor-older"]
+    assert [fault.code for fault in refused.value.faults] == ["lineage-cycle", "successor-exists", "successor-older"]
 
 
 def test_a_version_is_deprecated_once_and_reinstated(chained: Ledger) -> None:
@@ -265,7 +268,7 @@ def test_a_version_is_deprecated_once_and_reinstated(chained: Ledger) -> None:
 
 
 def _append_claim(writer: Writer, model: ModelRef) -> None:
-    (phi,) = (one.payload for one in writer.list_specs())
+    (phi,) = (spec.payload for spec in writer.list_specs())
     make.add_claim(writer, f"{phi.spec}@1", model=model)
 
 
@@ -277,10 +280,10 @@ def test_a_claim_about_a_version_in_another_spelling_is_refused(chained: Ledger)
         for wrong in (version(1, "M"), version("1 ")):
             with pytest.raises(InputError, match="model-case-differs"):
                 _append_claim(writer, wrong)
-        (phi,) = (one.payload for one in writer.list_specs())
-        said = make.claim(make.allocate(writer, make.Kind.CLAIM), f"{phi.spec}@1", model=version(7, "new"))
+        (phi,) = (spec.payload for spec in writer.list_specs())
+        claim = make.claim(make.allocate(writer, make.Kind.CLAIM), f"{phi.spec}@1", model=version(7, "new"))
     with pytest.raises(InputError, match="model-case-differs"), chained.write(actor="LAB") as writer:
-        writer.append_many([ModelVersion(model=version(7, "New")), replace(said, claim=make.allocate(writer, make.Kind.CLAIM))])
+        writer.append_many([ModelVersion(model=version(7, "New")), replace(claim, claim=make.allocate(writer, make.Kind.CLAIM))])
 
     with chained.view() as view:
-        assert [one.model.name for one in view.list_claims()] == ["m", "other"]
+        assert [summary.model.name for summary in view.list_claims()] == ["m", "other"]

@@ -104,6 +104,6 @@ ATTACKS: list[tuple[str, Change, str]] = [
 @pytest.mark.parametrize(("table", "change", "says"), ATTACKS, ids=[f"{number}-{table}" for number, (table, _, _) in enumerate(ATTACKS)])
 def test_what_must_not_be_is_refused(filled: Ledger, table: str, change: Change, says: str) -> None:
     """By the database, whatever our code does."""
-    said = _attack(filled, table, change)
+    output = _attack(filled, table, change)
 
-    assert any(one in said for one in says.split("|")), said
+    assert any(words in output for words in says.split("|")), output

@@ -47,7 +47,7 @@ def contest(ledger: Ledger) -> Quarrel:
     with ledger.write(actor="AISI") as writer:
         rival = make.context_spec(make.allocate(writer, Kind.CONTEXT, "AISI"), owner="AISI")
         writer.append(rival)
-        target, offered = (parse_identifier(one) for one in (deploy.spec, rival.spec))
+        target, offered = (parse_identifier(identifier) for identifier in (deploy.spec, rival.spec))
         opened = contest_target(writer, target, grounds="too narrow", rival=offered, by="AISI")
     return Quarrel(claim, f"{deploy.spec}@1", f"{rival.spec}@1", opened.objection)
 
@@ -56,8 +56,8 @@ def take(ledger: Ledger, quarrel: Quarrel, *steps: tuple[ObjectionStep, str] | t
     """Record each step in the name of who takes it."""
     for step, actor, *to in steps:
         with ledger.write(actor=actor) as writer:
-            said = ObjectionEvent(objection=quarrel.objection, step=step, note="so", to=to[0] if to else None)
-            record_step(writer, said, actor=actor)
+            step_event = ObjectionEvent(objection=quarrel.objection, step=step, note="so", to=to[0] if to else None)
+            record_step(writer, step_event, actor=actor)
 
 
 ROADS = [
@@ -91,7 +91,7 @@ def test_where_a_objection_stands_follows_from_who_took_the_last_step(
         assert (file.state, describe_state(file)) == (state, words)
         assert view.status(quarrel.claim).dispute is dispute
         assert view.dossier(quarrel.claim).status.dispute is dispute
-        assert [one.status.dispute for one in view.list_claims()] == [dispute]
+        assert [summary.status.dispute for summary in view.list_claims()] == [dispute]
 
 
 WRONG = [
@@ -186,9 +186,9 @@ def test_an_outcome_under_the_rival_counts_once_it_is_upheld(ledger: Ledger) -> 
     assert upheld == (under, RestrictionStatus.NARROWED, RestrictionStatus.NARROWED)
     assert leading(ledger, quarrel) == upheld
     with ledger.view() as view:
-        found = view.find_objection(quarrel.objection)
-        assert found is not None
-        assert [one.payload.audit for one in found.replays] == [under]
+        file = view.find_objection(quarrel.objection)
+        assert file is not None
+        assert [replay.payload.audit for replay in file.replays] == [under]
 
 
 def test_a_rival_alone_does_not_audit_a_claim_before_it_is_upheld(ledger: Ledger) -> None:
@@ -215,5 +215,5 @@ def test_a_specification_that_only_a_lock_fixes_is_disputed_for_its_claim(ledger
         dossier = view.dossier(bare)
         assert view.status(bare).dispute is Dispute.CONTESTED
         assert dossier.status.dispute is Dispute.CONTESTED
-        assert quarrel.deploy in {f"{one.payload.spec}@{one.payload.version}" for one in dossier.specs}
-        assert [one.objection.payload.objection for one in dossier.objections] == [quarrel.objection]
+        assert quarrel.deploy in {f"{spec.payload.spec}@{spec.payload.version}" for spec in dossier.specs}
+        assert [objection.objection.payload.objection for objection in dossier.objections] == [quarrel.objection]

@@ -23,17 +23,17 @@ def test_a_finding_of_the_probe_comes_out_as_it_went_in(new_url: Callable[[], st
     url = new_url()
     schema.upgrade(url)
     ledger = _open(url)
-    said = findings.recognition(accuracy=findings.accuracy())
+    body = findings.recognition(accuracy=findings.accuracy())
     with ledger.write(actor="LAB") as writer:
         reference = make.add_claim(writer, make.settle(writer)) + "@1"
         audit = make.add_audit(writer, reference)
-        writer.append(make.finding(audit, reference, said))
+        writer.append(make.finding(audit, reference, body))
 
     with ledger.view() as view:
-        (found,) = view.dossier(reference.removesuffix("@1")).audits[0].findings
+        (recorded,) = view.dossier(reference.removesuffix("@1")).audits[0].findings
 
-    assert found.payload.body == said
-    assert found.payload.kind is FindingKind.PROBE
+    assert recorded.payload.body == body
+    assert recorded.payload.kind is FindingKind.PROBE
     assert verify(ledger).entries > 0
     ledger.close()
 

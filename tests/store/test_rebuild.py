@@ -26,7 +26,7 @@ def _rows(ledger: Ledger) -> dict[str, list[tuple[object, ...]]]:
 
 
 @pytest.fixture
-def said(ledger: Ledger) -> Ledger:
+def filled(ledger: Ledger) -> Ledger:
     """A registry with claims, a card, a reserved claim that was registered, and one erased text."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
@@ -51,28 +51,28 @@ def said(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def test_a_rebuilt_registry_is_the_same(said: Ledger, new_url: Callable[[], str]) -> None:
+def test_a_rebuilt_registry_is_the_same(filled: Ledger, new_url: Callable[[], str]) -> None:
     """Every row of every table, the erased text left erased."""
     target = new_url()
-    told: list[int] = []
+    counts: list[int] = []
 
-    report = rebuild(said.url, target, told.append)
+    report = rebuild(filled.url, target, counts.append)
 
     copy = Ledger.open(target, clock=make.ticking(), salt=make.salting())
     assert report == RebuildReport(entries=20, erased=1, contents=1)
-    assert told[-1] == 20
-    assert _rows(copy) == _rows(said)
+    assert counts[-1] == 20
+    assert _rows(copy) == _rows(filled)
     assert verify(copy).erased == 1
     with pytest.raises(ConflictError, match="not-empty"):
-        rebuild(said.url, target, told.append)
+        rebuild(filled.url, target, counts.append)
     with pytest.raises(ConflictError, match="not-empty"):
-        rebuild(target, target, told.append)
+        rebuild(target, target, counts.append)
     copy.close()
 
 
-def test_a_sound_registry_is_verified(said: Ledger) -> None:
+def test_a_sound_registry_is_verified(filled: Ledger) -> None:
     """With the numbers of what was looked at."""
-    report = verify(said)
+    report = verify(filled)
 
     assert (report.entries, report.erased) == (20, 1)
     assert report.rows > 20
@@ -100,14 +100,14 @@ TAMPERINGS = [
 ]
 
 
-@pytest.mark.parametrize(("tampering", "found"), TAMPERINGS, ids=[tampering.partition(" SET")[0] for tampering, _ in TAMPERINGS])
-def test_who_tampers_is_found_out(said: Ledger, tampering: str, found: str) -> None:
+@pytest.mark.parametrize(("tampering", "problem"), TAMPERINGS, ids=[tampering.partition(" SET")[0] for tampering, _ in TAMPERINGS])
+def test_who_tampers_is_found_out(filled: Ledger, tampering: str, problem: str) -> None:
     """The owner of a database can drop its triggers, but not make the log agree."""
-    with said.connect() as connection:
+    with filled.connect() as connection:
         for statement in (*drop_statements(connection.dialect.name), tampering):
             connection.exec_driver_sql(statement)
         create_guards(connection)
         connection.commit()
 
-    with pytest.raises(InputError, match=found):
-        verify(said)
+    with pytest.raises(InputError, match=problem):
+        verify(filled)

@@ -93,8 +93,8 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     writer.append(make.finding(audit, f"{name}@1", findings.judge()))
     writer.append(make.endpoint(make.MODEL, "m-1"))
     verdict = make.verdict(Form.THRESHOLD, ClaimClass.STABLE, basis=Basis.REPLAY)
-    asked = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
-    writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=asked, valid_until=date(2027, 11, 21)))
+    model_identity = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
+    writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=model_identity, valid_until=date(2027, 11, 21)))
     writer.append(make.evidence(second, f"{other}@1"))
     objection = make.allocate(writer, Kind.OBJECTION)
     writer.append(Objection(objection=objection, target=f"{deploy}@1", by="LAB", grounds="too narrow"))
@@ -112,11 +112,11 @@ def _fill_passages(writer: Any, phi: str, card: str) -> None:
 
 
 def _objections(writer: Writer) -> Iterator[str]:
-    yield from (one.payload.objection for one in writer.entries() if isinstance(one.payload, Objection))
+    yield from (entry.payload.objection for entry in writer.entries() if isinstance(entry.payload, Objection))
 
 
 def _locked(writer: Writer) -> Iterator[str]:
-    yield from (one.payload.audit for one in writer.entries() if isinstance(one.payload, Lock))
+    yield from (entry.payload.audit for entry in writer.entries() if isinstance(entry.payload, Lock))
 
 
 def _last(connection: Connection, table: str) -> Change:

@@ -67,4 +67,4 @@ def test_no_run_is_started_after_the_outcome(ledger: Ledger) -> None:
     with ledger.view() as view:
         file = view.find_audit(audit)
     assert file is not None
-    assert [(one.status, one.imported is not None) for one in file.history] == [("completed", True)]
+    assert [(start.status, start.imported is not None) for start in file.history] == [("completed", True)]

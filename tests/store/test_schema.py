@@ -10,8 +10,8 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.errors import ConflictError, InputError, UnavailableError
 from registry.store import database_schema as schema
-from registry.store.database_engine import open_engine, release_engine
-from registry.store.database_tables import METADATA, REVISION, create_guards, drop_statements, trigger_names
+from registry.store.database_engine import REVISION, open_engine, release_engine
+from registry.store.database_tables import METADATA, create_guards, drop_statements, trigger_names
 from registry.store.ledger import Ledger
 from tests.store import builders as make
 
@@ -20,8 +20,8 @@ def _execute(url: str, statement: str) -> list[tuple[object, ...]]:
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
-            found = connection.execute(text(statement))
-            rows = [tuple(row) for row in found] if found.returns_rows else []
+            result = connection.execute(text(statement))
+            rows = [tuple(row) for row in result] if result.returns_rows else []
             connection.commit()
     finally:
         release_engine(url, engine)
@@ -149,6 +149,22 @@ def test_pending_migrations_are_said(new_url: Callable[[], str]) -> None:
     with pytest.raises(UnavailableError, match="caveat init") as refused:
         Ledger.open(url, clock=make.ticking(), salt=make.salting())
     assert refused.value.code == "registry-not-current"
+
+
+def test_a_table_that_another_version_lacks_is_said_with_both_revisions(new_url: Callable[[], str]) -> None:
+    """The number agrees, a table is missing: the registry is there, so the error does not say that there is none."""
+    url = new_url()
+    schema.upgrade(url)
+    _execute(url, "DROP TABLE model_endpoint")
+
+    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
+    with pytest.raises(UnavailableError, match="model_endpoint") as refused, ledger.view() as view:
+        view.list_endpoint_statements()
+    ledger.close()
+
+    assert refused.value.code == "registry-not-current"
+    assert REVISION in refused.value.faults[0].found
+    assert "caveat admin db check" in str(refused.value.faults[0].advice)
 
 
 def test_an_unknown_revision_is_refused(new_url: Callable[[], str]) -> None:

@@ -37,16 +37,16 @@ def settle(ledger: Ledger) -> None:
         writer.append(make.authority("AISI"))
 
 
-def seal(ledger: Ledger, said: SealRequest) -> tuple[SpecVersion, bool]:
+def seal(ledger: Ledger, seal_request: SealRequest) -> tuple[SpecVersion, bool]:
     """Seal in the lab's name."""
     with ledger.write(actor="LAB") as writer:
-        return seal_spec(writer, said, owner="LAB", draw=draw)
+        return seal_spec(writer, seal_request, owner="LAB", draw=draw)
 
 
-def crash(ledger: Ledger, said: SealRequest, made: list[SpecVersion]) -> None:
+def crash(ledger: Ledger, seal_request: SealRequest, made: list[SpecVersion]) -> None:
     """Seal, and stop before anything is recorded."""
     with ledger.write(actor="LAB") as writer:
-        made.append(seal_spec(writer, said, owner="LAB", draw=draw)[0])
+        made.append(seal_spec(writer, seal_request, owner="LAB", draw=draw)[0])
         raise RuntimeError("power cut")
 
 
@@ -65,7 +65,7 @@ def test_a_seal_tells_nothing_and_its_file_opens_it(ledger: Ledger, tmp_path: Pa
         assert view.find_opened(f"{sealed.spec}@1") is None
     assert kept.opening.body == BODY
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [one.name for one in tmp_path.iterdir()] == ["support.seal.yaml"]
+    assert [file.name for file in tmp_path.iterdir()] == ["support.seal.yaml"]
 
 
 def test_the_same_command_again_goes_on_with_the_file(ledger: Ledger, tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_seal_file_is_never_written_over(ledger: Ledger, tmp_path: Path) -> No
     before = path.read_bytes()
 
     codes = []
-    for said in (sealing(path, OTHER, why="new"), sealing(notes, OTHER, why="new")):
+    for request in (sealing(path, OTHER, why="new"), sealing(notes, OTHER, why="new")):
         with pytest.raises(CaveatError) as caught:
-            seal(ledger, said)
+            seal(ledger, request)
         codes.append(caught.value.code)
 
     assert codes == ["file-exists", "file-exists"]
@@ -115,10 +115,10 @@ def test_two_versions_with_one_body_have_different_commitments(ledger: Ledger, t
     made = []
     for number in (1, 2):
         with ledger.write(actor="LAB") as writer:
-            said = sealing(tmp_path / f"{number}.seal.yaml", why="again" if number == 2 else None)
-            made.append(seal_spec(writer, said, owner="LAB", draw=lambda _size: next(salts))[0])
+            request = sealing(tmp_path / f"{number}.seal.yaml", why="again" if number == 2 else None)
+            made.append(seal_spec(writer, request, owner="LAB", draw=lambda _size: next(salts))[0])
 
-    assert [one.version for one in made] == [1, 2]
+    assert [version.version for version in made] == [1, 2]
     assert made[0].commitment != made[1].commitment
 
 
@@ -154,7 +154,7 @@ def test_a_reveal_shows_the_body_to_everybody_from_then_on(ledger: Ledger, tmp_p
         recorded = view.find_spec(reference)
         assert recorded is not None
         assert (view.find_opened(reference), recorded.payload.body) == (BODY, None)
-        assert [one.entry.seq for one in view.dossier(claim).reveals] == [entry.seq]
+        assert [revealed.entry.seq for revealed in view.dossier(claim).reveals] == [entry.seq]
     with ledger.view(size) as earlier:
         assert earlier.find_opened(reference) is None
         assert earlier.dossier(claim).reveals == ()

@@ -40,9 +40,9 @@ def test_roots_are_those_of_the_leaves_at_every_size(long: Ledger) -> None:
     """Whether subtrees are complete or not; a view of an earlier entry has the root of then."""
     with long.view() as view:
         leaves = list(view.leaves())
-        found = [seals.find_root(view, size) for size in SIZES]
+        roots = [seals.find_root(view, size) for size in SIZES]
 
-    assert found == [tree.root_of(leaves[:size]).hex() for size in SIZES]
+    assert roots == [tree.root_of(leaves[:size]).hex() for size in SIZES]
     with long.view(257) as earlier:
         assert seals.find_root(earlier) == tree.root_of(leaves[:257]).hex()
         with pytest.raises(NotFoundError, match="entry-not-found"):
@@ -58,7 +58,7 @@ def test_every_path_leads_to_the_root(long: Ledger) -> None:
             for seq in {1, (size + 1) // 2, size}:
                 path = seals.inclusion_path(view, seq, size)
                 assert tree.root_from_inclusion(leaves[seq - 1], seq - 1, size, path) == roots[size]
-            for old in (one for one in SIZES if one <= size):
+            for old in (smaller for smaller in SIZES if smaller <= size):
                 path = seals.consistency_path(view, old, size)
                 assert tree.is_consistent(old, roots[old], size, roots[size], path)
 
@@ -72,7 +72,7 @@ def test_one_proof_for_many_entries(long: Ledger) -> None:
 
     assert (proof.size, proof.root) == (290, root)
     assert tree.root_from_nodes(leaves, proof.nodes, 290).hex() == root
-    assert [(one.entry, len(one.salt), one.text) for one in proof.openings] == [(2, 32, None), (3, 32, None)]
+    assert [(opening.entry, len(opening.salt), opening.text) for opening in proof.openings] == [(2, 32, None), (3, 32, None)]
 
 
 @pytest.mark.parametrize(("entries", "openings"), [([0], []), ([301], []), ([1], [301])])
@@ -136,18 +136,18 @@ def test_checkpoints_are_kept_with_what_others_sign(long: Ledger) -> None:
 
     with long.view() as view:
         kept = seals.list_checkpoints(view)
-        assert [one.checkpoint.size for one in kept] == [100, 300]
+        assert [stored.checkpoint.size for stored in kept] == [100, 300]
         assert kept[0].note.startswith(first)
         assert kept[0].note.count(sealing.WITNESS) == 1
         assert kept[0].checkpoint.root == seals.find_root(view, 100)
         assert seals.find_checkpoint(view, 100) == kept[0]
         assert seals.find_checkpoint(view, 99) is None
     with long.view(299) as view:
-        assert [one.checkpoint.size for one in seals.list_checkpoints(view)] == [100]
+        assert [checkpoint.checkpoint.size for checkpoint in seals.list_checkpoints(view)] == [100]
 
 
 def _of(**changes: object) -> Callable[[Checkpoint], Checkpoint]:
-    return lambda said: Checkpoint(**({"origin": said.origin, "size": said.size, "root": said.root} | changes))  # type: ignore[arg-type]
+    return lambda checkpoint: Checkpoint(**({"origin": checkpoint.origin, "size": checkpoint.size, "root": checkpoint.root} | changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -163,19 +163,19 @@ def _of(**changes: object) -> Callable[[Checkpoint], Checkpoint]:
 def test_a_checkpoint_that_does_not_fit_is_refused(long: Ledger, change: Callable[[Checkpoint], Checkpoint], code: str) -> None:
     """Nothing that contradicts the log is kept."""
     with long.view() as view:
-        said = change(Checkpoint(origin=view.log_origin, size=300, root=seals.find_root(view)))
+        checkpoint = change(Checkpoint(origin=view.log_origin, size=300, root=seals.find_root(view)))
 
     with pytest.raises((ConflictError, InputError), match=code), long.write(actor="LAB") as writer:
-        seals.add_checkpoint(writer, sealing.note_of(said.origin, said.size, said.root), said)
+        seals.add_checkpoint(writer, sealing.note_of(checkpoint.origin, checkpoint.size, checkpoint.root), checkpoint)
 
 
 def test_a_second_note_of_one_size_is_refused(long: Ledger) -> None:
     """Further signatures are cosignatures; a line that is none, or is of no checkpoint, is refused."""
     with long.write(actor="LAB") as writer:
         sealing.seal(writer)
-        said = seals.list_checkpoints(writer)[0].checkpoint
+        checkpoint = seals.list_checkpoints(writer)[0].checkpoint
         with pytest.raises(ConflictError, match="already-recorded"):
-            seals.add_checkpoint(writer, "another note", said)
+            seals.add_checkpoint(writer, "another note", checkpoint)
         with pytest.raises(InputError, match="not-a-signature"):
             seals.add_cosignature(writer, 300, "me", make.START)
         with pytest.raises(NotFoundError, match="checkpoint-not-found"):

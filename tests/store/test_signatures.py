@@ -63,7 +63,7 @@ def state(ledger: Ledger, actor: str, slug: str) -> Entry:
 
 
 def list_codes(ledger: Ledger) -> list[str]:
-    return [one.code for one in check_log(ledger).findings]
+    return [finding.code for finding in check_log(ledger).findings]
 
 
 def edit(ledger: Ledger, *statements: str) -> None:
@@ -82,9 +82,9 @@ def test_what_an_authority_states_is_signed_with_its_key(registry: Ledger) -> No
     mine, theirs = state(registry, "LAB", "a"), state(registry, "AISI", "b")
 
     with registry.view() as view:
-        found = find_backings(view, [entry for entry, _ in view.log_entries()])
-        keys = {one.entry: one.key for one in list_signatures(view, found)}
-    assert list(found.values()) == [Backing.OPERATOR] * 4 + [Backing.AUTHOR] * 2
+        backings_by_entry = find_backings(view, [entry for entry, _ in view.log_entries()])
+        keys = {signature.entry: signature.key for signature in list_signatures(view, backings_by_entry)}
+    assert list(backings_by_entry.values()) == [Backing.OPERATOR] * 4 + [Backing.AUTHOR] * 2
     assert keys == {mine.seq: KEYS["LAB"].fingerprint, theirs.seq: KEYS["AISI"].fingerprint}
     assert list_codes(registry) == []
 
@@ -137,8 +137,10 @@ def test_a_signature_counts_for_one_entry_of_one_log(registry: Ledger) -> None:
     ]
 
     assert keys.find_fault(entry, right) is None
-    assert {fault.code for one in others if (fault := keys.find_fault(entry, replace(one, entry=entry.seq)))} == {"signature-not-valid"}
-    assert all(keys.find_fault(entry, replace(one, entry=entry.seq)) for one in others)
+    assert {fault.code for signature in others if (fault := keys.find_fault(entry, replace(signature, entry=entry.seq)))} == {
+        "signature-not-valid"
+    }
+    assert all(keys.find_fault(entry, replace(signature, entry=entry.seq)) for signature in others)
 
 
 def test_a_key_signs_between_the_entries_that_add_and_end_it(registry: Ledger, secrets: Secrets) -> None:
@@ -162,13 +164,13 @@ def test_a_key_signs_between_the_entries_that_add_and_end_it(registry: Ledger, s
 
     ended = "signature-not-valid"
     entries = (early, rotated, between, revoked, late)
-    assert [find(KEYS["LAB"], one) for one in entries] == [None, None, ended, ended, ended]
-    assert [find(NEXT, one) for one in entries] == [ended, ended, None, None, ended]
+    assert [find(KEYS["LAB"], place) for place in entries] == [None, None, ended, ended, ended]
+    assert [find(NEXT, place) for place in entries] == [ended, ended, None, None, ended]
     assert list_codes(registry) == []
     with registry.view() as view:
-        found = find_backings(view, entries)
+        found_backings = find_backings(view, entries)
     backings = [Backing.AUTHOR, Backing.AUTHOR, Backing.WITHDRAWN, Backing.AUTHOR, Backing.OPERATOR]
-    assert [found[one.seq] for one in entries] == backings
+    assert [found_backings[place.seq] for place in entries] == backings
 
 
 def test_what_a_key_signed_before_it_was_lost_stays_good(registry: Ledger, secrets: Secrets) -> None:
@@ -178,8 +180,8 @@ def test_what_a_key_signed_before_it_was_lost_stays_good(registry: Ledger, secre
         revoke_key(writer, get_key(writer, KEYS["LAB"].fingerprint), reason="Laptop lost", untrusted_from=after.at)
 
     with registry.view() as view:
-        found = find_backings(view, [before, after])
-    assert (found[before.seq], found[after.seq]) == (Backing.AUTHOR, Backing.WITHDRAWN)
+        backings = find_backings(view, [before, after])
+    assert (backings[before.seq], backings[after.seq]) == (Backing.AUTHOR, Backing.WITHDRAWN)
 
 
 def test_a_successor_enters_by_the_old_key_alone(registry: Ledger, secrets: Secrets) -> None:
@@ -191,11 +193,11 @@ def test_a_successor_enters_by_the_old_key_alone(registry: Ledger, secrets: Secr
 
     with registry.view() as view:
         events = list_key_events(view)
-        signed = {one.entry: one for one in list_signatures(view, (event.entry.seq for event in events))}
+        signed = {signature.entry: signature for signature in list_signatures(view, (event.entry.seq for event in events))}
         added = replace(events[-1], payload=replace(events[-1].payload, event=KeyEventKind.ADD, replaces=None))
         keys = StatementKeys(view.log_origin, [*events[:-1], added], signed)
-    assert [one.code for one in keys.faults] == ["key-not-authorised"]
-    assert [one.fingerprint for one in keys.keys] == [key.fingerprint for key in KEYS.values()]
+    assert [fault.code for fault in keys.faults] == ["key-not-authorised"]
+    assert [key_state.fingerprint for key_state in keys.keys] == [key.fingerprint for key in KEYS.values()]
 
 
 def test_a_key_that_the_log_has_not_in_force_signs_nothing(registry: Ledger, secrets: Secrets) -> None:
@@ -240,9 +242,9 @@ def test_what_the_operator_edits_in_a_signed_statement_is_noticed(registry: Ledg
     """Also where leaf and tree are made anew, as a rebuilt log has them: the signature is its author's, over other words."""
     entry = state(registry, "LAB", "a")
     with registry.view() as view:
-        said = next(body for place, body in view.log_entries(entry.seq) if place.seq == entry.seq) or b""
-    forged = said.replace(b"refusal rate", b"refusal hate")
-    assert forged != said
+        body_text = next(body for place, body in view.log_entries(entry.seq) if place.seq == entry.seq) or b""
+    forged = body_text.replace(b"refusal rate", b"refusal hate")
+    assert forged != body_text
     leaf = leaf_hash(forged)
     quoted = forged.decode().replace("'", "''").replace(":", "\\:")
     blob = f"X'{leaf}'" if registry.url.startswith("sqlite") else f"'\\x{leaf}'\\:\\:bytea"

@@ -54,7 +54,7 @@ def audit(writer: Writer, claim: str, *fixed: str, method: str = "closed-form/2,
     """Record a whole audit of *claim* (`…@n`) whose lock fixes the definitions *fixed*; return its identifier."""
     name = make.allocate(writer, Kind.AUDIT)
     writer.append(replace(make.audit(name, claim), objection=rival))
-    deploy = tuple(LockedSpec(name="default", spec=one, sha256="ab" * 32) for one in fixed)
+    deploy = tuple(LockedSpec(name="default", spec=spec, sha256="ab" * 32) for spec in fixed)
     locked = writer.append(replace(make.lock(name, claim), deploy=deploy))
     run = writer.append(make.run(name, locked.at + timedelta(hours=1)))
     known = make.estimate().specs[0]
@@ -84,11 +84,11 @@ def uphold(writer: Writer, target: str) -> str:
 def causes(view: View, claim: str) -> list[tuple[CauseKind, str]]:
     """Kind and what of each cause of *claim*; its sentences stand beside them, and lists and dossiers say the same."""
     status = view.status(claim)
-    assert status.stale_because == tuple(one.text for one in status.causes)
+    assert status.stale_because == tuple(cause.text for cause in status.causes)
     assert status == view.dossier(claim).status
-    assert [one.status for one in view.list_claims() if one.claim == claim] == [status]
+    assert [summary.status for summary in view.list_claims() if summary.claim == claim] == [status]
     assert (status.staleness is Staleness.CURRENT) == (not status.causes)
-    return [(one.kind, one.what) for one in status.causes]
+    return [(cause.kind, cause.what) for cause in status.causes]
 
 
 @pytest.fixture
@@ -102,9 +102,9 @@ def claim(ledger: Ledger) -> str:
 
 
 def deploy_of(view: View, claim: str) -> str:
-    found = view.find_claim(claim)
-    assert found is not None
-    return found.payload.deploy_contexts[0].partition("@")[0]
+    known = view.find_claim(claim)
+    assert known is not None
+    return known.payload.deploy_contexts[0].partition("@")[0]
 
 
 def widen(writer: Writer, spec: str, number: int = 2) -> None:
@@ -120,8 +120,8 @@ def test_what_took_the_place_of_a_model_is_a_cause_and_a_fine_tune_is_none(ledge
         writer.append(follow(3, 1, Descent.SNAPSHOT, branch=True))
         replaced, status = causes(writer, claim), writer.status(claim)
         for number in (2, 3):
-            said = replace(follow(number, 1), event=ModelEventKind.UNFOLLOW, descent=None, reason="no")
-            writer.append(said)
+            event = replace(follow(number, 1), event=ModelEventKind.UNFOLLOW, descent=None, reason="no")
+            writer.append(event)
 
     with ledger.view() as view:
         assert causes(view, claim) == tuned == []
@@ -136,13 +136,13 @@ def test_a_deprecated_model_is_a_cause_until_it_is_reinstated(ledger: Ledger, cl
     with ledger.write(actor="LAB") as writer:
         gone = ModelEvent(model=version(1), event=ModelEventKind.DEPRECATE, on=date(2027, 1, 31), reason="announced")
         writer.append(gone)
-        told = writer.status(claim).stale_because
+        reasons = writer.status(claim).stale_because
         deprecated = causes(writer, claim)
         writer.append(replace(gone, event=ModelEventKind.REINSTATE, on=None))
 
     with ledger.view() as view:
         assert causes(view, claim) == []
-    assert told == ("Example m 1 was deprecated, the last day it is offered is 2027-01-31",)
+    assert reasons == ("Example m 1 was deprecated, the last day it is offered is 2027-01-31",)
     assert deprecated == [(CauseKind.DEPRECATION, "Example m 1")]
 
 
@@ -208,15 +208,15 @@ def test_a_method_of_a_reported_estimate_counts_and_an_erased_result_stops_nothi
         estimate = make.estimate(specs=(replace(known, ed=replace(known.ed, method="clustered/1")),))
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)
         writer.append(make.restriction(name, f"{claim}@1", verdict, estimate=estimate))
-        reported = [one.what for one in writer.status(claim).causes]
+        reported = [cause.what for cause in writer.status(claim).causes]
         audit(writer, f"{claim}@1", method="clustered/1")
-        replayed = [one.what for one in writer.status(claim).causes]
-        (result,) = (one.results[0].entry.seq for one in writer.list_audits(claim) if one.results)
+        replayed = [cause.what for cause in writer.status(claim).causes]
+        (result,) = (audit_file.results[0].entry.seq for audit_file in writer.list_audits(claim) if audit_file.results)
         writer.erase(result, why="It named a person.")
 
     with ledger.view() as view:
         assert (reported, replayed) == (["clustered/2"], ["clustered/2"])
-        assert [[cause.what for cause in one.status.causes] for one in view.list_claims()] == [["clustered/2"]]
+        assert [[cause.what for cause in summary.status.causes] for summary in view.list_claims()] == [["clustered/2"]]
 
 
 @pytest.mark.parametrize("of", ["claim", "definition", "locked definition"])
@@ -239,7 +239,7 @@ def test_a_objection_upheld_after_the_audit_is_a_cause_until_the_next(ledger: Le
 
     with ledger.view() as view:
         assert view.status(claim).dispute is disputed is Dispute.UPHELD
-        assert rivalled in [one.audit.payload.audit for one in view.list_audits(claim)]
+        assert rivalled in [audit_file.audit.payload.audit for audit_file in view.list_audits(claim)]
     assert seen == [[], [], [(CauseKind.OBJECTION, later)], []]
 
 
@@ -264,7 +264,7 @@ def test_a_person_confirms_or_dismisses_each_cause(ledger: Ledger, claim: str) -
 
     def look(writer: Writer) -> Status:
         status = writer.status(claim)
-        seen.append((status.staleness, [one.what for one in status.causes]))
+        seen.append((status.staleness, [cause.what for cause in status.causes]))
         causes(writer, claim)
         return status
 
@@ -292,7 +292,7 @@ def test_a_person_confirms_or_dismisses_each_cause(ledger: Ledger, claim: str) -
         (may, [f"{spec}@3"]),
     ]
     with ledger.view() as view:
-        assert [one.payload.verdict for one in view.list_reviews(claim)] == [DISMISSED, CONFIRMED, DISMISSED]
+        assert [recorded.payload.verdict for recorded in view.list_reviews(claim)] == [DISMISSED, CONFIRMED, DISMISSED]
         assert view.list_reviews(f"{claim}@1") == view.list_reviews() == view.dossier(claim).reviews
         assert view.list_reviews(f"{claim}@2") == ()
 
@@ -322,7 +322,7 @@ def test_behind_a_dismissed_successor_its_own_successors_are_seen(ledger: Ledger
         writer.append(review(f"{claim}@1", CONFIRMED, second))
 
     with ledger.view() as view:
-        assert [one.what for one in candidates] == ["Example m 2", "Example m 3"]
+        assert [candidate.what for candidate in candidates] == ["Example m 2", "Example m 3"]
         assert second.text == "Example m 2 was followed by Example m 3"
         assert (view.status(claim).staleness, view.status(claim).causes) == (Staleness.STALE, (second,))
 
@@ -341,12 +341,12 @@ def test_a_new_revision_is_asked_anew(ledger: Ledger, claim: str) -> None:
         assert causes(view, claim) == [(CauseKind.REVISION, f"{claim}@2")]
         earlier = view.dossier(f"{claim}@1").status
         assert earlier.staleness is Staleness.STALE
-        assert [(one.kind, one.what) for one in earlier.causes] == [
+        assert [(cause.kind, cause.what) for cause in earlier.causes] == [
             (CauseKind.REVISION, f"{claim}@2"),
             (CauseKind.SUCCESSOR, "Example m 2"),
         ]
-        assert [one.payload.model for one in view.dossier(claim).successors] == []
-        assert [one.payload.event for one in view.dossier(claim).model_events] == [ModelEventKind.FOLLOW]
+        assert [successor.payload.model for successor in view.dossier(claim).successors] == []
+        assert [model_event.payload.event for model_event in view.dossier(claim).model_events] == [ModelEventKind.FOLLOW]
 
 
 def test_what_was_found_of_a_passage_is_another_question_than_that_nobody_looked(ledger: Ledger) -> None:
@@ -378,8 +378,8 @@ def test_a_list_of_stale_claims_leaves_out_what_nobody_can_act_on(ledger: Ledger
         writer.append(ClaimEvent(claim=gone, event=ClaimEventKind.WITHDRAW, reason="wrong"))
 
     with ledger.view() as view:
-        assert [one.claim for one in view.list_stale()] == [claim, other]
-        assert [one.claim for one in view.list_stale(model=version(3))] == [other]
+        assert [listed_claim.claim for listed_claim in view.list_stale()] == [claim, other]
+        assert [listed_claim.claim for listed_claim in view.list_stale(model=version(3))] == [other]
         assert list(view.list_stale(model=version(4))) == []
         assert view.status(gone).staleness is Staleness.NEEDS_REVIEW
         assert view.status(fresh).staleness is Staleness.CURRENT
@@ -398,15 +398,15 @@ def test_a_decision_on_nothing_is_refused(ledger: Ledger, stale: Iterator[tuple[
     """On a claim or revision that is not there, on an earlier revision, on a cause that it does not have, twice on one; all at once."""
     claim, cause = next(stale)
     other = replace(cause, what="Example m 3")
-    for said, code, told in (
+    for decision, code, problem in (
         (review(f"{claim}@2", DISMISSED, cause), "not-registered", "no such claim revision"),
         (review("CLM-LAB-2026-0099-X@1", DISMISSED, cause), "not-registered", "no such claim revision"),
         (review(f"{claim}@1", DISMISSED, other), "unknown-name", "its causes: successor Example m 2"),
         (review(f"{claim}@1", DISMISSED, other, cause, cause), "duplicate", "is named 2 times"),
     ):
-        with pytest.raises(InputError, match=told) as refused, ledger.write(actor="LAB") as writer:
-            writer.append(said)
-        assert code in [one.code for one in refused.value.faults]
+        with pytest.raises(InputError, match=problem) as refused, ledger.write(actor="LAB") as writer:
+            writer.append(decision)
+        assert code in [fault.code for fault in refused.value.faults]
     with ledger.write(actor="LAB") as writer:
         head = writer.find_claim(claim)
         assert head is not None
@@ -419,11 +419,11 @@ def test_words_of_a_decision_may_be_erased_and_it_still_counts(ledger: Ledger, s
     """The dossier is told without it; what was said of a model's lineage stays."""
     claim, cause = next(stale)
     with ledger.write(actor="LAB") as writer:
-        said = writer.append(review(f"{claim}@1", DISMISSED, cause))
+        entry = writer.append(review(f"{claim}@1", DISMISSED, cause))
         event = writer.list_model_events()[0].entry.seq
         with pytest.raises(InputError, match="not-erasable"):
             writer.erase(event, why="It named a person.")
-        writer.erase(said.seq, why="It named a person.")
+        writer.erase(entry.seq, why="It named a person.")
 
     with ledger.view() as view:
         assert view.status(claim).staleness is Staleness.CURRENT
@@ -447,7 +447,7 @@ def test_another_registry_and_a_rebuilt_one_see_the_same(
     with other.write(actor="LAB") as writer:
         writer.name_log("other.example/log")
         make.settle(writer)
-        import_entries(writer, origin, sealing.log_key(origin).vkey or "", [(*one, None) for one in entries])
+        import_entries(writer, origin, sealing.log_key(origin).vkey or "", [(*entry, None) for entry in entries])
 
     again = Ledger.open(copied, clock=make.ticking(), salt=make.salting())
     with again.view() as mine, other.view(log=origin) as theirs, other.view() as own:

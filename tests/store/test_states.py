@@ -39,14 +39,14 @@ def _open(template: Path) -> Iterator[Ledger]:
 
 def _print(view: View, world: World) -> dict[str, Printed]:
     """Return the supplement of everything, without what tells how long the log is; of what cannot be printed, why."""
-    found: dict[str, Printed] = {}
+    printed: dict[str, Printed] = {}
     for claim, last in world.claims.items():
         for number in range(1, last + 1):
-            found[f"{claim}@{number}"] = _print_claim(view, f"{claim}@{number}")
+            printed[f"{claim}@{number}"] = _print_claim(view, f"{claim}@{number}")
     for card, last in world.cards.items():
         for number in range(1, last + 1):
-            found[f"{card}@{number}"] = _print_card(view, f"{card}@{number}")
-    return found
+            printed[f"{card}@{number}"] = _print_card(view, f"{card}@{number}")
+    return printed
 
 
 def _print_claim(view: View, name: str) -> Printed:
@@ -135,7 +135,7 @@ def test_what_is_shared_changes_everything_that_rests_on_it(ledger: Ledger) -> N
     world = World(ledger)
     for step in (("claim", 0, 1), ("claim", 1, 1)):
         assert world.grow(*step) is None
-    names = {f"{one}@1" for one in (*world.claims, *world.cards)}
+    names = {f"{name}@1" for name in (*world.claims, *world.cards)}
     seen = []
     for step in (("version", 0, 0), ("register", 1, 0), ("reveal", 0, 0)):
         with ledger.view() as view:
@@ -170,9 +170,9 @@ def test_states_that_are_asked_for_are_those_of_all(ledger: Ledger) -> None:
         assert world.grow(*step) is None
     with ledger.view() as view:
         every = find_states(view)
-        each = {name: find_states(view, [name]) for name in every}
+        states = {name: find_states(view, [name]) for name in every}
 
-        assert each == {name: {name: state} for name, state in every.items()}
+        assert states == {name: {name: state} for name, state in every.items()}
         assert find_states(view, []) == find_states(view, ["CLM-LAB-2026-0999-X@1"]) == {}
         assert len(set(every.values())) == len(every) == 5
 

@@ -35,7 +35,7 @@ def test_a_claim_lives(ledger: Ledger) -> None:
         status = view.status(name)
         assert seen == [Lifecycle.RESERVED, Lifecycle.REGISTERED, Lifecycle.PUBLISHED]
         assert (status.lifecycle, status.superseded_by) == (Lifecycle.SUPERSEDED, other)
-        assert [one.status for one in view.list_claims()] == [status, view.status(other)]
+        assert [summary.status for summary in view.list_claims()] == [status, view.status(other)]
         assert view.dossier(name).status == status
         assert view.status(other).dispute is Dispute.UNDISPUTED
 
@@ -109,9 +109,9 @@ def test_what_a_claim_refers_to_makes_it_stale(ledger: Ledger) -> None:
         f"{phi} has a newer version, @2",
         f"{deploy.spec}@1 has a newer version, @2",
     )
-    assert [one.payload.model for one in stale.successors] == [newer]
-    assert [one.payload.revision for one in stale.newer_cards] == [2]
-    assert [one.payload.spec for one in stale.newer_specs] == [phi.partition("@")[0], deploy.spec]
+    assert [version.payload.model for version in stale.successors] == [newer]
+    assert [revision.payload.revision for revision in stale.newer_cards] == [2]
+    assert [spec.payload.spec for spec in stale.newer_specs] == [phi.partition("@")[0], deploy.spec]
 
 
 STEPS = [
@@ -144,9 +144,9 @@ def test_a_objection_disputes(ledger: Ledger, target: str, steps: list[Objection
         assert view.status(name).staleness is Staleness.CURRENT
         assert view.status(other).dispute is Dispute.UNDISPUTED
         assert len(view.dossier(name).objections[0].events) == len(steps)
-        found = view.find_objection(objection)
-        assert found is not None
-        assert found.objection.payload.target == aim
+        file = view.find_objection(objection)
+        assert file is not None
+        assert file.objection.payload.target == aim
 
 
 def test_one_open_objection_outweighs_settled_ones(ledger: Ledger) -> None:
@@ -155,7 +155,7 @@ def test_one_open_objection_outweighs_settled_ones(ledger: Ledger) -> None:
         phi = make.settle(writer)
         name = make.add_claim(writer, phi)
         names = writer.allocate(Kind.OBJECTION, "LAB", 2)
-        writer.append_many([Objection(objection=one, target=f"{name}@1", by="LAB", grounds="no") for one in names])
+        writer.append_many([Objection(objection=objection, target=f"{name}@1", by="LAB", grounds="no") for objection in names])
         writer.append(ObjectionEvent(objection=names[0], step=ObjectionStep.UPHELD, note="yes"))
         open_ = writer.status(name).dispute
         writer.append(ObjectionEvent(objection=names[1], step=ObjectionStep.REJECTED, note="no"))

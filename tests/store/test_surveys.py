@@ -39,22 +39,22 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
         before = writer.log_size
-        said: tuple[Payload, ...] = (
+        payloads: tuple[Payload, ...] = (
             make.survey(first, (0, 35), QUOTE),
             make.survey(second, QUOTE, by="claude model-1"),
             make.omission(first, "It is about another model."),
             make.passage_match(f"{claim}@1", second, MatchResult.MOVED),
         )
-        writer.append_many(said)
+        writer.append_many(payloads)
     card = first.partition("@")[0]
 
     with ledger.view() as view, ledger.view(before) as then:
-        surveys = [one.payload for one in view.list_surveys(card)]
-        assert surveys == list(said[:2])
-        assert [one.payload for one in view.list_surveys(second)] == [said[1]]
-        assert [one.payload for one in view.list_omissions(card)] == [said[2]]
+        surveys = [survey.payload for survey in view.list_surveys(card)]
+        assert surveys == list(payloads[:2])
+        assert [survey.payload for survey in view.list_surveys(second)] == [payloads[1]]
+        assert [omission.payload for omission in view.list_omissions(card)] == [payloads[2]]
         assert view.list_omissions(second) == ()
-        for found in (
+        for records in (
             view.list_passage_matches(card=second),
             view.list_passage_matches(card=card),
             view.list_passage_matches(claim=claim),
@@ -62,10 +62,10 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
             view.list_passage_matches(),
             view.dossier(claim).passage_matches,
         ):
-            assert [one.payload for one in found] == [said[3]]
+            assert [recorded.payload for recorded in records] == [payloads[3]]
         assert view.list_passage_matches(card=first) == view.list_passage_matches(claim=f"{claim}@2") == ()
-        assert [one.entry.seq - before for one in view.history(card)[2:]] == [1, 2, 3, 4]
-        assert view.history(claim)[-1].payload == said[3]
+        assert [recorded.entry.seq - before for recorded in view.history(card)[2:]] == [1, 2, 3, 4]
+        assert view.history(claim)[-1].payload == payloads[3]
         assert (then.list_surveys(card), then.list_omissions(card), then.list_passage_matches(), then.dossier(claim).passage_matches) == (
             (),
         ) * 4
@@ -94,7 +94,7 @@ def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, matc
         assert status.stale_because == expected
         assert status.staleness is (Staleness.NEEDS_REVIEW if expected else Staleness.CURRENT)
         assert view.dossier(claim).status == status
-        assert [one.status for one in view.list_claims()] == [status]
+        assert [summary.status for summary in view.list_claims()] == [status]
 
 
 def test_a_passage_spelled_otherwise_makes_nothing_stale(ledger: Ledger) -> None:
@@ -150,9 +150,9 @@ def test_claims_of_one_card_have_each_their_own_fate(ledger: Ledger) -> None:
         writer.append(make.passage_match(f"{others[1]}@1", second, MatchResult.REWORDED))
 
     with ledger.view() as view:
-        told = [" ".join(one.status.stale_because) for one in view.list_claims()]
-    assert [words.partition(second)[0] for words in told[:3]] == ["", "its passage is gone from ", "its passage is reworded in "]
-    assert "was not looked up" in told[3]
+        reasons = [" ".join(summary.status.stale_because) for summary in view.list_claims()]
+    assert [words.partition(second)[0] for words in reasons[:3]] == ["", "its passage is gone from ", "its passage is reworded in "]
+    assert "was not looked up" in reasons[3]
 
 
 def test_a_claim_that_moved_to_the_new_revision_leaves_its_passage_matches_behind(ledger: Ledger) -> None:
@@ -167,7 +167,7 @@ def test_a_claim_that_moved_to_the_new_revision_leaves_its_passage_matches_behin
     with ledger.view() as view:
         dossier = view.dossier(claim)
     assert dossier.status.stale_because == ()
-    assert [one.payload.claim for one in dossier.passage_matches] == [f"{claim}@1"]
+    assert [passage_match.payload.claim for passage_match in dossier.passage_matches] == [f"{claim}@1"]
 
 
 def test_every_refusal_says_why(ledger: Ledger) -> None:
@@ -214,25 +214,25 @@ def test_surveys_by_one_engine_add_up(ledger: Ledger) -> None:
         with pytest.raises(ConflictError, match="already-recorded"):
             writer.append(make.survey(first, QUOTE))
 
-        assert [len(one.payload.passages) for one in writer.list_surveys(first)] == [0, 0, 1, 2]
+        assert [len(survey.payload.passages) for survey in writer.list_surveys(first)] == [0, 0, 1, 2]
 
 
 def test_an_erased_omission_leaves_its_place_and_its_proof(ledger: Ledger) -> None:
     """The words stand in the statement alone: no row of any table holds them, and the registry still verifies."""
     with ledger.write(actor="LAB") as writer:
         _, first, _ = _prepare(writer)
-        said = writer.append(make.omission(first, "It names a person.")).seq
-        writer.erase(said, why="It named a person.")
+        seq = writer.append(make.omission(first, "It names a person.")).seq
+        writer.erase(seq, why="It named a person.")
 
     with ledger.view() as view:
         assert view.list_omissions(first) == ()
-        assert view.list_erased_of(first) == (view.find_entry(said),)
+        assert view.list_erased_of(first) == (view.find_entry(seq),)
         with pytest.raises(NotFoundError, match="body-erased"):
-            view.recorded((said,))
+            view.recorded((seq,))
     assert verify(ledger).erased == 1
     with ledger.connect() as connection:
         row = connection.exec_driver_sql("SELECT * FROM omission").one()
-    assert tuple(row)[1:] == (said, *first.split("@")[:1], 1, *QUOTE)
+    assert tuple(row)[1:] == (seq, *first.split("@")[:1], 1, *QUOTE)
 
 
 def test_a_rebuilt_registry_says_the_same_of_passages(ledger: Ledger, new_url: Callable[[], str]) -> None:
@@ -276,11 +276,11 @@ def test_a_relation_is_found_from_either_side(ledger: Ledger) -> None:
     with ledger.write(actor="LAB") as writer:
         claim, first, _ = _prepare(writer)
         other = make.add_quoted(writer, "PRP-LAB-2026-0001-X@1", first, note="again")
-        said = ClaimRelation(claim=claim, relation=ClaimRelationKind.RESTATES, other=other)
-        writer.append(said)
+        relation_statement = ClaimRelation(claim=claim, relation=ClaimRelationKind.RESTATES, other=other)
+        writer.append(relation_statement)
 
     with ledger.view() as view:
-        assert [one.payload for one in view.list_relations(claim)] == [said]
+        assert [recorded.payload for recorded in view.list_relations(claim)] == [relation_statement]
         assert view.list_relations(other) == view.list_relations(claim)
 
 

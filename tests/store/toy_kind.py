@@ -75,29 +75,29 @@ def main(folder: Path) -> dict[str, Any]:
     url = f"sqlite:///{folder / 'registry.db'}"
     upgrade(url)
     ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
-    said: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     with ledger.write(actor=make.LAB) as writer:
         claim = make.add_claim(writer, make.settle(writer))
         made = writer.append(Remark(claim=claim, words="I wonder."))
-        said["codes"] = []
+        document["codes"] = []
         try:
             writer.append(Remark(claim=make.allocate(writer, Kind.CLAIM), words="Of nothing."))
         except CaveatError as error:
-            said["codes"] = [fault.code for fault in error.faults]
+            document["codes"] = [fault.code for fault in error.faults]
     with ledger.view() as view:
         named: Identifier = parse_identifier(claim)
-        said["listed"] = [describe(trail.payload) for trail in list_trail(view, TrailQuery(kinds=["remark"])) if trail.payload]
-        said["in_history"] = made.seq in {recorded.entry.seq for recorded in view.history(claim)}
-        said["named"] = made.seq in {trail.entry.seq for trail in list_trail(view, TrailQuery(about=named))}
-    said["rebuilt"] = rebuild(url, f"sqlite:///{folder / 'rebuilt.db'}", lambda _done: None).entries
+        document["listed"] = [describe(trail.payload) for trail in list_trail(view, TrailQuery(kinds=["remark"])) if trail.payload]
+        document["in_history"] = made.seq in {recorded.entry.seq for recorded in view.history(claim)}
+        document["named"] = made.seq in {trail.entry.seq for trail in list_trail(view, TrailQuery(about=named))}
+    document["rebuilt"] = rebuild(url, f"sqlite:///{folder / 'rebuilt.db'}", lambda _done: None).entries
     with ledger.write(actor=make.LAB) as writer:
         writer.erase(made.seq, why="It named a person.")
     with ledger.view() as view:
         # The text is gone, so the rows of the kind are what finds the entry.
-        (trail,) = [one for one in list_trail(view, TrailQuery(about=named)) if one.entry.seq == made.seq]
-        said["erased"] = trail.payload is None and trail.erased_by is not None
-    said["verified"] = verify(ledger).erased
-    return {**said, "claim": claim, "entry": made.seq}
+        (trail,) = [trail_entry for trail_entry in list_trail(view, TrailQuery(about=named)) if trail_entry.entry.seq == made.seq]
+        document["erased"] = trail.payload is None and trail.erased_by is not None
+    document["verified"] = verify(ledger).erased
+    return {**document, "claim": claim, "entry": made.seq}
 
 
 if __name__ == "__main__":

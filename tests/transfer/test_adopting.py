@@ -34,7 +34,7 @@ def pair(new_url: Callable[[], str], tmp_path: Path) -> Iterator[tuple[Institute
 
 def _take(source: Institute, target: Institute, path: Path) -> None:
     source.export(path)
-    take_over(target.ledger, path, actor=target.code, given=(source.vkey,))
+    take_over(target.ledger, path, actor=target.code, keys=(source.vkey,))
 
 
 def _conclude(writer: Writer, claim: str, code: str, class_: ClaimClass) -> None:

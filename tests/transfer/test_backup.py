@@ -65,9 +65,9 @@ def test_a_backup_comes_back_on_either_engine(new_url: Callable[[], str], aisi: 
     with source.ledger.write(actor="LAB") as writer:
         writer.erase(5, why="it names a person")
     aisi.export(tmp_path / "a.caveat")
-    take_over(source.ledger, tmp_path / "a.caveat", actor="LAB", given=(aisi.vkey,))
+    take_over(source.ledger, tmp_path / "a.caveat", actor="LAB", keys=(aisi.vkey,))
     done = keep(source, tmp_path / "b.db")
-    restored = bring_back(tmp_path / "b.db", url, given=[source.vkey])
+    restored = bring_back(tmp_path / "b.db", url, keys=[source.vkey])
     expected = read_all(source.ledger.url)
     source.ledger.close()
 
@@ -188,7 +188,7 @@ def test_a_checkpoint_of_somebody_else_is_refused(aisi: Institute, lab: Institut
     codes = []
     for options in (
         {"note": read_note(tmp_path / "theirs.db.checkpoint")},
-        {"note": note, "given": [lab.vkey]},
+        {"note": note, "keys": [lab.vkey]},
         {"note": note[:-10] + ("A" if note[-10] != "A" else "B") + note[-9:]},
         {"note": "hello"},
     ):

@@ -43,7 +43,7 @@ def accuse(lab: Institute, path: Path) -> Equivocation:
 def knowing(aisi: Institute, lab: Institute, tmp_path: Path) -> Institute:
     """A lab that took over seven entries of AISI."""
     aisi.export(tmp_path / "first.caveat")
-    take_over(lab.ledger, tmp_path / "first.caveat", actor="LAB", given=(aisi.vkey,))
+    take_over(lab.ledger, tmp_path / "first.caveat", actor="LAB", keys=(aisi.vkey,))
     return lab
 
 
@@ -186,11 +186,11 @@ def test_evidence_by_a_key_that_was_replaced_says_so(aisi: Institute, lab: Insti
     aisi.seal(None, old, new)
     aisi.key = new
     aisi.export(tmp_path / "first.caveat")
-    take_over(lab.ledger, tmp_path / "first.caveat", actor="LAB", given=(parse_vkey(new.vkey or "", where="test"),))
+    take_over(lab.ledger, tmp_path / "first.caveat", actor="LAB", keys=(parse_vkey(new.vkey or "", where="test"),))
     fork.export(tmp_path / "fork.caveat", size=7)
 
     with pytest.raises(AnswerNoError) as refused:
-        take_over(lab.ledger, tmp_path / "fork.caveat", actor="LAB", given=(fork.vkey,))
+        take_over(lab.ledger, tmp_path / "fork.caveat", actor="LAB", keys=(fork.vkey,))
     with lab.ledger.view() as view:
         (said,) = find_equivocation(view, aisi.origin)
 

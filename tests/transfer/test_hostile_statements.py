@@ -109,7 +109,7 @@ def test_what_reads_like_no_reference_is_named(field: str, value: str, aisi: Ins
     path = sign_log(aisi, [*texts, change(last, ("payload", field), value)], tmp_path / "evil.jsonl")
 
     with pytest.raises(CaveatError) as refused:
-        take_over(lab.ledger, path, actor="LAB", given=(aisi.vkey,))
+        take_over(lab.ledger, path, actor="LAB", keys=(aisi.vkey,))
 
     assert refused.value.code == "log-broken"
     assert f"entry {len(texts) + 1}" in refused.value.faults[0].where
@@ -124,7 +124,7 @@ def test_a_statement_that_is_nested_without_end_is_refused(depth: int, aisi: Ins
     assert deep != last
 
     with pytest.raises(CaveatError):
-        take_over(lab.ledger, sign_log(aisi, [*texts, deep], tmp_path / "evil.jsonl"), actor="LAB", given=(aisi.vkey,))
+        take_over(lab.ledger, sign_log(aisi, [*texts, deep], tmp_path / "evil.jsonl"), actor="LAB", keys=(aisi.vkey,))
 
 
 def test_more_key_events_than_anybody_follows_are_refused(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_more_key_events_than_anybody_follows_are_refused(aisi: Institute, lab: 
     path = sign_log(aisi, [*texts[:2], *many], tmp_path / "evil.jsonl")
 
     with pytest.raises(CaveatError) as refused:
-        take_over(lab.ledger, path, actor="LAB", given=(aisi.vkey,))
+        take_over(lab.ledger, path, actor="LAB", keys=(aisi.vkey,))
 
     assert refused.value.code == "too-many-keys"
 
@@ -145,7 +145,7 @@ def test_a_claim_elsewhere_that_cannot_be_read_is_told_beside_ones_own(aisi: Ins
     own = lab.add_quoted()
     aisi.export(tmp_path / "before.jsonl")
     claim = next(seq for seq, text in enumerate(list_texts(aisi), 1) if b'"quote_status":"verbatim"' in text)
-    take_over(lab.ledger, tmp_path / "before.jsonl", actor="LAB", given=(aisi.vkey,))
+    take_over(lab.ledger, tmp_path / "before.jsonl", actor="LAB", keys=(aisi.vkey,))
     with lab.ledger.connect() as connection:
         connection.exec_driver_sql("DELETE FROM body WHERE log = 2 AND seq = ?", (claim,))
         connection.commit()

@@ -31,7 +31,7 @@ def rotate(institute: Institute, seed: int) -> SigningKey:
 
 def read(lab: Institute, path: Path, *keys: VerifierKey) -> ImportResult:
     """Import *path* into *lab*."""
-    return take_over(lab.ledger, path, actor=lab.code, given=keys)
+    return take_over(lab.ledger, path, actor=lab.code, keys=keys)
 
 
 def find_code(lab: Institute, path: Path, *keys: VerifierKey) -> str:

@@ -47,7 +47,7 @@ def signing(institutes: Callable[..., Institute]) -> Institute:
 
 
 def take(into: Institute, path: Path, source: Institute) -> None:
-    take_over(into.ledger, path, actor=into.code, given=[source.vkey])
+    take_over(into.ledger, path, actor=into.code, keys=[source.vkey])
 
 
 def forge(path: Path, target: Path, change: Callable[[list[dict[str, Any]]], None]) -> Path:

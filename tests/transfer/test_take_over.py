@@ -18,7 +18,7 @@ from tests.transfer.registries import Institute, found
 
 def read(into: Institute, path: Path, *keys: VerifierKey) -> ImportResult:
     """Import the bundle *path*."""
-    return take_over(into.ledger, path, actor=into.code, given=keys)
+    return take_over(into.ledger, path, actor=into.code, keys=keys)
 
 
 def find_code(into: Institute, path: Path, *keys: VerifierKey) -> str:
@@ -196,7 +196,7 @@ def test_statements_of_example_stay_where_they_are(institutes: Callable[..., Ins
     example.export(tmp_path / "e.caveat", example=True)
 
     assert find_code(lab, tmp_path / "e.caveat", example.vkey) == "example-not-exported"
-    assert take_over(lab.ledger, tmp_path / "e.caveat", actor="LAB", given=(example.vkey,), example=True).new == 2
+    assert take_over(lab.ledger, tmp_path / "e.caveat", actor="LAB", keys=(example.vkey,), example=True).new == 2
 
 
 def test_a_file_is_never_written_over(aisi: Institute, tmp_path: Path) -> None:

@@ -116,6 +116,19 @@ def test_a_claim_that_holds_provisionally_keeps_its_words_for_the_evaluation_onl
     assert text.withdrawn[0].endswith(": not established.")
 
 
+@pytest.mark.parametrize("deploy", [(0.06, 0.01, 0.14), (0.12, 0.01, 0.25)])
+def test_a_limit_that_the_replay_leaves_open_is_not_repeated_even_for_the_evaluation(deploy: tuple[float, float, float]) -> None:
+    """An interval of the evaluation that reaches beyond the limit does not show that the limit is met there: the figures are given."""
+    met = build_estimate(build_spec(test=(0.05, 0.03, 0.07), deploy=deploy))
+    left_open = build_estimate(build_spec(test=(0.05, 0.01, 0.14), deploy=deploy))
+
+    assert compose(QUOTED, met).startswith("In the evaluated contexts only, for EXAMPLE m 1: Scheming stays")
+    assert compose(QUOTED, left_open).startswith(
+        "In the 5 contexts of the evaluation (20 tasks), the scheming rate of EXAMPLE m 1 was 5.0 % ("
+    )
+    assert "Scheming stays" not in compose(QUOTED, left_open)
+
+
 def test_what_the_card_reports_stands_beside_what_the_replay_gives() -> None:
     """Where they differ by more than the rounding of the card's figure; a figure that the replay refutes is not repeated as the claim."""
     estimate = build_estimate(build_spec(test=0.7, deploy=(0.7, 0.68, 0.72), ed=(-0.02, 0.02)))

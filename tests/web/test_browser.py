@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from tests.cli.given_out import inside
+from tests.cli.test_verify_published import read_vkey
 from tests.report.layout import measure_overflow
 from tests.web.conftest import open_ledger
 from web.pages.addresses import PageSettings
-from web.pages.security import HEADERS
+from web.pages.security import find_headers
 from web.site.site_export import export_site
 
 FIRST = "CLM-AISI-2026-0001-S"
@@ -28,7 +29,7 @@ class _Handler(SimpleHTTPRequestHandler):
     """A plain web host that sends the headers of `_headers`."""
 
     def end_headers(self) -> None:
-        for name, value in HEADERS.items():
+        for name, value in find_headers(self.path).items():
             self.send_header(name, value)
         super().end_headers()
 
@@ -118,6 +119,26 @@ def test_a_page_works_under_its_own_policy(site: tuple[str, Path], browser: Any)
     assert "Source Sans 3" in family
     assert loaded == 4
     assert messages == []
+
+
+def test_the_verifier_of_a_site_checks_a_published_file(
+    site: tuple[str, Path],
+    _built: Path,  # noqa: PT019  (its files are the ones that are checked)
+    browser: Any,
+) -> None:
+    """Under the headers of the site, which keep it apart from everything else there."""
+    host, _ = site
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{host}/verify.html")
+    page.set_input_files("#files", [str(path) for path in (_built / "out").glob("*.html") if path.name.startswith("CLM-")])
+    page.fill("#keys", read_vkey(_built))
+    page.click("button")
+    page.wait_for_selector("#result h2")
+    title = page.inner_text("#result h2")
+    context.close()
+
+    assert title.startswith("PASS")
 
 
 def test_every_link_of_a_page_can_be_reached_by_keyboard(site: tuple[str, Path], tab: Any) -> None:

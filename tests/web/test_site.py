@@ -1,5 +1,6 @@
 """A registry as a folder of files: links, increments, interruptions, and the comparison with the registry."""
 
+import base64
 import json
 import shutil
 from pathlib import Path
@@ -8,14 +9,17 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.store.ledger import Ledger
+from registry.verify.verification_page import read_page
 from tests.cli.given_out import ask, run
 from tests.cli.scenario import CARD
 from tests.report.hostile import HOSTILE
 from tests.web.conftest import open_ledger
+from tests.web.test_log_tiles import read_root
 from web.pages.addresses import LinkStyle, PageSettings
 from web.site import site_export
 from web.site.site_check import check_site
 from web.site.site_export import export_site, read_manifest
+from web.tiles.log_files import write_prefix
 
 FILES = PageSettings(links=LinkStyle.FILES)
 FIRST = "CLM-AISI-2026-0001-S"
@@ -252,11 +256,29 @@ def test_hostile_texts_stay_texts_on_every_page(ledger: Ledger, site: Path, tmp_
     pages = {name: data.decode() for name, data in read(tmp_path / "site").items() if name.endswith((".html", ".atom"))}
 
     assert sum("alert(1)" in page for page in pages.values()) > 5
+    # The page that checks files is the same for every registry.
+    assert pages.pop("verify.html") == read_page().content.decode()
     for name, page in pages.items():
         assert "<script" not in page, name
         assert "<img" not in page, name
         assert "style=" not in page, name
         assert not set("\u202e\u200b\ufeff\x1b") & set(page), name
+
+
+def test_the_files_of_the_log_lead_to_its_checkpoint(folder: Path, ledger: Ledger, site: Path, tmp_path: Path) -> None:
+    """Hashes of the leaves and statements, as an independent client reads them; a bundle with an erased statement is left out."""
+    with ledger.view() as view:
+        log = site / write_prefix(view).strip("/")
+    note = (log / "checkpoint").read_text().split("\n")
+    size, root = int(note[1]), base64.b64decode(note[2])
+
+    assert read_root(size, lambda path: (log / path).read_bytes()) == root
+    assert (log / f"tile/entries/000.p/{size}").is_file()
+    entries = ask("claim", "history", "CLM-AISI-2026-0004-M")["entries"]
+    run("admin", "log", "erase", str(entries[0]["entry"]["seq"]), "--reason", "a name", "--yes")
+    write(ledger, tmp_path / "site")
+    assert not list(log.glob("tile/entries/*"))
+    assert list(log.glob("tile/0/*"))
 
 
 def test_no_page_loads_anything_from_elsewhere(ledger: Ledger, site: Path, tmp_path: Path) -> None:

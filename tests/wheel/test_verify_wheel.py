@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "packaging" / "caveat-verify"
 PROJECT = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LARGEST_MB = 60
-"""With the list requirements.txt; with everything that pikepdf and rich name it is 100."""
+"""With the list requirements.txt; with everything that pikepdf and rich name it is 94."""
 
 
 def list_closure(names: list[str]) -> set[str]:
@@ -115,15 +115,32 @@ def test_a_pdf_and_a_key_line_are_enough(place: Path, mail: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_wheel_has_the_rooms_of_verification_and_no_others(place: Path) -> None:
+    """Neither store nor intake; every library that a check imports is one of the list, or the checks above would have failed."""
+    rooms = {path.name for path in (place / "registry").iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+    assert rooms == {"_bundled", "cli", "codec", "exchange", "present", "records", "report", "seal", "verify"}
+    assert not {path.name.partition("-")[0].lower() for path in place.iterdir()} & {
+        "pil",
+        "lxml",
+        "pygments",
+        "numpy",
+        "sqlalchemy",
+        "scipy",
+    }
+
+
+@pytest.mark.slow
 def test_rendering_again_is_not_checked_and_says_why(place: Path, mail: Path) -> None:
     """Layout is not installed: the check `bytes` has that reason, and a registry is refused with the name of the full distribution."""
     redrawn = run(place, mail, f"out/{NAME}.pdf", "--key", "institute.keys", "--rerender")
+    read = run(place, mail, f"out/{NAME}.html", f"out/{NAME}.json", "--key", "institute.keys", "--json")
     required = run(place, mail, f"out/{NAME}.html", "--key", "institute.keys", "--require", "bytes")
     refused = run(place, mail, "--registry", "sqlite:///caveat.db")
 
     assert "not_checked  bytes" in redrawn.stdout
     assert "this installation has no layout" in " ".join(redrawn.stdout.split())
-    assert (redrawn.returncode, required.returncode, refused.returncode) == (0, 3, 3)
+    assert (redrawn.returncode, required.returncode, refused.returncode, read.returncode) == (0, 3, 3, 0), read.stderr
     assert "error[part-not-installed]" in refused.stderr
     assert "pip install caveat" in refused.stderr
 

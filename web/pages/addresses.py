@@ -33,10 +33,10 @@ class PageSettings:
     """The address at which the site is published, without a slash at its end; feeds and citations name it. None: not known."""
     has_search: bool = False
     """Whether a server answers searches: facets can then be combined."""
-    verifier: str | None = None
-    """The address of the page that verifies files in the browser; None where there is none."""
-    log_tiles: str | None = None
-    """The address of the log for programs (C2SP tiles); None where there is none."""
+
+
+VERIFIER = "/verify.html"
+"""The page that checks files in the browser."""
 
 
 def write_segment(text: str) -> str:

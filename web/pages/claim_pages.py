@@ -15,7 +15,7 @@ from registry.report.html_rendering import render_json
 from registry.report.quoted_text import build_redline
 from registry.report.supplement_wording import TITLES
 from registry.store.registry_view import View
-from web.pages.addresses import Linker, PageSettings
+from web.pages.addresses import VERIFIER, Linker, PageSettings
 from web.pages.citation import FORMATS, write_sentence
 from web.pages.layout import PageLink, PageText
 from web.pages.layout import render as render_page
@@ -48,8 +48,7 @@ class RelatedPages:
     record: PageLink
     citation: str
     citations: tuple[PageLink, ...]
-    verifier: PageLink | None
-    log_tiles: PageLink | None
+    verifier: PageLink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +126,7 @@ def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequenc
         record=PageLink(text=f"{claim.claim}.json", href=link(f"/api/1/claims/{claim.claim}.json"), is_code=True),
         citation=write_sentence(supplement, published),
         citations=tuple(PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()),
-        verifier=(settings.verifier and PageLink(text="verify a file", href=link(settings.verifier))) or None,
-        log_tiles=(settings.log_tiles and PageLink(text="checkpoint and tiles", href=link(settings.log_tiles))) or None,
+        verifier=PageLink(text="verify a file", href=link(VERIFIER)),
     )
     numbered = number_sections(find_absent(supplement))
     sections = [

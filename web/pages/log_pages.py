@@ -16,6 +16,7 @@ from web.pages.addresses import Linker, find_subject_page
 from web.pages.feeds import FeedItem, render_atom, render_json_feed
 from web.pages.layout import PageLink, PageText, render
 from web.pages.list_pages import EntryRow, build_rows
+from web.tiles.log_files import write_prefix
 
 LATEST = 100
 """Entries on the page of changes, and in a feed."""
@@ -93,6 +94,8 @@ def render_status(view: View, claims: ClaimSource, link: Linker) -> bytes:
     blocks: list[Block] = [Facts(facts)]
     if checkpoints:
         blocks += [Subtitle("Latest checkpoint"), Verbatim(checkpoints[-1].note.strip())]
+        prefix = link.write_absolute(write_prefix(view))
+        blocks += ["The log for programs, as C2SP tlog-tiles has it, begins at:", Verbatim(prefix)]
     text = PageText(title="Status of the log", origin=view.log_origin, state=_state(view))
     return render("blocks.html.j2", text, {"body": render_fragment(blocks, level=1), "redline": (), "groups": ()}, link)
 

@@ -8,7 +8,7 @@ from registry.present.blocks import Block, Facts, Table, Title
 from registry.present.html_fragment import render_fragment
 from registry.records.model_version import ModelRef
 from registry.registration.key_registration import KeyState, list_keys
-from registry.registration.model_survey import list_versions
+from registry.registration.log_survey import list_versions
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 from web.facets import NONE, SelectedClaim

@@ -20,10 +20,12 @@ from registry.registration.claim_search import ClaimQuery, search_claims
 from registry.report.html_rendering import site_template_digest
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
+from registry.verify.verification_page import read_page
 from web.facets import FACETS, ClaimFilter, ClaimSource
 from web.pages import claim_pages, list_pages, log_pages, model_pages
-from web.pages.addresses import Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
+from web.pages.addresses import VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
 from web.pages.assets import list_assets
+from web.tiles import log_files
 
 _TOGETHER = 50
 """Claims of which everything is read at once."""
@@ -32,6 +34,8 @@ JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
 _HISTORY = "/history/"
+_PLAIN = "text/plain; charset=utf-8"
+_BYTES = "application/octet-stream"
 _SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
 
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
@@ -101,8 +105,8 @@ class PageBook:
         """
         for address in list_assets():
             yield PlannedPage(address=address, state="immutable")
-        for address in self._list_fixed():
-            yield PlannedPage(address=address, state=self.list_state)
+        for address in (*self._list_fixed(), *log_files.list_addresses(self.view)):
+            yield PlannedPage(address=address, state=self.find_address_state(address))
         if known is None or changed is None:
             states = find_states(self.view)
             files = self._files = self._list_publications()
@@ -128,7 +132,7 @@ class PageBook:
 
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
-        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json")
+        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER)
         yield from self._list_claim_lists()
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
@@ -181,18 +185,22 @@ class PageBook:
         if address in assets:
             kind = "text/css; charset=utf-8" if address.endswith(".css") else "font/woff2"
             return Page(address=address, body=assets[address], media_type=kind, state="immutable")
+        if address == VERIFIER:
+            return Page(address=address, body=read_page().content, media_type=HTML, state=self.find_address_state(address))
         if address.startswith(_SUBJECTS):
             return self._find_subject(address, state)
         made = self._find_listed(address)
         if made is None:
             raise NotFoundError(Fault("address-not-found", address, "no page of this registry has this address"))
         body, media_type = made
-        return Page(address=address, body=body, media_type=media_type, state=self.list_state)
+        return Page(address=address, body=body, media_type=media_type, state=self.find_address_state(address))
 
     def find_address_state(self, address: str) -> str:
         """Return the state of the page at *address* without making it; raises as `find`, but a list that is not there has a state too."""
-        if address in list_assets():
+        if address in list_assets() or log_files.is_immutable(address):
             return "immutable"
+        if address == VERIFIER:
+            return f"v-{read_page().sha256[:24]}"
         if address.startswith(_SUBJECTS):
             state = self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
             return self._name_page_state(address, state)
@@ -216,6 +224,8 @@ class PageBook:
         }
         if address in fixed:
             return fixed[address]()
+        if (found := log_files.find_file(self.view, address)) is not None:
+            return found, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES
         parts = address.strip("/").split("/")
         match parts:
             case ["claims", *rest] if address.endswith("/"):

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from web.pages.addresses import VERIFIER
+
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
@@ -25,7 +27,17 @@ LIST = "public, max-age=30, stale-while-revalidate=600"
 """Of pages that list something."""
 
 
+_OWN_POLICY = "sandbox allow-scripts allow-forms; frame-ancestors 'none'"
+
+
+def find_headers(address: str) -> Mapping[str, str]:
+    """Return the headers of the page at *address*: the page that checks files has a policy in itself, which allows its own script."""
+    return {**HEADERS, "Content-Security-Policy": _OWN_POLICY} if address == VERIFIER else HEADERS
+
+
 def write_headers_file() -> bytes:
     """Return `_headers`, from which some web hosts take the headers of their answers."""
-    lines = ["/*", *(f"  {name}: {value}" for name, value in HEADERS.items()), "/assets/*", f"  Cache-Control: {IMMUTABLE}", ""]
+    lines = ["/*", *(f"  {name}: {value}" for name, value in HEADERS.items()), "/assets/*", f"  Cache-Control: {IMMUTABLE}"]
+    # A path with its own value first drops the one of all paths.
+    lines += [VERIFIER, "  ! Content-Security-Policy", f"  Content-Security-Policy: {_OWN_POLICY}", ""]
     return "\n".join(lines).encode()

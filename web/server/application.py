@@ -26,7 +26,7 @@ from web.pages.addresses import Linker, PageSettings
 from web.pages.assets import list_assets
 from web.pages.list_pages import ROWS, render_search, render_spreadsheet
 from web.pages.page_book import CSV, HTML, JSON, Page, PageBook
-from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT
+from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
 from web.server.documents import MOST_ENTRIES, build_claim_list, build_entries, build_problem
 from web.server.requests import find_redirect, read_list_request, read_numbers, split_moment
 from web.shelf.shelf_file import Shelf, ShelfReading
@@ -172,6 +172,7 @@ class RegistryServer:
             return _build_response(b"", HTML, headers, status=304)
         page = self._kept.get((written, state)) or book.find(written, state=state)
         self._keep(page)
+        headers = {**find_headers(written), **headers}
         return _build_response(page.body, page.media_type, headers, status=410 if page.is_erased else 200)
 
     def _keep(self, page: Page) -> None:

@@ -156,9 +156,9 @@ def _write_pages(
         progress(1)
         try:
             data = write_headers_file() if path == HEADERS else book.find(page.address, state=state).body
-        # Of a claim whose text was erased one page is left, which says so.
+        # Of a claim whose text was erased one page is left, which says so; a bundle of entries with an erased text is left out.
         except NotFoundError as error:
-            if error.code != "body-erased":
+            if error.code not in ("body-erased", "bundle-not-served"):
                 raise
             continue
         digest = hashlib.sha256(data).hexdigest()

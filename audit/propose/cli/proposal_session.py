@@ -8,25 +8,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audit.cli.analysis_options import list_key_hosts
 from audit.cli.model_calls import Caller, allow, check_over, count_before, count_up
 from audit.propose.card_models import CardSource
-from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_calls, propose_by_claude
-from audit.propose.offer_grounding import doubt_addressed
+from audit.propose.engine_agreement import combine_engines
+from audit.propose.model_engine import AnswerSession, forecast_calls, plan_calls, propose_by_model
+from audit.propose.model_questions import QuestionSettings
 from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
-from audit.propose.window_questions import QuestionSettings
 from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
 from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
 from audit.replay.run_store import Call, RunStore, open_store
 from registry.cli.application import App, track
 from registry.errors import CaveatError, Fault, NotFoundError
 from registry.records.claim import ClaimRevision, Form
-from registry.records.claim_draft import Confidence, Proposals, SurveyDraft
+from registry.records.claim_draft import Confidence, Engine, Proposals, SurveyDraft
 from registry.records.model_version import ModelRef
 from registry.records.record import Kind, parse_identifier
 from registry.records.replay_run import Budget, Policy
-from registry.records.specification import PropertySpec, SpecKind
+from registry.records.specification import ModelApi, PropertySpec, SpecKind
 from registry.records.system_card import Anchor, Card, CardText, Omission, Outline
 from registry.report.number_format import format_items
 
@@ -204,7 +205,7 @@ def propose(app: App, known_card: KnownCard, outline: Outline, options: Mapping[
         ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
         session = AnswerSession(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
         try:
-            return propose_by_claude(known_card.text, outline, known_card.source, asking, session)
+            return propose_by_model(known_card.text, outline, known_card.source, asking, session, engine=Engine(options["engine"]))
         finally:
             app.say(_tell_spent(store, before, count_spent(store, prices, UNSENT)))
 
@@ -231,7 +232,9 @@ def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: M
     prices = _read_prices(options)
     check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(usage.model for usage in store.sum_spent())})
     before = count_before(store, prices)
-    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"], api=options["api"])
+    # A local model speaks the chat API that most servers have, unless --api says otherwise.
+    api = options["api"] or (ModelApi.OPENAI_CHAT if options["engine"] == Engine.LOCAL else None)
+    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"], api=api)
 
     rounds: list[RunSummary] = []
 
@@ -243,9 +246,10 @@ def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: M
             budget=allow(before, options),
             prices=prices,
         )
-        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
+        hosts = list_key_hosts(options)
+        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
         with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
-            summary = caller.make(calls, count_up(advance))
+            summary = caller.make(calls, count_up(advance), batch=options["batch"])
         check_over(store, summary, open_="parts of the card are still to be read", earlier=rounds)
         rounds.append(summary)
 
@@ -270,7 +274,9 @@ def _open(folder: Path) -> Iterator[RunStore]:
 _MOST_REASONS = 8
 
 
-def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int, lower: int) -> Iterator[str]:
+def tell_proposals(
+    proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int, lower: int, rows: int = 0
+) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
@@ -279,6 +285,7 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
         excluded: proposals of passages that were deliberately left out before.
         lower: proposals that matter less than those shown.
+        rows: further rows of the tables of capabilities that are shown by their first row.
     """
     found = proposals.proposals
     yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
@@ -294,8 +301,18 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         yield f"  left out before, and not proposed again: {excluded}"
     if lower:
         yield f"  not shown, because they matter less: {lower:,} (--all shows them)"
+    if rows:
+        yield f"  folded into the first row of its table of capabilities: {rows:,} (--all or --review shows them)"
     if unsure:
         yield f"  below --min-confidence: {unsure}"
+    yield from _tell_doubts(proposals)
+
+
+def _tell_doubts(proposals: Proposals) -> Iterator[str]:
+    """Give what of the proposals needs a look: restated claims, what was dropped, and what could not be read of the card."""
+    found = proposals.proposals
+    if unknown := sum(bool(proposal.unknown) for proposal in found):
+        yield f"  direction not known, to be set in review: {unknown}"
     if restated := sum(bool(proposal.restates) for proposal in found):
         yield f"  may restate a registered claim with another number: {restated}"
     if proposals.dropped:
@@ -341,29 +358,45 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     from registry.registration.restated_values import add_restated
 
     narrowed = choice.narrow(outline, known_card.text)
-    whole = doubt_addressed(drop_unanchored(_ask(app, known_card, outline, choice, options), known_card.text), outline)
+    whole = drop_unanchored(_ask(app, known_card, outline, choice, options), known_card.text)
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, known_card.claims)
     new, sighted = drop_sighted(new, known_card.sighted)
     still, excluded = drop_excluded(new, known_card.excluded)
     top = len(still.proposals) if options["all_"] else options["top"] or TOP
-    proposals = add_restated(replace(still, proposals=select_top(still.proposals, top)), known_card.figures)
+    kept = still.proposals if options["all_"] else select_top(still.proposals, top, with_rows=options["review"] is not None)
+    proposals = add_restated(replace(still, proposals=kept), known_card.figures)
     lower = len(still.proposals) - len(proposals.proposals)
-    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded, lower=lower)
+    rows = 0 if options["all_"] or options["review"] is not None else _count_rows(still, proposals)
+    told = tell_proposals(
+        proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded, lower=lower - rows, rows=rows
+    )
     warnings = (f"warning: {warning}" for warning in known_card.text.warnings)
     return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 
 
 def _ask(app: App, known_card: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Proposals:
-    """The rules read the whole card, since what stands elsewhere tells whose a figure is; a model is asked about the chosen part alone."""
-    if options["engine"] == "claude":
-        proposals = propose(app, known_card, choice.narrow(outline, known_card.text), options)
-        part = choice.describe()
-        return replace(proposals, by=f"{proposals.by}, {part}") if part else proposals
+    """The rules read the whole card, since what is elsewhere says whose a figure is; a model is asked about the chosen part only.
+
+    The rules cost nothing, so they also read what a model reads: where both agree, confidence rises.
+    """
     from audit.propose.rule_engine import propose_by_rules
 
+    asked = None if options["engine"] == Engine.RULES else propose(app, known_card, choice.narrow(outline, known_card.text), options)
     with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
-        return propose_by_rules(known_card.text, outline, known_card.source, _count_up(advance))
+        ruled = propose_by_rules(known_card.text, outline, known_card.source, _count_up(advance))
+    if asked is None:
+        return ruled
+    part = choice.describe()
+    combined = combine_engines(asked.proposals, ruled.proposals, by=ruled.by)
+    return replace(asked, proposals=combined, by=f"{asked.by}, {part}" if part else asked.by)
+
+
+def _count_rows(whole: Proposals, chosen: Proposals) -> int:
+    """How many rows are folded into the tables whose first row was chosen."""
+    shown = {proposal.table for proposal in chosen.proposals if proposal.table is not None}
+    rows = sum(proposal.table in shown for proposal in whole.proposals)
+    return rows - sum(proposal.table is not None for proposal in chosen.proposals)
 
 
 def _count_up(advance: Callable[[int], None]) -> Callable[[int], None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE, api_option
+from audit.cli.analysis_options import FILE, api_option, send_key_option
 from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
 _CHOICES = ("section", "page", "min_confidence", "model", "top")
-_OF_CLAUDE = (
+_OF_MODELS = (
     "with_model",
     "base_url",
     "api",
@@ -35,17 +35,18 @@ _OF_CLAUDE = (
     "prices",
     "retry_failed",
     "repeat_lost",
+    "batch",
 )
 
 
 @examples(
     "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
-    "claim propose card.pdf --engine claude --model MODEL --dry-run",
+    "claim propose card.pdf --engine local --with MODEL --base-url http://localhost:8000",
 )
 @click.command()
 @click.argument("card", metavar="CARD")
-@click.option("--engine", type=click.Choice(["rules", "claude"]), default="rules", show_default=True, help="What proposes.")
+@click.option("--engine", type=click.Choice(["rules", "claude", "local"]), default="rules", show_default=True, help="What proposes.")
 @click.option("-o", "--output", metavar="FILE", type=_OUTPUT, help="Write the claims file here; default: standard output.")
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 @click.option("--review", metavar="FILE", type=_OUTPUT, help="Review one by one in the terminal, and write FILE; the same command goes on.")
@@ -55,21 +56,23 @@ _OF_CLAUDE = (
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Only the N proposals that matter most; default: 40.")
 @click.option("--all", "all_", is_flag=True, help="All proposals, not only those that matter most.")
-@click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
-@click.option("--base-url", metavar="URL", help="claude: its endpoint; default: ANTHROPIC_BASE_URL.")
-@api_option("claude: what its endpoint speaks; default: messages.")
-@click.option("--run", metavar="DIR", type=_NEW, help="claude: where answers are kept; default: DIGEST.proposing in this folder.")
-@click.option("--dry-run", is_flag=True, help="claude: say how many calls, tokens and dollars it would take, and make none.")
-@click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
-@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="claude: calls to make now, at most; running again goes on.")
-@click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="claude: dollars to spend now; needs --prices.")
-@click.option("--prices", metavar="FILE", type=FILE, help="claude: prices of models, for dollars (caveat admin schema prices).")
-@click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="claude: calls at once, at most.")
+@click.option("--with", "with_model", metavar="MODEL", help="model: the model to ask, as the endpoint knows it.")
+@click.option("--base-url", metavar="URL", help="model: its endpoint; default: ANTHROPIC_BASE_URL.")
+@api_option("model: what its endpoint speaks; default: messages for claude, openai-chat for local.")
+@click.option("--run", metavar="DIR", type=_NEW, help="model: where answers are kept; default: DIGEST.proposing in this folder.")
+@click.option("--dry-run", is_flag=True, help="model: say how many calls, tokens and dollars it would take, and make none.")
+@click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="model: output tokens of one call; default: 16000.")
+@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="model: calls to make now, at most; running again goes on.")
+@click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="model: dollars to spend now; needs --prices.")
+@click.option("--prices", metavar="FILE", type=FILE, help="model: prices of models, for dollars (caveat admin schema prices).")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="model: calls at once, at most.")
 @click.option(
-    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="claude: of a call."
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="model: of a call."
 )
-@click.option("--retry-failed", is_flag=True, help="claude: ask again where a call failed.")
-@click.option("--repeat-lost", is_flag=True, help="claude: ask again what was in flight when it was killed; it may be billed twice.")
+@send_key_option("model: a ")
+@click.option("--retry-failed", is_flag=True, help="model: ask again where a call failed.")
+@click.option("--batch", is_flag=True, help="model: by Message Batches, at half the price; run the same command again to collect.")
+@click.option("--repeat-lost", is_flag=True, help="model: ask again what was in flight when it was killed; it may be billed twice.")
 @pass_app
 def propose(app: App, /, *, card: str, **options: Any) -> None:
     """Propose claims from the text of a card.
@@ -102,11 +105,11 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
     """Refuse options that do not go together, before anything is read."""
     if options["all_"] and options["top"] is not None:
         raise click.UsageError("--all and --top exclude each other: leave one out")
-    if options["engine"] == "claude" and options["with_model"] is None:
+    if options["engine"] != "rules" and options["with_model"] is None:
         raise click.UsageError("name the model to ask with --with MODEL, or propose offline with --engine rules")
-    given = [f"--{name.removesuffix('_model').replace('_', '-')}" for name in _OF_CLAUDE if options[name] not in (None, False)]
+    given = [f"--{name.removesuffix('_model').replace('_', '-')}" for name in _OF_MODELS if options[name] not in (None, False)]
     if options["engine"] == "rules" and given:
-        raise click.UsageError(f"only with --engine claude: {', '.join(given)}; the rules make no call")
+        raise click.UsageError(f"only with --engine claude or local: {', '.join(given)}; the rules make no call")
     if options["review"] is not None:
         if app.json or options["output"] is not None or options["dry_run"]:
             raise click.UsageError("--review writes its own file: leave --json, -o and --dry-run out")

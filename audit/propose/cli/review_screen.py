@@ -116,12 +116,17 @@ KEYS = (
     ("g", "go to", "another proposal by its number"),
     ("/", "search", "the next proposal with these words in quote, property, model, evaluation or section"),
     ("f", "filter", "go through open proposals only, or through all"),
+    ("F", "narrow", "filter by model (own, other), confidence, class, direction or form, such as: own high capability"),
+    ("r t c", "many", "the next a, x or k decides on all open proposals of this row, this table or this section"),
+    ("o", "open", "open a folded table of capabilities, and go through its rows one by one"),
     ("← →", "look", "at the one before or after, without deciding"),
     ("v", "view", "all of this one, page by page, where the terminal cannot hold it"),
     ("w", "write", "the claims file now; it is also written on leaving"),
     ("?", "help", "this page"),
     ("q", "leave", "write the claims file and leave; the same command goes on where you were"),
 )
+_SHOWN = ("model", "property", "direction")
+"""Fields whose evidence is shown."""
 _FORMS = {
     Form.EXISTENCE: "it happened (existence)",
     Form.UPPER_BOUND: "at most (upper bound)",
@@ -308,6 +313,7 @@ def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, st
     yield from (("look at", note) for note in proposal.notes)
     yield from (("awareness", describe_awareness(awareness_note)) for awareness_note in proposal.awareness[:3])
     yield from (("compared", describe_comparison(comparison)) for comparison in proposal.comparisons)
+    yield from (("read from", f"{field.field}: “{field.words}” ({field.place})") for field in proposal.evidence if field.field in _SHOWN)
 
 
 def _describe_decision(decision: ProposalDecision) -> str:

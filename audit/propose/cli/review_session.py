@@ -28,7 +28,9 @@ from audit.propose.cli.review_screen import (
     print_scene,
     read_key,
 )
+from audit.propose.proposal_ranking import find_folded
 from audit.propose.proposal_review import (
+    DecisionScope,
     PassageNeighbours,
     ProposalDecision,
     ProposalReview,
@@ -39,6 +41,8 @@ from audit.propose.proposal_review import (
     check_claims,
     digest_text,
     find_open,
+    find_outside,
+    find_scope,
     find_words,
     take_step,
     write_whole,
@@ -49,6 +53,7 @@ from registry.codec.file_io import parse_document
 from registry.errors import CaveatError, Fault, InputError, UnavailableError, format_faults
 from registry.intake.quote_anchor import AnchoredText
 from registry.present.answers import show
+from registry.records.claim import Direction
 from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal
 from registry.records.specification import PropertySpec
 from registry.records.system_card import CardText, Outline
@@ -224,11 +229,18 @@ class ReviewSession:
         self._near = PassageNeighbours(ground.card, ground.outline)
         self._desk = EditContext(text=AnchoredText(ground.card), registered=ground.registered, tell=click.echo)
         self._is_filtered = True
+        self._outside: frozenset[int] = frozenset()
+        """Left out by a filter."""
+        self._folded = find_folded(self._proposals)
+        self._opened: set[int] = set()
+        """First rows of the tables that were opened."""
+        self._scope: DecisionScope | None = None
+        """What the next decision covers; None: one proposal."""
         self._told, self._message = told, greeting
         self._reason = ""
         self.review = journal.review
         """Where it stands now."""
-        self._at = find_open(self.review, len(self._proposals), after=self.review.last)
+        self._at = self._find_open(self.review.last)
 
     def run(self) -> None:
         """Show proposals and take keys until the person leaves; then write the claims file, unless nothing was ever decided."""
@@ -284,6 +296,8 @@ class ReviewSession:
             case "f":
                 self._is_filtered = not self._is_filtered
                 self._message = "only open proposals" if self._is_filtered else "all proposals"
+            case "F":
+                self._filter()
             case "w":
                 self._write()
                 self._message = f"written to {self._ground.path}: {self.describe()}"
@@ -298,8 +312,14 @@ class ReviewSession:
         """Take a key that speaks of the proposal shown."""
         match key:
             case "a":
-                entry = self._propose(at)
-                self._accept(at, ClaimsFile(claims=(entry.draft,), properties=_name_spec(entry)))
+                self._accept_all(at)
+            case "r" | "t" | "c":
+                self._scope = {"r": DecisionScope.ROW, "t": DecisionScope.TABLE, "c": DecisionScope.SECTION}[key]
+                count = len(self._list_scope(at))
+                self._message = f"the next a, x or k decides on {count} open proposals of this {self._scope.value}"
+            case "o":
+                self._opened |= {head for head, rows in self._folded.items() if at == head or at in rows}
+                self._message = "the rows of this table follow one by one"
             case "e" | "s":
                 self._change(at, edit if key == "e" else split)
             case "x":
@@ -307,7 +327,7 @@ class ReviewSession:
             case "v":
                 show_pages(lambda console: list_lines(console, self._build_scene(at)))
             case "k":
-                self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.SKIPPED))
+                self._decide(*(ProposalDecision(at=place, verdict=ProposalVerdict.SKIPPED) for place in self._list_scope(at)))
             case _ if key in LEFT:
                 self._look(at, -1)
             case _ if key in RIGHT:
@@ -317,19 +337,47 @@ class ReviewSession:
 
     def _change(self, at: int, change: Callable[[EditContext, DraftEntry], ClaimsFile | None]) -> None:
         try:
-            changed = change(self._desk, self._entry(at))
+            entry = self._entry(at)
+            # The model is shown in the editor, so that it can be changed there.
+            model = entry.draft.model or self._journal.opening.model
+            changed = change(self._desk, replace(entry, draft=replace(entry.draft, model=model)))
         except click.ClickException as error:  # the editor cannot be started, or failed
             self._message = error.format_message()
             return
         if changed is None:
             self._message = "nothing changed, nothing accepted"
         else:
-            self._accept(at, changed)
+            model = self._journal.opening.model
+            claims = tuple(replace(claim, model=None) if claim.model == model else claim for claim in changed.claims)
+            self._decide(_accept(at, replace(changed, claims=claims)))
 
-    def _accept(self, at: int, file: ClaimsFile) -> None:
-        used = {claim.property for claim in file.claims}
-        properties = {name: spec for name, spec in (file.properties or {}).items() if name in used}
-        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.ACCEPTED, claims=file.claims, properties=properties or None))
+    def _accept_all(self, at: int) -> None:
+        """Accept what the scope covers; where the safer direction is not known, one key says it for all of them."""
+        places = self._list_scope(at)
+        entries = {place: self._propose(place) for place in places}
+        if any(self._proposals[place].unknown for place in places):
+            direction = self._ask_direction()
+            if direction is None:
+                self._message = "not accepted: it needs a direction"
+                return
+            for place in places:
+                spec = entries[place].spec
+                if self._proposals[place].unknown and spec is not None:
+                    entries[place] = replace(entries[place], spec=replace(spec, direction=direction))
+        files = {place: ClaimsFile(claims=(entry.draft,), properties=_name_spec(entry)) for place, entry in entries.items()}
+        self._decide(*(_accept(place, file) for place, file in files.items()))
+
+    def _ask_direction(self) -> Direction | None:
+        click.echo("\nWhich way is safer?  h higher  l lower  n neither, it is no safety property  any other key: go back")
+        keys = {"h": Direction.HIGHER_IS_SAFER, "l": Direction.LOWER_IS_SAFER, "n": Direction.NOT_SAFETY}
+        return keys.get(read_key())
+
+    def _list_scope(self, at: int) -> tuple[int, ...]:
+        """The open proposals that the next decision covers, the one shown first."""
+        if self._scope is None:
+            return (at,)
+        others = find_scope(self._proposals, at, self._scope)
+        return (at, *(place for place in others if place != at and self.review.is_open(place) and place not in self._outside))
 
     def _leave_out(self, at: int) -> None:
         """Ask for the reason; the last one is offered again, since many passages are left out for one."""
@@ -341,15 +389,37 @@ class ReviewSession:
             self._message = "not left out: it needs a reason"
             return
         self._reason = text
-        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.EXCLUDED, reason=text))
+        places = self._list_scope(at)
+        self._decide(*(ProposalDecision(at=place, verdict=ProposalVerdict.EXCLUDED, reason=text) for place in places))
 
-    def _decide(self, decision: ProposalDecision) -> None:
-        self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
-        after = decision.at + 1
-        is_next = not self._is_filtered and after < len(self._proposals)
-        self._at = after if is_next else find_open(self.review, len(self._proposals), after=decision.at)
-        if self._at == decision.at:
+    def _decide(self, *decisions: ProposalDecision) -> None:
+        for decision in decisions:
+            self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
+        at, self._scope = decisions[0].at, None
+        if len(decisions) > 1:
+            self._message = f"decided on {len(decisions)}; b undoes them one by one"
+        is_next = not self._is_filtered and at + 1 < len(self._proposals)
+        self._at = at + 1 if is_next else self._find_open(at)
+        if self._at == at:
             self._message = "the last one that is open"
+
+    def _find_open(self, after: int | None) -> int | None:
+        return find_open(self.review, len(self._proposals), after=after, hidden=self._list_hidden())
+
+    def _list_hidden(self) -> frozenset[int]:
+        """What is not gone through: rows of tables that are folded, and what the filter leaves out."""
+        rows = {row for head, folded in self._folded.items() if head not in self._opened for row in folded}
+        return self._outside | rows
+
+    def _filter(self) -> None:
+        words = _ask_decision("filter (own, high, unknown, a class, a direction; nothing: no filter)").split()
+        try:
+            self._outside = find_outside(self._proposals, words)
+        except ValueError as error:
+            self._message = str(error)
+            return
+        self._at = self._find_open(None)
+        self._message = f"{len(self._proposals) - len(self._outside)} proposals fit {' '.join(words)}" if words else "no filter"
 
     def _go_back(self) -> None:
         last = self.review.last
@@ -379,7 +449,9 @@ class ReviewSession:
 
     def _look(self, at: int, way: int) -> None:
         places = range(at + way, len(self._proposals) if way > 0 else -1, way)
-        count = next((place for place in places if not self._is_filtered or self.review.is_open(place)), None)
+        hidden = self._list_hidden()
+        shown = (place for place in places if place not in hidden)
+        count = next((place for place in shown if not self._is_filtered or self.review.is_open(place)), None)
         if count is None:
             self._message = f"no{' open' if self._is_filtered else ''} proposal {'after' if way > 0 else 'before'} this one"
         else:
@@ -488,6 +560,12 @@ def list_entries(review: ProposalReview, at: int, proposed: DraftEntry) -> tuple
 
 def _name_spec(entry: DraftEntry) -> dict[str, PropertySpec] | None:
     return None if entry.spec is None else {entry.draft.property: entry.spec}
+
+
+def _accept(at: int, file: ClaimsFile) -> ProposalDecision:
+    used = {claim.property for claim in file.claims}
+    properties = {name: spec for name, spec in (file.properties or {}).items() if name in used}
+    return ProposalDecision(at=at, verdict=ProposalVerdict.ACCEPTED, claims=file.claims, properties=properties or None)
 
 
 def _ask_decision(what: str) -> str:

@@ -62,7 +62,7 @@ class ScatterDot:
 
 
 def element(tag: str, *children: "Element | str | None", **attributes: "str | float | None") -> Element:
-    """Return an element; `class_` is `class`, `_` in a name is `-`, None is left out, texts show what they hide."""
+    """Return an element; `class_` is `class`, `_` in a name is `-`, None is excluded, texts show what they hide."""
     made = Element(tag, {_name(name): _write(value) for name, value in attributes.items() if value is not None})
     last: Element | None = None
     for child in children:
@@ -85,7 +85,7 @@ def _write(value: str | float) -> str:
 
 
 def draw_intervals(rows: Sequence[FigureRow], *, margin: float, title: str, unit: str) -> Element:
-    """Return rows of intervals against zero and the band of ±*margin*; the numbers stand at the right."""
+    """Return rows of intervals against zero and the band of ±*margin*; the numbers are at the right."""
     axis = _build_axis(list(_list_values(rows, margin)), left=_LABEL, width=WIDTH - _LABEL - _VALUES)
     heights = [max(28.0, 14.0 * len(row.lines) + 10.0) for row in rows]
     bottom = _TOP + sum(heights)

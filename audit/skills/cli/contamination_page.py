@@ -292,10 +292,10 @@ def find_effect(skill: SkillContrasts, name: str) -> Effect | None:
 
 def list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContrasts, Effect]]:
     """Return the skills that have the contrast, from the lowest to the highest value, left-out ones last."""
-    found = [
+    pairs = [
         (skill, effect) for skill in study.skills if (effect := find_effect(skill, name)) is not None and effect.measure.value is not None
     ]
-    return sorted(found, key=lambda pair: (pair[0].excluded is not None, pair[1].measure.value or 0.0, pair[0].skill))
+    return sorted(pairs, key=lambda pair: (pair[0].excluded is not None, pair[1].measure.value or 0.0, pair[0].skill))
 
 
 def draw_within(study: ContaminationStudy) -> Markup | None:
@@ -349,8 +349,8 @@ def draw_net_negative(study: ContaminationStudy) -> Markup | None:
     ]
     figure = draw_intervals(rows, margin=study.margin, title="Skills that may harm more than they help", unit=f"B−A, {UNIT}")
     below = sum(effect.measure.high is not None and effect.measure.high < 0 for _, effect in pairs)
-    asked = f"{len(pairs)} skill{' is' if len(pairs) == 1 else 's are'} in the study for this question."
-    text = f"{asked} {below} of {len(pairs)} intervals lie below 0. B−A is the net of both; no condition parts help from harm."
+    coverage = f"{len(pairs)} skill{' is' if len(pairs) == 1 else 's are'} in the study for this question."
+    text = f"{coverage} {below} of {len(pairs)} intervals lie below 0. B−A is the net of both; no condition parts help from harm."
     return build_section("Does contamination outweigh the benefit?", build_figure(figure, text))
 
 
@@ -450,7 +450,7 @@ def build_page(study: ContaminationStudy) -> str:
 
 
 def has_published(study: ContaminationStudy) -> bool:
-    """Whether a published figure stands beside any of ours."""
+    """Whether a published figure is next to any of ours."""
     return study.compatibility is not None or any(effect.published is not None for skill in study.skills for effect in skill.effects)
 
 
@@ -565,8 +565,8 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | N
             continue
         printed = "" if correlation.published is None else f"; published {format_number(correlation.published)} without an interval"
         coefficients = f"Pearson {format_plain(correlation.pearson)}, Spearman {format_plain(correlation.spearman)}"
-        found = f"{correlation.contrast}: {coefficients}, {format_items(correlation.skills, 'skill')}{printed}."
-        text = f"{found} A name that would cover another is not printed."
+        caption = f"{correlation.contrast}: {coefficients}, {format_items(correlation.skills, 'skill')}{printed}."
+        text = f"{caption} A name that would cover another is not printed."
         scatter = draw_scatter(
             dots,
             title=f"Structural score and {correlation.contrast}",
@@ -581,8 +581,8 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
     drawn: list[Element] = []
     for by, name in _NAMES.items():
         rows = []
-        for group in dict.fromkeys(one.name for one in kept.groups if one.by == by and one.skills > 1):
-            groups = {one.contrast: one for one in kept.groups if one.by == by and one.name == group}
+        for group in dict.fromkeys(summary.name for summary in kept.groups if summary.by == by and summary.skills > 1):
+            groups = {summary.contrast: summary for summary in kept.groups if summary.by == by and summary.name == group}
             first = groups["B−A"]
             lines = (FigureValue(measure=first.measure), FigureValue(measure=groups["D−A"].measure, is_open=True))
             rows.append(
@@ -590,7 +590,11 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
                     label=group.replace("_", " "), note=f"{format_items(first.skills, 'skill')}", lines=lines, published=first.published
                 )
             )
-        single = [one.name.replace("_", " ") for one in kept.groups if one.by == by and one.contrast == "B−A" and one.skills == 1]
+        single = [
+            summary.name.replace("_", " ")
+            for summary in kept.groups
+            if summary.by == by and summary.contrast == "B−A" and summary.skills == 1
+        ]
         if rows:
             figure = draw_intervals(rows, margin=study.margin, title=name, unit=f"against the baseline A, {UNIT}")
             left = f" Not shown, for one skill is not a group: {', '.join(single)}." if single else ""
@@ -643,7 +647,7 @@ def write_results(study: ContaminationStudy, recording: StudyRecording, folder: 
     """Write the four files into *folder*, made if need be, and return their paths.
 
     Raises:
-        OSError: the file system refuses. What stood in the folder before is whole.
+        OSError: the file system refuses. What was in the folder before is whole.
     """
     texts = {
         "results.json": render_json(to_document(study)) + "\n",

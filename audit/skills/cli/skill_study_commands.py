@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, send_key_option
 from audit.cli.score_commands import JudgeOptions, judge_options
 from registry.cli.application import App, examples, pass_app
+from registry.cli.list_options import ListOutput, list_options
 from registry.errors import CaveatError
 from registry.present.blocks import Block
 
@@ -53,7 +54,8 @@ _CALLS = (
     click.option(
         "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
     ),
-    click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day."),
+    send_key_option(),
+    click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day."),
 )
 _ANALYSIS = (
     click.option(
@@ -134,7 +136,7 @@ def list_judging_lines(store: "RunStore", file: "StudyFile") -> list[str]:
 def analyze_run(
     store: "RunStore", file: "StudyFile", options: Mapping[str, Any], *, names: Sequence[str], output: Path | None
 ) -> "tuple[ContaminationStudy, list[Path]]":
-    """Return the analysis of the run in *store*, and the files that were written of it: results into *output*, the export beside it."""
+    """Return the analysis of the run in *store*, and the files that were written of it: results into *output*, the export next to it."""
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings
     from audit.skills.cli.contamination_page import write_results
@@ -314,15 +316,19 @@ def skills() -> None:
     """
 
 
-@examples("analyze skills list study.yaml", "analyze skills list study.yaml --run run")
+@examples("analyze skills list study.yaml", "analyze skills list study.yaml --run run --columns skill,calls,answered --csv")
 @skills.command("list")
 @STUDY
 @RUN
 @pass_app
-def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
-    """List the skills of a study and their progress."""
+@list_options
+def list_(_app: App, /, *, output: ListOutput, path: Path, folder: Path | None) -> None:
+    """List the skills of a study and their progress.
+
+    Columns: skill, risk, category, score, tasks, arms, calls, answered, patterns, judged, excluded.
+    """
     from audit.replay.run_store import DATABASE
-    from audit.skills.cli.skill_study_presenter import present_listing, summarise_listing
+    from audit.skills.cli.skill_study_presenter import build_skill_listing, summarise_listing
     from audit.skills.study_file import read_study
     from audit.skills.study_plan import StudySelection, build_replay, plan_calls
     from audit.skills.study_recording import count_stages, list_outcomes
@@ -336,8 +342,7 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
             outcomes = list_outcomes(store, file)
         stages = count_stages(outcomes)
         planned |= {cell_outcome.cell for outcome in outcomes.values() for cell_outcome in outcome}
-    document = summarise_listing(file, planned, stages, run)
-    app.answer(document, present_listing(document))
+    output.report(build_skill_listing(summarise_listing(file, planned, stages, run), is_arranged=output.is_arranged))
 
 
 @examples("analyze skills generate study.yaml --dry-run", "analyze skills generate study.yaml --skill sql-style --samples 1")
@@ -497,7 +502,7 @@ def _open_session(
     file = _limit(build_replay(study, samples=options["samples"]), options)
     planned = plan_calls(study, file, selection)
     policy = file.replay.policy
-    check_policy(policy, batch=bool(options.get("batch")))
+    check_policy(policy)
     prices = read_prices(options["prices"]) if options["prices"] else {}
     check_prices(file.replay.budget, prices, {policy.model})
     return RunSession(

@@ -21,6 +21,7 @@ from audit.sources.skill_study_records import (
     SkillContrasts,
 )
 from registry.present.blocks import Block, Subtitle, Table, Title
+from registry.present.listings import Column, Listing
 from registry.records.estimates import Measure
 from registry.report.number_format import Unit, format_count, format_items, format_p, format_range, format_signed, share
 
@@ -67,8 +68,33 @@ def summarise_listing(
     }
 
 
+def build_skill_listing(document: Mapping[str, Any], *, is_arranged: bool) -> Listing[Mapping[str, Any]]:
+    """Return the document of `caveat analyze skills list` as a list; with chosen columns or order as a plain table."""
+
+    def add(item: Mapping[str, Any], name: str) -> int:
+        return sum(condition[name] for condition in item["conditions"])
+
+    columns: tuple[Column[Mapping[str, Any]], ...] = (
+        Column(name="skill", read=lambda item: item["name"]),
+        Column(name="risk", read=lambda item: item["risk_level"]),
+        Column(name="category", read=lambda item: item["test_category"]),
+        Column(name="score", read=lambda item: item["structural_score"], is_number=True),
+        Column(name="tasks", read=lambda item: item["tasks"], is_number=True),
+        Column(name="arms", read=lambda item: "".join(condition["arm"] for condition in item["conditions"])),
+        Column(name="calls", read=lambda item: add(item, "calls"), is_number=True),
+        Column(name="answered", read=lambda item: add(item, "answered"), is_number=True),
+        Column(name="patterns", read=lambda item: add(item, "matched"), is_number=True),
+        Column(name="judged", read=lambda item: add(item, "judged"), is_number=True),
+        Column(name="excluded", read=lambda item: item["excluded"], is_shown=False),
+    )
+    return Listing(
+        document={name: value for name, value in document.items() if name != "skills"}, field="skills", rows=document["skills"],
+        describe=dict, columns=columns, none="No skills.", present=None if is_arranged else lambda _: present_listing(document),
+    )  # fmt: skip
+
+
 def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
-    """Present the listing: one row per skill, and what was left out and why."""
+    """Present the listing: one row per skill, and what was excluded and why."""
     judge = f"judge {document['judge']}" if document["judge"] else "no judge, patterns only"
     yield Title(f"{document['study']}: model {document['model']}, {judge}, samples: {document['samples']}")
     columns = ("skill", "risk, category", "score", "tasks", "arms", "answered", "patterns", "judged")
@@ -78,7 +104,7 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
             f"{item['risk_level']}, {item['test_category']}",
             f"{item['structural_score']:g}",
             str(item["tasks"]),
-            "".join(each["arm"] for each in item["conditions"]),
+            "".join(condition["arm"] for condition in item["conditions"]),
             _describe_answered(item["conditions"]),
             *(_sum(item["conditions"], name) for name in ("matched", "judged")),
         )
@@ -128,8 +154,8 @@ def _count(stage: ConditionProgress | None) -> dict[str, int]:
 
 def _describe_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
     failed = sum(condition["failed"] for condition in conditions)
-    told = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
-    return f"{told}, {failed:,} failed" if failed else told
+    count = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
+    return f"{count}, {failed:,} failed" if failed else count
 
 
 def _sum(conditions: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -280,7 +306,7 @@ def _present_patterns(study: ContaminationStudy) -> Iterator[Block]:
 
 def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
     label = f"{skill.skill} *" if skill.excluded else skill.skill
-    effect = next((one for one in skill.effects if one.name == name), None)
+    effect = next((contrast for contrast in skill.effects if contrast.name == name), None)
     if effect is None:
         return (label, "", "", "no such contrast", "", "", "")
     printed = effect.published
@@ -332,7 +358,7 @@ def write_interval(measure: Measure) -> str:
 
 
 def describe_figures(count: FigureCount) -> str:
-    """Return how many published figures were recomputed and agree, and apart from them how many were compared with a copy alone."""
+    """Return how many published figures were recomputed and agree, and apart from them how many were compared with a copy only."""
     recomputed = f"{count.reproduced:,} of {count.recomputed:,} published figures that were recomputed here agree to their last digit."
     if not count.copied:
         return recomputed

@@ -56,7 +56,7 @@ _LEAST_ENGLISH = 0.06
 
 
 def describe_language(text: str) -> tuple[str, ...]:
-    """Return a sentence for each script beside the Latin one with 5 % of the letters, or one if the words are not English."""
+    """Return a sentence for each script next to the Latin one with 5 % of the letters, or one if the words are not English."""
     sample = text[:_SAMPLE]
     letters = len(_LETTER.findall(sample))
     if not letters:
@@ -82,7 +82,7 @@ def _turn(name: str) -> str:
 
 
 def describe_layout(card: CardText) -> tuple[str, ...]:
-    """Return a sentence for pages whose lines seem to run across columns, and one for pages with letter-spaced text."""
+    """Return a sentence for pages with lines that seem to run across columns, and one for pages with letter-spaced text."""
     columns: list[int] = []
     spaced: list[int] = []
     for page in card.pages:
@@ -143,7 +143,7 @@ class _Drafts:
 
     text: str
     reader: PassageReader
-    found: list[_Draft] = field(default_factory=list)
+    passages: list[_Draft] = field(default_factory=list)
     groups: int = 0
 
     def open_group(self) -> int:
@@ -152,7 +152,7 @@ class _Drafts:
 
     def add(self, kind: PassageKind, start: int, stop: int, words: str, **more: object) -> None:
         if words and start < stop:
-            self.found.append(_Draft(kind, start, stop, words, self.groups, **more))  # type: ignore[arg-type]
+            self.passages.append(_Draft(kind, start, stop, words, self.groups, **more))  # type: ignore[arg-type]
 
 
 def read_outline(card: CardText) -> Outline:
@@ -168,8 +168,8 @@ def read_outline(card: CardText) -> Outline:
         headings, notes = _read_hypertext(card, drafts)
     else:
         headings, notes = _read_printed(card, drafts)
-    told = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
-    return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=told)
+    remarks = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
+    return Outline(passages=_settle(card, drafts.passages, headings), headings=headings, notes=remarks)
 
 
 def build_row_reader(card: CardText) -> Callable[[int, int], str | None]:
@@ -291,7 +291,7 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     for table, near in zip(tables, matched, strict=True):
         caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
         _add_printed_table(table, caption or None, drafts)
-    return headings, _describe_tables(tables, are_told=bool(headings) and not card.headings)
+    return headings, _describe_tables(tables, has_derived_headings=bool(headings) and not card.headings)
 
 
 def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
@@ -303,9 +303,9 @@ def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
             line.kind = PassageKind.ROW
 
 
-def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
+def _describe_tables(tables: list[PrintedTable], *, has_derived_headings: bool) -> tuple[str, ...]:
     notes = []
-    if are_told:
+    if has_derived_headings:
         notes.append("The file declares no headings: they were derived from numbered lines and the table of contents.")
     unnamed = sum(1 for table in tables if table.columns is None)
     if unnamed:

@@ -80,7 +80,7 @@ def _find_pipes(line: str, at: int) -> Iterator[int]:
 
 
 def read_html_tables(text: str, start: int, stop: int) -> list[SourceTable]:
-    """Return the tables that stand between *start* and *stop*; one within another belongs to the cell it stands in."""
+    """Return the tables that are between *start* and *stop*; one within another belongs to the cell it is in."""
     reader = _TableReader()
     for match in _TAG.finditer(text, start, stop):
         reader.take(match)
@@ -415,19 +415,27 @@ def find_tabbed_tables(text: str) -> list[SourceTable]:
 
 
 def find_printed_tables(text: str) -> list[SourceTable]:
-    """Return the tables of a printed card whose columns the extractor wrote as tabs (registry/intake/column_layout.py).
+    """Return the tables of a printed card with columns that the extractor wrote as tabs (registry/intake/column_layout.py).
 
     Lines above the first figures are heads. Short lines between rows of equal width name the rows below them.
     """
     tables = _find_tabbed(text, most_between=_MOST_BETWEEN)
     for table in tables:
         for row in table.rows:
-            if any(_SETTLED.match(text[cell.start : cell.stop].strip()) for cell in row.cells[1:]):
+            if _is_settled(row, text):
                 break
             row.is_in_head = True
     return [table for table in tables if not table.rows[-1].is_in_head]
 
 
+def _is_settled(row: SourceRow, text: str) -> bool:
+    """Whether a line is a row and no head; what begins with a hyphen without a label ("-27B-IT") is the end of a name in a head."""
+    label, *texts = (text[cell.start : cell.stop].strip() for cell in row.cells)
+    settled = [word for word in texts if _SETTLED.match(word) and (label or not _GOES_ON.match(word))]
+    return bool(settled)
+
+
+_GOES_ON = re.compile(r"[-–](?:\d{4}-\d\d(?:-\d\d)?\b|\w{0,8}[A-Za-z])")
 _MOST_BETWEEN = 3
 _SHORT = 48
 _TABBED_LINE = re.compile(r"[^\n\f]*")
@@ -556,7 +564,7 @@ def read_grid(table: SourceTable, read_words: Callable[[int, int], str]) -> list
     """Return the rows of *table*, each cell readable and under what the heads above it say.
 
     Rows of `th` cells, rows of `thead`, and the first row where no other is a head are heads; so is a row that says one thing over
-    all columns, which then stands above the labels of the rows below it.
+    all columns, which then is above the labels of the rows below it.
     """
     grid = _lay_out(table, read_words)
     heads = _find_head_rows(table, grid)
@@ -680,7 +688,8 @@ def _name_cells(
     is_leading = True
     for column, place in enumerate(places):
         text = place.text if place is not None else ""
-        name = " ".join(names[column]) if column < len(names) else ""
+        # A name that goes on with a hyphen on the next line is one name: "Qwen2.5-72B" over "-Instruct".
+        name = " ".join(names[column]).replace(" -", "-") if column < len(names) else ""
         if place is not None and not place.is_first and cells and cells[-1].column == (name or None):
             continue  # one cell under one head, however many columns both take
         has_more = any(_text(places, other) and not _text(places, other)[0].isdigit() for other in range(column + 1, len(places)))

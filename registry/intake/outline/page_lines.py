@@ -60,7 +60,7 @@ class PageFinder:
         self._starts = [page.start for page in pages]
 
     def find_index(self, position: int) -> int:
-        """Return the index of the page on which the character at *position* stands."""
+        """Return the index of the page on which the character at *position* is."""
         return max(0, bisect_right(self._starts, position) - 1)
 
     def find_number(self, position: int) -> int:
@@ -247,7 +247,7 @@ _SINGLE_LINE = 120
 
 
 def mark_declared(lines: list[CardLine], headings: Sequence[Heading]) -> None:
-    """Mark the lines on which the declared *headings* stand; one whose title is not where it is declared to be has none."""
+    """Mark the lines on which the declared *headings* are; one with a title that is not where it is declared to be has none."""
     at = 0
     for heading in headings:
         while at < len(lines) and lines[at].stop <= heading.start:
@@ -292,7 +292,7 @@ def find_numbered(lines: list[CardLine]) -> tuple[Heading, ...]:
     """Mark the lines that are headings by their numbers, and return them as headings.
 
     A number must follow from the last one (4.1 after 4 or 4.0; 4.2 or 5 after 4.1.3), which the items of a list seldom do. Where
-    the card has a table of contents, titles that stand in it are headings with or without a number, and no list item of depth one
+    the card has a table of contents, titles that are in it are headings with or without a number, and no list item of depth one
     is a heading that does not.
     """
     listed = {_letters(_TITLE_LEADERS.sub("", line.text)) for line in lines if line.kind is PassageKind.CONTENTS}
@@ -422,7 +422,7 @@ def build_blocks(lines: list[CardLine], width: int, marks: dict[int, frozenset[i
 
 
 def build_single_blocks(lines: list[CardLine], tables: list[tuple[int, int]]) -> list[PassageBlock]:
-    """Return a block for every line that stands in none of the *tables* (start, stop): text that is not broken into lines."""
+    """Return a block for every line that is in none of the *tables* (start, stop): text that is not broken into lines."""
     blocks: list[PassageBlock] = []
     starts = [start for start, _ in tables]
     for line in lines:
@@ -474,9 +474,9 @@ _REACH = 400
 
 
 def match_captions(tables: Sequence[tuple[int, int]], captions: Sequence[PassageBlock], text: str) -> list[PassageBlock | None]:
-    """Return for each of the *tables* (start, stop) its caption among *captions*, None where none stands next to it.
+    """Return for each of the *tables* (start, stop) its caption among *captions*, None where none is next to it.
 
-    Where a table has one above and one below, the side is taken on which the card's other captions stand.
+    Where a table has one above and one below, the side is taken on which the card's other captions are.
 
     Args:
         captions: in order.
@@ -489,9 +489,9 @@ def match_captions(tables: Sequence[tuple[int, int]], captions: Sequence[Passage
         before, after = bisect_right(stops, start) - 1, bisect_left(starts, stop)
         above.append(captions[before] if before >= 0 and _touches(text, stops[before], start) else None)
         below.append(captions[after] if after < len(captions) and _touches(text, stop, starts[after]) else None)
-    only_above = sum(1 for passage_block, other in zip(above, below, strict=True) if passage_block is not None and other is None)
-    only_below = sum(1 for passage_block, other in zip(above, below, strict=True) if passage_block is None and other is not None)
-    first, second = (above, below) if only_above > only_below else (below, above)
+    # Where tables follow each other, most have a caption on both sides; the side on which more tables have one is the card's.
+    is_above = sum(block is not None for block in above) > sum(block is not None for block in below)
+    first, second = (above, below) if is_above else (below, above)
     return [passage_block if passage_block is not None else other for passage_block, other in zip(first, second, strict=True)]
 
 

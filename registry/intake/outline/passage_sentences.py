@@ -174,7 +174,7 @@ _LONGEST_INSERTION = 500
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return where each sentence of *text* begins and ends; together they are the whole of it but for the spaces between.
 
-    *text* is one paragraph with its white space folded. What stands in parentheses or in directed quotation marks is not split.
+    *text* is one paragraph with its white space folded. What is in parentheses or in directed quotation marks is not split.
     """
     insertions = _find_insertions(text)
     spans: list[tuple[int, int]] = []
@@ -269,7 +269,8 @@ _MARK = re.compile(
     | (?P<reference>(?<=[a-z]{{2}})\x20?\[\d{{1,3}}\])
     | (?P<own>(?<=\S)[ \t]*\n[ \t]*(?P<alone>\d{{1,2}})[ \t]*\n[ \t]*(?=\S))
     | (?P<begins>(?<=[A-Za-z.,;:!?%)"'\u201d\u2019])[ \t]*\n[ \t]*(?P<first>\d{{1,2}})(?=[ ][A-Za-z(\u201c]))
-    | (?:(?<=%)|(?<=[^\d\s][.!?])|(?<=[.!?%)]["')\u201d\u2019])|(?<=[\u201d\u2019])){_NOT_ABBREVIATED}(?P<stop>\d{{1,2}})(?!\w|[.,:]\d|%|/)
+    | (?:(?<=%)|(?<=[^\d\s][.!?])|(?<=[.!?%)]["')\u201d\u2019])|(?<=[\u201d\u2019])(?<!(?-i:[A-Z]{{2}})\u2019))
+      {_NOT_ABBREVIATED}(?P<stop>\d{{1,2}})(?!\w|[.,:]\d|%|/)
     | (?<=[A-Za-z),;:])(?P<word>\d{{1,2}})(?!\w|[.,:/-]\d|%|[-/\u2013]\w)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -322,7 +323,7 @@ class ReadablePassage:
         return self._to_card(start), self._to_card(stop - 1) + 1
 
     def find(self, position: int) -> int:
-        """Return the first character of `words` that was made of what stands at or after *position* in the card."""
+        """Return the first character of `words` that was made of what is at or after *position* in the card."""
         low, high = 0, len(self.words)
         while low < high:
             middle = (low + high) // 2
@@ -351,7 +352,7 @@ class PassageReader:
         """Return what the *pieces* (start, stop) of the card say together, with their way back.
 
         Args:
-            marks: numbers of the footnotes that stand on the same page; only these are taken for marks after a bare word.
+            marks: numbers of the footnotes that are on the same page; only these are taken for marks after a bare word.
         """
         joined, at, kept = "", 0, []
         parts = []

@@ -91,12 +91,12 @@ class Columns:
 
 
 def is_label(word: str) -> bool:
-    """Return whether *word* is one that stands above a column of labels."""
+    """Return whether *word* is one that is above a column of labels."""
     return word.lower() in _LABELS
 
 
 def align_heads(lines: list[str], count: int) -> Columns | None:
-    """Return the heads in *lines* for *count* columns of figures beside a column of labels; None if their number does not agree."""
+    """Return the heads in *lines* for *count* columns of figures next to a column of labels; None if their number does not agree."""
     if not lines or count < 1:
         return None
     if count == 1:
@@ -182,7 +182,7 @@ _LONGEST = 400
 
 
 def find_cells(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the cells with which *text* ends, from left to right; none if it ends otherwise or is too long."""
+    """Return the spans of the cells with which *text* ends, from left to right; none if it ends differently or is too long."""
     if len(text) > _LONGEST:
         return []
     cells: list[tuple[int, int]] = []

@@ -108,7 +108,7 @@ def is_negation(word: str) -> bool:
 def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     """Return the words in which two passages differ and that make another statement of it; empty where none was found.
 
-    Negations and opposites are compared where they stand, since a "not" may move; how far it holds and names in the passage as a whole.
+    Negations and opposites are compared where they are, since a "not" may move; how far it holds and names in the passage as a whole.
     That nothing is found does not say that both mean the same.
     """
     words = [list(words.words) for words in read_words(old, new)]
@@ -120,7 +120,7 @@ def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     scopes = [whole for kind in _SCOPES if (whole := _compare_whole(words, kind.__contains__))]
     names = _compare_names(runs, words)
     groups = (("a negation", negations), ("an opposite", opposites), ("how far it holds", scopes), ("a name", [names] if names else []))
-    return tuple(SenseChange(what=what, words=told) for what, texts in groups for told in dict.fromkeys(texts))
+    return tuple(SenseChange(what=what, words=text) for what, texts in groups for text in dict.fromkeys(texts))
 
 
 _Run = tuple[Sequence[str], Sequence[str]]
@@ -244,7 +244,7 @@ class Follower:
         self._from_old = {word: at for at, word in enumerate(self.alignment.to_new) if word >= 0}
 
     def follow(self, anchor: Anchor) -> FollowedPassage:
-        """Return what became of the passage at *anchor*, a place in the old text."""
+        """Return the match result of the passage at *anchor*, a place in the old text."""
         start, stop = self.old_words.find_words(anchor.start, anchor.stop)
         if start >= stop:
             return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
@@ -272,7 +272,7 @@ class Follower:
         if again is not None or (place is not None and self._measure(start, stop, place) >= LIKE_HERE):
             return again or place
         joined = self._carry_in_gap(start, stop)
-        return max(filter(None, (place, joined)), key=lambda one: self._measure(start, stop, one), default=None)
+        return max(filter(None, (place, joined)), key=lambda candidate: self._measure(start, stop, candidate), default=None)
 
     def _is_alike(self, start: int, stop: int, place: _Place) -> bool:
         return self.alignment.old[start:stop] == self.alignment.new[place.start : place.stop]
@@ -539,7 +539,7 @@ class PassageEdit:
     """The words of the older text that are not in the newer passage, as characters from and to; empty where words were only put in."""
 
     def is_quoted(self, quoted: Iterable[Anchor]) -> bool:
-        """Return whether all that changed in it is quoted in the older text, so that a claim tells of it."""
+        """Return whether all that changed in it is quoted in the older text, so that a claim mentions it."""
         spans = self.changed or ((self.start, self.stop),)
         anchors = tuple(quoted)
         return all(any(anchor.start < stop and start < anchor.stop for anchor in anchors) for start, stop in spans)
@@ -572,7 +572,7 @@ class RevisionChanges:
     """Sentences, rows and items that were reworded or removed, in the order of the older text."""
 
 
-def summarise_changes(follower: Follower) -> RevisionChanges:
+def find_text_changes(follower: Follower) -> RevisionChanges:
     """Return what changed between the two texts of *follower* as wholes."""
     alike = [pair for pair in follower.alignment.pairs if pair.is_alike]
     reworded = [pair for pair in follower.alignment.pairs if not pair.is_alike]
@@ -734,14 +734,14 @@ def _compare_figures(follower: Follower, pair: AlignedRun) -> tuple[tuple[Placed
 
 def _list_figures(words: Words, span: tuple[int, int]) -> list[tuple[str, bool, int]]:
     """Return the numbers that are no places in the card, whether a capital stands before each, as before a version, and its word."""
-    found = []
+    figures = []
     for at in range(*span):
         folded = fold_spelling(words.words[at])
         before = words.words[at - 1] if at > span[0] else ""
         is_place = before.casefold() in _REFERRING or _PLACE.match(folded) is not None
         if _has_digit(folded) and not is_place:
-            found.append((folded, before[:1].isupper(), at))
-    return found
+            figures.append((folded, before[:1].isupper(), at))
+    return figures
 
 
 def _choose(wanted: Counter[tuple[str, bool]], figures: list[tuple[str, bool, int]]) -> list[int]:

@@ -76,7 +76,7 @@ class Words:
         return first, max(first, bisect_left(places, stop, key=lambda at: self.map_span(at, at + 1)[0]))
 
     def cut(self, passages: Iterable[Passage]) -> list[tuple[int, int]]:
-        """Return the runs of words into which *passages* cut the text; what stands between two belongs to the one before."""
+        """Return the runs of words into which *passages* cut the text; what is between two belongs to the one before."""
         bounds = {0, len(self.words)}
         low = 0
         for passage in passages:
@@ -99,19 +99,19 @@ class Words:
 def read_words(old: str, new: str) -> tuple[Words, Words]:
     """Return the words of both texts.
 
-    They are read together, because only the other use of a word tells whether "red-" at a line end and "teaming" below it are one
+    They are read together, because only the other use of a word shows whether "red-" at a line end and "teaming" below it are one
     word or two.
     """
     bare = [_take_layout(text.translate(rules.NOT_FOR_TEXTS)) for text in (old, new)]
-    found = [[(match[0], match.start(), match.end()) for match in _WORD.finditer(text)] for text, _ in bare]
-    known = {word.casefold() for words in found for word, _, _ in words}
-    pairs = {pair for (text, _), words in zip(bare, found, strict=True) for pair in _hyphenated(text, words)}
-    first, second = (_build(text, layers, _settle_hyphens(words, known, pairs)) for (text, layers), words in zip(bare, found, strict=True))
+    tokens = [[(match[0], match.start(), match.end()) for match in _WORD.finditer(text)] for text, _ in bare]
+    known = {word.casefold() for words in tokens for word, _, _ in words}
+    pairs = {pair for (text, _), words in zip(bare, tokens, strict=True) for pair in _hyphenated(text, words)}
+    first, second = (_build(text, layers, _settle_hyphens(words, known, pairs)) for (text, layers), words in zip(bare, tokens, strict=True))
     return first, second
 
 
 def measure_common(old: str, new: str) -> float | None:
-    """Return the share, 0 to 1, of the runs of five words of the shorter text that stand in the other too; None for texts of a few lines.
+    """Return the share, 0 to 1, of the runs of five words of the shorter text that are in the other too; None for texts of a few lines.
 
     Two revisions of a card have nearly all in common, two cards hardly any, whatever their layout (Broder's containment, 1997, of a
     sample of the runs).
@@ -128,18 +128,18 @@ def measure_common(old: str, new: str) -> float | None:
 def _sample_runs(text: str, every: int) -> set[int]:
     """Return the checksums of the text's runs of words, of long texts only those that *every* divides, the same ones in any text."""
     last: deque[str] = deque(maxlen=_RUN)
-    found = set()
+    checksums = set()
     for word in re.finditer(r"\w+", text):
         last.append(word[0].casefold())
         number = crc32(" ".join(last).encode("utf-8", "surrogatepass"))
         # Chosen by checksum and not by place, so the same runs are chosen from both texts.
         if len(last) == _RUN and number % every == 0:
-            found.add(number)
-    return found
+            checksums.add(number)
+    return checksums
 
 
-def _build(text: str, layers: tuple[EditLayer, ...], found: Iterable[tuple[str, int, int]]) -> Words:
-    listed = list(found)
+def _build(text: str, layers: tuple[EditLayer, ...], tokens: Iterable[tuple[str, int, int]]) -> Words:
+    listed = list(tokens)
     return Words([word for word, _, _ in listed], [start for _, start, _ in listed], [stop for _, _, stop in listed], text, layers)
 
 
@@ -291,9 +291,9 @@ def find_spelling(old: Sequence[str], new: Sequence[str], counts: Counter[str]) 
     """Return the differences of spelling between *old* and *new*, as "colour → color"; None if they differ in more than that.
 
     Args:
-        counts: how often each folded word stands in both texts together; what is used again and again is a term and no typing error.
+        counts: how often each folded word is in both texts together; what is used again and again is a term and no typing error.
     """
-    found: dict[str, None] = {}
+    spellings: dict[str, None] = {}
     for ours, theirs in _find_runs(old, new):
         left, right = ([fold_spelling(word) for word in words] for words in (ours, theirs))
         is_spaced = any(SOFT_SPACE in word for word in (*ours, *theirs))
@@ -301,8 +301,8 @@ def find_spelling(old: Sequence[str], new: Sequence[str], counts: Counter[str]) 
             return None
         before, after = (" ".join(words).replace(SOFT_SPACE, "") for words in (ours, theirs))
         if before != after and not is_spaced:
-            found[f"{before} → {after}"] = None
-    return tuple(found)
+            spellings[f"{before} → {after}"] = None
+    return tuple(spellings)
 
 
 def _find_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
@@ -412,7 +412,7 @@ class Alignment:
         """For each word of the old text the one of the new it corresponds to, or -1."""
 
     def find_pair(self, word: int) -> AlignedRun | None:
-        """Return the pair in which a word of the old text stands; None for what has no counterpart."""
+        """Return the pair in which a word of the old text is; None for what has no counterpart."""
         at = bisect_right(self._starts, word) - 1
         return self.pairs[at] if at >= 0 and word < self.pairs[at].old[1] else None
 
@@ -478,7 +478,7 @@ def measure_similarity(ours: str, theirs: str) -> float:
 
 
 def match_words(ours: str, theirs: str) -> dict[int, int]:
-    """Return which words of two encoded runs stand in both in the same order, the most there are."""
+    """Return which words of two encoded runs are in both in the same order, the most there are."""
     blocks = LCSseq.opcodes(ours, theirs).as_matching_blocks()
     return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
 
@@ -529,12 +529,12 @@ def _find_unique(ours: list[str], theirs: list[str]) -> list[tuple[int, int]]:
         at = bisect_left(tops, pair[1])
         chains.append((pair, piles[at - 1] if at else -1))
         tops[at : at + 1], piles[at : at + 1] = [pair[1]], [len(chains) - 1]
-    found: list[tuple[int, int]] = []
+    chain: list[tuple[int, int]] = []
     at = piles[-1] if piles else -1
     while at >= 0:
-        found.append(chains[at][0])
+        chain.append(chains[at][0])
         at = chains[at][1]
-    return found[::-1]
+    return chain[::-1]
 
 
 def _match_moved(ours: list[str], theirs: list[str], matches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -629,11 +629,11 @@ def _find_heaviest_chain(beads: list[_Bead], rows: int, columns: int) -> Iterato
                 before = max(before, tree[at])
                 at -= at & -at
             chains[number] = before[0] + beads[number].gain, before[1]
-    last, found = max(range(len(beads)), key=lambda number: chains[number][0], default=-1), []
+    last, matches = max(range(len(beads)), key=lambda number: chains[number][0], default=-1), []
     while last >= 0:
-        found.append((beads[last].old, beads[last].new))
+        matches.append((beads[last].old, beads[last].new))
         last = chains[last][1]
-    yield from reversed(found)
+    yield from reversed(matches)
 
 
 def _weigh(ours: list[str], theirs: list[str]) -> float:
@@ -691,13 +691,13 @@ class SectionPairs:
         self.old, self.new = tuple(old), tuple(new)
         self._old_starts = [heading.start for heading in old]
         self._new_starts = [heading.start for heading in new]
-        self._to_new = dict(_match([_get_key(one) for one in old], [_get_key(one) for one in new]))
+        self._to_new = dict(_match([_get_key(heading) for heading in old], [_get_key(heading) for heading in new]))
         self._to_old = {j: i for i, j in self._to_new.items()}
 
     def is_moved(self, old: int, new: int, *, in_order: bool) -> bool:
-        """Return whether the character *new* stands in another section than the character *old* did.
+        """Return whether the character *new* is in another section than the character *old* did.
 
-        A heading that was put in or taken out above a passage does not move it, if what stands around it is the same
+        A heading that was put in or taken out above a passage does not move it, if what is around it is the same
         (*in_order*); nor does a card without headings know of any move.
         """
         ours, theirs = bisect_right(self._old_starts, old) - 1, bisect_right(self._new_starts, new) - 1
@@ -719,7 +719,7 @@ class SectionPairs:
         return [heading.title for at, heading in enumerate(self.old) if at not in self._to_new]
 
     def find_renamed(self) -> list[RenamedSection]:
-        """Return the sections whose title has other words; another number or other capitals are no other title."""
+        """Return the sections with other words in the title; another number or other capitals are no other title."""
         pairs = ((self.old[i], self.new[j]) for i, j in sorted(self._to_new.items()))
         return [RenamedSection(old.title, new.title) for old, new in pairs if _get_key(old) != _get_key(new)]
 

@@ -120,14 +120,14 @@ def _find_renewal_faults(view: "View", audit: Audit) -> Iterator[Fault]:
     there = view.find_audit(audit.renews)
     claim = audit.claim.partition("@")[0]
     if there is None:
-        found = f"renews {audit.renews}, and no audit has this identifier here"
-        yield Fault("not-registered", audit.audit, found, advice="caveat audit list")
+        problem = f"renews {audit.renews}, and no audit has this identifier here"
+        yield Fault("not-registered", audit.audit, problem, advice="caveat audit list")
     elif there.audit.payload.claim.partition("@")[0] != claim:
-        found = f"renews {audit.renews}, which is of {there.audit.payload.claim}"
-        yield Fault("wrong-claim", audit.audit, found, advice="leave renews out: a plan is of one claim")
+        problem = f"renews {audit.renews}, which is of {there.audit.payload.claim}"
+        yield Fault("wrong-claim", audit.audit, problem, advice="leave renews out: a plan is of one claim")
     elif there.lock is None:
-        found = f"renews {audit.renews}, which has no lock: there is no plan to repeat"
-        yield Fault("not-locked", audit.audit, found, advice="leave renews out")
+        problem = f"renews {audit.renews}, which has no lock: there is no plan to repeat"
+        yield Fault("not-locked", audit.audit, problem, advice="leave renews out")
 
 
 def _find_plan_faults(view: "View", lock: Lock) -> Iterator[Fault]:
@@ -139,8 +139,8 @@ def _find_plan_faults(view: "View", lock: Lock) -> Iterator[Fault]:
     if old is None or old.lock is None:
         return
     if differing := list_plan_differences(old.lock.payload, lock):
-        found = f"renews {renews}, and its plan differs in {', '.join(differing)}"
-        yield Fault("renewal-differs", lock.audit, found, advice="leave renews out: another plan is an audit of its own")
+        problem = f"renews {renews}, and its plan differs in {', '.join(differing)}"
+        yield Fault("renewal-differs", lock.audit, problem, advice="leave renews out: another plan is an audit of its own")
 
 
 lock = new_table(
@@ -267,15 +267,15 @@ class RunStartKind(StatementKind[RunStart]):
             yield rules.refuse_unknown("audit", start.audit)
             return
         if file.lock is None:
-            found = "there is no lock, so no run can be started under it"
-            yield Fault("not-locked", start.audit, found)
+            problem = "there is no lock, so no run can be started under it"
+            yield Fault("not-locked", start.audit, problem)
         if any(other.payload.run == start.run for other in file.starts):
             yield Fault("already-recorded", start.audit, "this run is in the log already")
         # A lock is for one outcome (decision of 2026-11-21).
         if file.restrictions:
-            found = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
+            problem = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
             advice = "lock another audit, or leave audit out of the replay"
-            yield Fault("audit-concluded", start.audit, found, advice=advice)
+            yield Fault("audit-concluded", start.audit, problem, advice=advice)
 
     def describe(self, payload: RunStart) -> str:
         return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"
@@ -349,8 +349,8 @@ class RunKind(StatementKind[Run]):
         if rules.view.find_audit(run.audit) is None:
             yield rules.refuse_unknown("audit", run.audit)
         elif (locked := rules.find_lock(run.audit)) is None:
-            found = "there is no lock, so no run can follow it"
-            yield Fault("not-locked", run.audit, found, advice=f"lock the plan before the runs: caveat audit lock {run.audit}")
+            problem = "there is no lock, so no run can follow it"
+            yield Fault("not-locked", run.audit, problem, advice=f"lock the plan before the runs: caveat audit lock {run.audit}")
         elif run.started_at.tzinfo is None:
             yield Fault("bad-date", run.audit, "started_at needs its time zone")
         # Compared in whole seconds, as both are stored.
@@ -527,9 +527,9 @@ class FindingKindOfStatement(StatementKind[Finding]):
         yield from rules.check_audit(finding.audit, finding.claim)
         audit = rules.view.find_audit(finding.audit)
         if audit is not None and audit.restrictions:
-            found = f"has its outcome, entry {audit.restrictions[0].entry.seq}, which knew nothing of this {finding.kind.value} finding"
+            problem = f"has its outcome, entry {audit.restrictions[0].entry.seq}, which knew nothing of this {finding.kind.value} finding"
             advice = "contest the scoring, or open another audit: caveat audit new " + finding.claim.partition("@")[0]
-            yield Fault("audit-concluded", finding.audit, found, advice=advice)
+            yield Fault("audit-concluded", finding.audit, problem, advice=advice)
 
     def describe(self, payload: Finding) -> str:
         return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
@@ -538,8 +538,8 @@ class FindingKindOfStatement(StatementKind[Finding]):
 def _describe_finding(body: FindingBody) -> str:
     match body:
         case Naturalness():
-            told = {True: "sides distinguished", False: "sides not shown to be distinguishable", None: "not decided"}
-            return f"{told[body.distinguishable]}, {len(body.raters)} raters"
+            words = {True: "sides distinguished", False: "sides not shown to be distinguishable", None: "not decided"}
+            return f"{words[body.distinguishable]}, {len(body.raters)} raters"
         case RealismJudge() | RecognitionLinks():
             return _describe_check(body)
         case Ablation():
@@ -670,9 +670,11 @@ class RestrictionKind(StatementKind[Restriction]):
             )
         if restriction.valid_until is not None:
             yield "outcome_validity", (*place.here, restriction.audit, restriction.valid_until.isoformat())
-        asked = restriction.asked
+        model_identity = restriction.asked
         # Duplicates are removed in order: the same name may be expected and returned.
-        for position, name in enumerate(dict.fromkeys((*asked.names_returned, *asked.names_expected)) if asked else ()):
+        for position, name in enumerate(
+            dict.fromkeys((*model_identity.names_returned, *model_identity.names_expected)) if model_identity else ()
+        ):
             yield "asked_name", (*place.here, position, restriction.audit, plain(name))
         if place.quote is not None:
             entry, words = place.quote
@@ -746,8 +748,8 @@ class DeviationKind(StatementKind[Deviation]):
         # θ, direction, margin, ε and level are taken from the lock when the outcome is computed, so
         # no run can deviate from them (decision of 2026-11-22).
         if deviation.item in COMPUTED:
-            found = f"{deviation.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
-            yield Fault("deviation-not-possible", deviation.audit, found)
+            problem = f"{deviation.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
+            yield Fault("deviation-not-possible", deviation.audit, problem)
 
     def describe(self, payload: Deviation) -> str:
         return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"

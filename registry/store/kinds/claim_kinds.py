@@ -133,9 +133,9 @@ class SurveyKind(StatementKind[Survey]):
         before = [survey for survey in rules.view.list_surveys(proposed.card) if survey.payload.by == proposed.by]
         # A repeated survey adds an entry without content. One with at least one new passage is
         # recorded.
-        if before and {span for one in before for span in one.payload.passages}.issuperset(proposed.passages):
-            found = f"entry {before[0].entry.seq} and later ones record all that {proposed.by} proposed here"
-            yield Fault("already-recorded", proposed.card, found)
+        if before and {span for earlier in before for span in earlier.payload.passages}.issuperset(proposed.passages):
+            problem = f"entry {before[0].entry.seq} and later ones record all that {proposed.by} proposed here"
+            yield Fault("already-recorded", proposed.card, problem)
 
     def describe(self, payload: Survey) -> str:
         noun = "passage" if len(payload.passages) == 1 else "passages"
@@ -172,8 +172,8 @@ class OmissionKind(StatementKind[Omission]):
         name, revision = split_reference(excluded.card)
         place = (omission.c.start == excluded.anchor.start) & (omission.c.stop == excluded.anchor.stop)
         if seq := rules.find_entry(omission, (omission.c.card == name) & (omission.c.revision == revision) & place):
-            found = f"entry {seq} records characters {excluded.anchor.start} to {excluded.anchor.stop} as excluded"
-            yield Fault("already-recorded", excluded.card, found)
+            problem = f"entry {seq} records characters {excluded.anchor.start} to {excluded.anchor.stop} as excluded"
+            yield Fault("already-recorded", excluded.card, problem)
 
     def describe(self, payload: Omission) -> str:
         return f"{payload.card} excluded ({payload.reason}): “{payload.quote}”"
@@ -183,8 +183,8 @@ def check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
     """Yield why *anchor* is no passage of *card*."""
     # Character positions are only valid in the text of one file.
     if anchor.document != card.document:
-        found = f"its passage is from the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
-        yield Fault("wrong-document", f"{card.card}@{card.revision}", found)
+        problem = f"its passage is from the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
+        yield Fault("wrong-document", f"{card.card}@{card.revision}", problem)
         return
     yield from _check_span(card, anchor.start, anchor.stop)
 
@@ -192,8 +192,8 @@ def check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
 def _check_span(card: Card, start: int, stop: int) -> Iterator[Fault]:
     end = card.pages[-1].stop
     if not 0 <= start < stop <= end:
-        found = f"characters {start} to {stop} are not a passage of a text of {end:,} characters"
-        yield Fault("not-in-text", f"{card.card}@{card.revision}", found)
+        problem = f"characters {start} to {stop} are not a passage of a text of {end:,} characters"
+        yield Fault("not-in-text", f"{card.card}@{card.revision}", problem)
 
 
 def refuse_card(reference: str, where: str) -> Fault:
@@ -213,7 +213,7 @@ def natural_key(claim: ClaimRevision) -> str:
     """Return the SHA-256 (hexadecimal) of what a claim says, apart from its number, revision and figures.
 
     That is: the card without its revision (the source, for a claim without a card), the property without its version, the form, the model,
-    and the quote with white space folded. Where the quote begins is left out: it moves when the card is revised, and the claim does not.
+    and the quote with white space folded. Where the quote begins is excluded: it moves when the card is revised, and the claim does not.
     """
     # The position of the quotation is not part of the key: it moves when the card is revised. White
     # space is folded because page breaks change it.
@@ -494,8 +494,8 @@ class PassageMatchKind(StatementKind[PassageMatch]):
         rows = rules.view.rows(quoted)
         card = rules.find_card(payload.card)
         if not rows:
-            found = f"{payload.claim} is not a registered revision of a claim"
-            yield Fault("not-registered", "passage_match", found, advice=f"run: caveat claim show {claim}")
+            problem = f"{payload.claim} is not a registered revision of a claim"
+            yield Fault("not-registered", "passage_match", problem, advice=f"run: caveat claim show {claim}")
         if card is None:
             yield refuse_card(payload.card, "passage_match")
         if not rows or card is None:
@@ -506,8 +506,8 @@ class PassageMatchKind(StatementKind[PassageMatch]):
             yield from check_anchor(card, payload.anchor)
         same = (passage_match.c.claim == claim) & (passage_match.c.revision == revision) & (passage_match.c.card == card.card)
         if seq := rules.find_entry(passage_match, same & (passage_match.c.card_revision == card.revision)):
-            found = f"entry {seq} records the match of its passage in {payload.card}"
-            yield Fault("already-recorded", payload.claim, found)
+            problem = f"entry {seq} records the match of its passage in {payload.card}"
+            yield Fault("already-recorded", payload.claim, problem)
 
     def describe(self, payload: PassageMatch) -> str:
         return f"{payload.claim} in {payload.card}: {payload.match_result.value}{' only in spelling' if payload.differs else ''}"
@@ -515,11 +515,11 @@ class PassageMatchKind(StatementKind[PassageMatch]):
 
 def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:
     if name is None or quote_status != QuoteStatus.VERBATIM:
-        found = "it is not quoted from a card word for word, so it has no passage to find again"
-        yield Fault("wrong-document", claim, found)
+        problem = "it is not quoted from a card word for word, so it has no passage to find again"
+        yield Fault("wrong-document", claim, problem)
     elif name != card.card or revision == card.revision:
-        found = f"it is quoted from {name}@{revision}; {card.card}@{card.revision} is no other revision of that card"
-        yield Fault("wrong-document", claim, found)
+        problem = f"it is quoted from {name}@{revision}; {card.card}@{card.revision} is no other revision of that card"
+        yield Fault("wrong-document", claim, problem)
 
 
 claim_event = new_table(
@@ -669,20 +669,20 @@ class StalenessReviewKind(StatementKind[StalenessReview]):
             )
         # Reviews of an older revision would have no effect, and the author would not notice.
         elif revision < head.payload.revision:
-            found = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
-            yield Fault("changed-meanwhile", staleness_review.claim, found, advice=f"decide on {head.payload.reference}")
+            problem = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
+            yield Fault("changed-meanwhile", staleness_review.claim, problem, advice=f"decide on {head.payload.reference}")
         else:
             causes = rules.find_causes(name, head.entry.seq)
             known = {(cause.kind, cause.what) for cause in causes}
             # The valid causes are listed in the message, since their names are not obvious.
             listed = "; ".join(f"{stale_cause.kind.value} {stale_cause.what}" for stale_cause in causes) or "none"
-            for one in dict.fromkeys(staleness_review.causes):
-                if (one.kind, one.what) not in known:
-                    found = f"{one.kind.value} {one.what} is not a cause for it to be stale; its causes: {listed}"
-                    yield Fault("unknown-name", staleness_review.claim, found)
-        for one, count in Counter(staleness_review.causes).items():
+            for named_cause in dict.fromkeys(staleness_review.causes):
+                if (named_cause.kind, named_cause.what) not in known:
+                    problem = f"{named_cause.kind.value} {named_cause.what} is not a cause for it to be stale; its causes: {listed}"
+                    yield Fault("unknown-name", staleness_review.claim, problem)
+        for named_cause, count in Counter(staleness_review.causes).items():
             if count > 1:
-                yield Fault("duplicate", staleness_review.claim, f"{one.kind.value} {one.what} is named {count} times")
+                yield Fault("duplicate", staleness_review.claim, f"{named_cause.kind.value} {named_cause.what} is named {count} times")
 
     def describe(self, payload: StalenessReview) -> str:
         kinds = ", ".join(dict.fromkeys(cause.kind.value for cause in payload.causes))

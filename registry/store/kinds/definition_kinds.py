@@ -311,20 +311,20 @@ def _find_step_faults(view: "View", objection_event: ObjectionEvent) -> Iterator
     # count it. The cost: in a registry with one authority, that authority can only give way.
     if objection is not None and objection.is_settled:
         last = objection.events[-1].entry
-        found = f"it was {objection.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
+        problem = f"it was {objection.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
         advice = f"contest anew: caveat contest open {objection.objection.payload.target} --reason …"
-        yield Fault("objection-closed", objection_event.objection, found, advice=advice)
+        yield Fault("objection-closed", objection_event.objection, problem, advice=advice)
     if objection_event.to is not None and view.find_authority(objection_event.to) is None:
-        found = f"{objection_event.to} is not registered, so it could never decide"
+        problem = f"{objection_event.to} is not registered, so it could never decide"
         yield Fault(
             "authority-not-registered",
             objection_event.objection,
-            found,
+            problem,
             advice=f"run: caveat init --code {objection_event.to} --join",
         )
     if objection_event.to is not None and objection_event.step is not ObjectionStep.ESCALATED:
-        found = f"only an escalation names an authority; this step is {objection_event.step.value}"
-        yield Fault("bad-escalation", objection_event.objection, found)
+        problem = f"only an escalation names an authority; this step is {objection_event.step.value}"
+        yield Fault("bad-escalation", objection_event.objection, problem)
 
 
 # Statements on model versions: their registration, what follows and retires them, and the names of their endpoints.
@@ -448,15 +448,15 @@ class ModelEventsKind(StatementKind[ModelEvent]):
                 yield from _find_link_faults(rules, model_event, model_event.predecessor)
             case ModelEventKind.UNFOLLOW if model_event.predecessor is not None:
                 if rules.view.lineage().find_link(model_event.model, model_event.predecessor) is None:
-                    found = f"nothing on record says that it comes from {model_event.predecessor}"
-                    yield Fault("nothing-to-retract", str(model_event.model), found)
+                    problem = f"nothing on record says that it comes from {model_event.predecessor}"
+                    yield Fault("nothing-to-retract", str(model_event.model), problem)
             case ModelEventKind.DEPRECATE:
                 if (entry := rules.view.lineage().deprecation_entry(model_event.model)) is not None:
-                    found = f"entry {entry} says that it is deprecated"
+                    problem = f"entry {entry} says that it is deprecated"
                     yield Fault(
                         "already-recorded",
                         str(model_event.model),
-                        found,
+                        problem,
                         advice="to change it, reinstate it first: caveat model reinstate",
                     )
             case _:
@@ -479,14 +479,14 @@ def _find_link_faults(rules: "StatementRules", model_event: ModelEvent, predeces
         return
     link = lineage.find_link(model_event.model, predecessor)
     if link is not None and link.descent is model_event.descent:
-        found = f"entry {link.entry} says that it is the {link.descent.value.replace('_', '-')} of {predecessor}"
-        yield Fault("already-recorded", str(model_event.model), found)
+        problem = f"entry {link.entry} says that it is the {link.descent.value.replace('_', '-')} of {predecessor}"
+        yield Fault("already-recorded", str(model_event.model), problem)
     # A cycle would make each version the successor of the other, and every claim on them stale
     # forever.
     if path := lineage.find_path(model_event.model, predecessor):
-        circle = " → ".join(str(one) for one in (*path, model_event.model))
-        found = f"{predecessor} comes from it itself; that would close the circle {circle}"
-        yield Fault("lineage-cycle", str(model_event.model), found)
+        circle = " → ".join(str(model) for model in (*path, model_event.model))
+        problem = f"{predecessor} comes from it itself; that would close the circle {circle}"
+        yield Fault("lineage-cycle", str(model_event.model), problem)
     if model_event.descent in REPLACING:
         # Two successors need an explicit `branch` (decision of 2026-11-22). Otherwise claims
         # would follow one of two by chance.
@@ -503,12 +503,12 @@ def _find_taken(rules: "StatementRules", model: ModelRef, predecessor: ModelRef)
     others = [link for link in lineage.replacing(predecessor) if link.model != model]
     if others:
         names = " and ".join(f"{other.model} (entry {other.entry})" for other in others)
-        found = f"{names} took the place of {predecessor} already"
+        problem = f"{names} took the place of {predecessor} already"
         # The usual intention is to continue the chain at its end, so this is suggested first.
         ends = [str(ref) for ref in lineage.newest(predecessor) if ref != model]
         instead = f"let it follow {' or '.join(ends)}, " if ends else ""
         advice = f"{instead}or say that the lineage branches: caveat model update OLD NEW --branch"
-        yield Fault("successor-exists", str(model), found, advice=advice)
+        yield Fault("successor-exists", str(model), problem, advice=advice)
 
 
 def _refuse_unknown(rules: "StatementRules", model: ModelRef) -> Fault:
@@ -523,8 +523,8 @@ def _check_dates(newer: ModelVersion, older: ModelVersion) -> Iterator[Fault]:
     # Undated versions are common and are not refused.
     after, before = find_date(newer), find_date(older)
     if after is not None and before is not None and after[0] < before[0]:
-        found = f"it is of {after[0]} ({after[1]}), {older.model} of {before[0]} ({before[1]}): a successor is not the older one"
-        yield Fault("successor-older", str(newer.model), found)
+        problem = f"it is of {after[0]} ({after[1]}), {older.model} of {before[0]} ({before[1]}): a successor is not the older one"
+        yield Fault("successor-older", str(newer.model), problem)
 
 
 model_endpoint = new_table(
@@ -570,12 +570,12 @@ class ModelEndpointKind(StatementKind[ModelEndpoint]):
         )
         own = dict(zip(known.by, known.entries, strict=True)).get(rules.actor) if known else None
         if model_endpoint.event is EndpointEventKind.STATE and own is not None:
-            found = f"entry {own} of {rules.actor} states that endpoints return it as {model_endpoint.name}"
-            yield Fault("already-recorded", where, found)
+            problem = f"entry {own} of {rules.actor} states that endpoints return it as {model_endpoint.name}"
+            yield Fault("already-recorded", where, problem)
         if model_endpoint.event is EndpointEventKind.RETRACT and own is None:
             others = f"; {', '.join(known.by)} does, and only it can take it back" if known else ""
-            found = f"{rules.actor} does not state that endpoints return it as {model_endpoint.name}{others}"
-            yield Fault("nothing-to-retract", where, found)
+            problem = f"{rules.actor} does not state that endpoints return it as {model_endpoint.name}{others}"
+            yield Fault("nothing-to-retract", where, problem)
 
     def describe(self, payload: ModelEndpoint) -> str:
         source = f" ({payload.source})" if payload.source else ""

@@ -49,8 +49,8 @@ class AuthorityKind(StatementKind[Authority]):
 
     def find_faults(self, authority: Authority, rules: "StatementRules") -> Iterator[Fault]:
         if there := rules.view.find_authority(authority.code):
-            found = f"the code is registered as {there.payload.name!r}; a code is never renamed or reused"
-            yield Fault("authority-exists", authority.code, found)
+            problem = f"the code is registered as {there.payload.name!r}; a code is never renamed or reused"
+            yield Fault("authority-exists", authority.code, problem)
 
     def describe(self, payload: Authority) -> str:
         return f"{payload.code} {payload.name} ({payload.role.value})"

@@ -1,0 +1,147 @@
+"""One card made ready for an engine: its passages, models and awareness statements, and the passages that may make claims."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
+from audit.propose.card_models import CardModels, CardSource, read_models
+from audit.propose.evaluation_facts import AwarenessIndex
+from audit.propose.passage_context import PassageContext
+from audit.propose.vocabulary import has_word, read_expression, read_words
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.system_card import CardText, Outline, Passage, PassageKind
+
+# An engine is asked for the fields of spans and never invents one. What is no candidate here is proposed by none of
+# them: contents, furniture, references, settings, descriptions of methods, quotations, code.
+
+
+class CardReading:
+    """One card and what was found out about it once."""
+
+    def __init__(self, card: CardText, outline: Outline, source: CardSource) -> None:
+        self.card, self.outline, self.source = card, outline, source
+        self.around = PassageContext(outline, card.text)
+        self.anchored = AnchoredText(card)
+        self.models: CardModels = read_models(self.around, source)
+
+    @cached_property
+    def awareness(self) -> AwarenessIndex:
+        """The statements that the model recognised a test."""
+        return AwarenessIndex(self.around)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSpan:
+    """A passage that may make claims, with the figures in it."""
+
+    passage: Passage
+    figures: tuple[CardFigure, ...] = ()
+    """Of running text, in order; positions are those of the passage's words."""
+    cells: tuple[tuple[int, CardFigure], ...] = ()
+    """Of a row: the index of each cell with a figure, and the figure."""
+
+
+_READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
+_DESCRIPTION = read_expression("description")
+_QUOTED = re.compile(r"^\s?[“\"«‘'].{20,}[”\"»’']\.?\s?$", re.DOTALL)
+_ENGLISH = re.compile(
+    r"\b(?:the|of|and|to|is|were|for|with|by|that|than|it|from|its|their|all|no|as|we|on|at|about|being|never|not|any|has|have|had|when|this|did|are|be|or|more|less|against|after|each|both|without)\b",
+    re.IGNORECASE,
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SENTENCE_FROM = 7
+_SPACED_FROM = 12
+"""Parts of a passage; a shorter one may list letters."""
+
+
+def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
+    """Return *passage* with its figures if it may make claims; None for what never does."""
+    if passage.kind not in _READ or any(is_apart(title) for title in reading.around.section_titles(passage)[-2:]):
+        return None
+    if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage.words):
+        return None
+    if passage.kind is PassageKind.ROW:
+        if is_settings(passage):
+            return None
+        cells = _drop_counts(passage, find_row_figures(passage))
+        return CandidateSpan(
+            passage, cells=tuple((place, figure) for place, figure in cells.items() if not _counts(passage, place, figure))
+        )
+    return CandidateSpan(passage, figures=find_figures(passage.words))
+
+
+def _drop_counts(passage: Passage, cells: dict[int, CardFigure]) -> dict[int, CardFigure]:
+    """Whole numbers beside a share are what it was counted from, unless their head says that they are scores."""
+    if not any(figure.unit is FigureUnit.SHARE for figure in cells.values()):
+        return cells
+    return {
+        place: figure
+        for place, figure in cells.items()
+        if figure.unit is FigureUnit.SHARE
+        or not re.fullmatch(r"\d[\d,]*", figure.written)
+        or re.search(r"\bscores?\b|rating|points|Elo", passage.cells[place].column or "", re.IGNORECASE)
+    }
+
+
+@lru_cache(maxsize=4096)
+def is_apart(title: str) -> bool:
+    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results."""
+    return has_word("passages", "apart", title)
+
+
+def is_letter_spaced(text: str) -> bool:
+    """Return whether most words of a passage's source are single letters, so that the digits of a number are apart."""
+    parts = text.split()
+    return len(parts) >= _SPACED_FROM and sum(len(part) == 1 and part.isalpha() for part in parts) * 2 > len(parts)
+
+
+def is_description(words: str) -> bool:
+    """Return whether *words* say how something was done or is meant, quote a dialogue or a source, or are no English."""
+    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or not _is_english(words)
+
+
+def _is_english(words: str) -> bool:
+    """Whether a passage may be English: none of its words in another script, and one of the small words if it is a sentence."""
+    return len(_CJK.findall(words)) * 4 <= len(words) and (
+        len(re.findall(r"[^\W\d]{2,}", words)) < _SENTENCE_FROM or _ENGLISH.search(words) is not None
+    )
+
+
+def is_settings(passage: Passage) -> bool:
+    """Return whether a row lists what a model or a run is made of, and no results."""
+    label = passage.cells[0].text if passage.cells else passage.words[:60]
+    return has_word("passages", "settings", label[:60]) or has_word("passages", "settings", (passage.caption or "")[:80])
+
+
+def _counts(passage: Passage, place: int, figure: CardFigure) -> bool:
+    """Whether the head of a column says how much was asked, not what came out."""
+    column = (passage.cells[place].column or "").strip()
+    if has_word("passages", "settings", column[:60]) and not has_word("passages", "outcome", column):
+        return True
+    return ("%" not in figure.written and bool(re.match(r"#|n$|k$", column))) or ("%" not in figure.written and _is_counting(column))
+
+
+@lru_cache(maxsize=1024)
+def _is_counting(column: str) -> bool:
+    if re.search(r"%|\brates?\b|\bscores?\b|accuracy|success", column, re.IGNORECASE):
+        return False
+    words = column.lower().strip(" *_")
+    return any(words.startswith(phrase) for phrase in _COUNTING)
+
+
+_COUNTING = read_words("passages", "counting")
+
+
+def count_signs(span: CandidateSpan, reading: CardReading, *, is_named: bool) -> int:
+    """Return how many signs a passage gives that it tells a result of a model: it speaks of one, of an outcome, in a section of results."""
+    words = span.passage.words
+    signs = int(
+        is_named or has_word("passages", "model", words) or re.search(r"\b(?:it|its|model|models)\b", words, re.IGNORECASE) is not None
+    )
+    signs += has_word("passages", "outcome", words)
+    if span.passage.kind is PassageKind.ITEM and signs < 2:
+        signs += any(has_word("passages", "outcome", one.words) for one in reading.around.lead_in(span.passage)[-2:])
+    if signs == 1 and any(has_word("passages", "result", title) for title in reading.around.section_titles(span.passage)):
+        signs += 1
+    return min(signs, 2)

@@ -1,0 +1,627 @@
+"""Figures in the words of a card: number, unit, bound, hedge, interval and whole; in sentences and in cells."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from audit.propose.vocabulary import join_expressions, read_expression
+from registry.records.claim import Relation
+from registry.records.system_card import Passage, TableCell
+
+
+class FigureUnit(StrEnum):
+    """What a figure counts in."""
+
+    SHARE = "share"
+    """Per cent, a fraction of a stated whole ("15/32"), or a share in words ("never"); the value is between 0 and 1."""
+    POINTS = "points"
+    """Percentage points: a difference of shares; the value is between -1 and 1."""
+    COUNT = "count"
+    """Things counted without their whole: "132 false negatives"."""
+    MULTIPLE = "multiple"
+    """Times another figure: "7×", "halved"."""
+    SCORE = "score"
+    """A number on a scale of its own: "0.88", "161.29 AECI"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardFigure:
+    """One figure in the words of a passage."""
+
+    start: int
+    """First character in the words."""
+    stop: int
+    written: str
+    """As the card writes it, with its bound and unit: "<4%", "15/32", "99.38% (± 0.21%)"."""
+    unit: FigureUnit
+    value: float | None
+    """In the unit; None for a range without a middle ("1–2%") and for words without a number ("almost never")."""
+    low: float | None = None
+    high: float | None = None
+    """Ends of an interval, of a ± around the value, or of a range."""
+    n: int | None = None
+    """The whole of a fraction, or a stated n."""
+    scale: str | None = None
+    """Name of the scale of a score: "AECI", "AUROC"; what is counted, for a count."""
+    bound: Relation | None = None
+    """Whether it is written as a bound ("<4%", "at most", "5% or less"); None for a figure."""
+    is_approximate: bool = False
+    is_in_words: bool = False
+    """Whether no digit is written: "never", "a perfect score"."""
+
+
+# Numbers, and numbers that count, date, name or price something else than a result. What they cover is blanked
+# character for character, so that positions stay. Every repeat is bounded: hostile text cannot make a search
+# exponential.
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,9}(?:\.\d{1,6})?|\.\d{1,6})"
+_SIGN = r"(?:(?<![\w)%\]])[-−+])?"
+_BEFORE = r"(?<![\w.,/@])"
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
+    )
+} | {"none": 0, "no": 0, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100}
+_WORD = "(?:" + "|".join(_WORDS) + ")"
+_ASIDES = join_expressions("asides")
+_LITTLE = r"(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those|Out)"
+_METRIC = r"(?:AUROC|AUC|AUPRC|Elo|F1|BLEU|ROUGE|Recall|Precision|Accuracy|Mean|Median|Average|Score|Rate|MCC)"
+_NAMED = re.compile(
+    rf"(?<![\w.])(?!{_LITTLE}\s|{_METRIC}\b)(?:[A-Z][\w’'-]{{0,30}}|gpt|o)[ -]v?(?!0?\.\d)\d{{1,3}}(?:\.\d{{1,2}}){{0,2}}"
+    r"(?![\d%]|\.\d|\s?%|\s?/\s?\d|\s(?:out\s)?of\s)(?:[a-zA-Z]\w{0,8})?"
+)
+"""Names that end in a version: “Model X 4.5”. A number below one is never a version, a metric never a name."""
+
+
+def read_number(text: str) -> float:
+    """Return the number that *text* stands for, in digits or as a word."""
+    folded = text.strip().casefold().replace("−", "-")
+    if folded in _WORDS:
+        return float(_WORDS[folded])
+    # “36,6 %”: a comma is a decimal sign where it has no thousands behind it.
+    return float(re.sub(r",(?=\d{1,2}$)", ".", folded) if re.fullmatch(r"-?\d{1,3},\d{1,2}", folded) else folded.replace(",", ""))
+
+
+def blank_asides(words: str) -> str:
+    """Return *words* with every number that is no figure overwritten."""
+    blanked = _ASIDES.sub(lambda match: "_" * len(match[0]), words)
+    return _NAMED.sub(lambda match: "_" * len(match[0]), blanked)
+
+
+# Readers, the more specific first. Each gives figures without their surroundings.
+
+_PERCENT = r"(?:%|per\s?cent\b|percent\b|pct\b)"
+_POINTS = (
+    r"(?:(?:percentage|percent|per\scent)[\s-]points?\b|%[\s-]?points?\b|pp\b|p\.p\."
+    r"|points?\b(?=\s(?:above|below|higher|lower|more|less|better|worse|over|than)))"
+)
+_DIGITS = rf"(?:\d{{1,3}},\d{{1,2}}(?=\s?%)|{NUMBER})"
+_RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
+_SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
+_WHOLE = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}"
+_THE = r"(?:(?:the|these|those|all|our|its|a\stotal\sof)\s){0,2}"
+_PARTS = (
+    re.compile(rf"{_BEFORE}(?P<part>{NUMBER})\s?/\s?(?P<whole>{_WHOLE})(?![\w/]|[.,]\d)"),
+    re.compile(
+        rf"{_BEFORE}(?P<part>\b{NUMBER}|\b{_WORD})(?:\s[a-z-]{{3,20}})?\s(?:out\s)?of\s{_THE}(?P<whole>{_WHOLE}|{_WORD})\b(?!\s?%"
+        rf"|[.,]\d)", re.IGNORECASE
+    ),
+)  # fmt: skip
+_RATES = (
+    re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{_WORD}|{NUMBER})\b", re.IGNORECASE),
+    re.compile(rf"{_BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>1,?000|10,?000|100,?000|1,?000,?000|thousand"
+               rf"|million)(?=\s[a-z])"),
+    re.compile(rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
+               rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
+)  # fmt: skip
+_MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
+_NOUN = re.compile(
+    r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
+)
+_EACH = re.compile(r"\b(?:each|every|any|per)\s$", re.IGNORECASE)
+_NOT_ANY = re.compile(
+    r"(?:\b(?:not|never|cannot|unable\sto|failed\sto)|n[’']t)\s(?:[\w’'-]{1,20}\s){1,5}?(?:any|a\ssingle(?:\sone)?"
+    r"|(?:even\s)?one)\s(?:out\s)?of\s"
+    rf"{_THE}(?P<whole>{_WHOLE}|{_WORD})\b(?!\s?%|[.,]\d)",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"^\s(?:relative\s)?(?P<how>reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse"
+    r"|faster)\b", re.IGNORECASE
+)  # fmt: skip
+_CHANGED_BY = re.compile(
+    r"\b(?P<how>reduc|decreas|increas|improv|drop|fell|fall|ris|rose|lower|outperform|exceed|surpass|declin"
+    r"|cut)\w{0,4}\b[^.;,]{0,60}\bby\s(?:about\s|over\s|~|up\sto\s)?$",
+    re.IGNORECASE,
+)  # fmt: skip
+_INPUT = re.compile(
+    r"^\s(?:more|fewer|less|larger|smaller)\s(?:[\w-]{1,20}\s)?(?:data|compute|tokens?|param\w*|examples?|GPUs?|memory|steps)\b",
+    re.IGNORECASE,
+)
+_LESS = re.compile(r"reduc|decreas|drop|declin|lower|less|fewer|fell|fall|cut|small", re.IGNORECASE)
+_MULTIPLE = re.compile(
+    rf"{_BEFORE}(?P<one>\b{NUMBER}|\b{_WORD})(?:\s?×|\s?[xX]\b(?!\s?\d)|[\s-]?fold\b|\stimes\b)(?=\s?[\s-]?(?:as"
+    rf"|(?:\w+\s){{0,2}}?(?:high|low|more|less|fewer|great|large|larger|small|better|worse"
+    r"|faster|decrease|reduc|increas|improv|drop|often|that\sof|the\s(?:rate|number|level)))|[.,;)]|\s(?:compared|over|relative"
+    r"|speed-?ups?\b))",
+    re.IGNORECASE,
+)  # fmt: skip
+_PLAIN_TIMES = re.compile(r"^\s?(?:[.,;)]|(?:speed-?ups?|compared|relative)\b|$)", re.IGNORECASE)
+_WORDED_MULTIPLES = (
+    (
+        re.compile(
+            r"\bhal(?:ved|ves|ving)\b"
+            r"|\bhalf\s(?:of\s)?(?:the|that|those|its|as)\s(?=[\w\s.’'-]{0,40}\b(?:rates?|levels?|often|many|much|likely)\b)",
+            re.IGNORECASE,
+        ),
+        0.5,
+    ),
+    (re.compile(r"\b(?:doubl(?:ed|es|ing)|twice)\b", re.IGNORECASE), 2.0),
+    (re.compile(r"\btripl(?:ed|es|ing)\b", re.IGNORECASE), 3.0),
+)  # fmt: skip
+_THINGS = (
+    r"(?:time|cases?|instances?|attempts?|trials?|tasks?|prompts?|responses?|conversations?|transcripts?|scenarios?|problems?"
+    r"|questions?|challenges?|requests?|episodes?"
+    r"|rollouts?|runs?|samples?|tests?|sessions?)"
+)
+_NEARLY = r"(?:almost|nearly|virtually|practically|hardly|close\sto|near|effectively|approaching)"
+_WORDED = tuple(
+    (re.compile(pattern, re.IGNORECASE), value, is_rough)
+    for pattern, value, is_rough in (
+        (rf"\b{_NEARLY}[\s-](?:never|ever|none|always|all|(?:an?\s)?perfect(?:ly)?)\b", None, True),
+        (rf"\b{_NEARLY}[\s-](?:zero|0)\b(?!\.\d|\s?%)", 0.0, True),
+        (r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)\bnever\b(?!\s(?:\w+\s){0,2}\d)", 0.0, False),
+        (r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)", 0.0, False),
+        (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
+        (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
+        (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
+        (rf"\bhalf\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b", 0.5, False),
+    )
+)
+_SCALES = (
+    r"(?P<scale>scores?|AUROC|AUC|AUPRC|F1(?:[- ]scores?)?|recall|precision|accuracy|Elo(?:\srating)?|ratings?|perplexity|correlation|kappa"
+    r"|rates?|estimate|average|mean|median|BLEU|MCC)"
+)
+_NO_COUNT = (
+    r"(?![\w%/-]|\s?%|[.,]\d|\s(?:\w+\s)?(?:of|out)\b)(?:(?<=\.\d)|(?<=\.\d\d)|(?<=\.\d\d\d)|(?<=\.\d\d\d\d)"
+    r"|(?!\s(?!on\b|in\b|for\b|at\b|across\b|and\b|to\b|with\b|versus\b|vs\b|compared\b|from\b|as\b|but\b|than\b|points?\b|over\b|among\b)[a-z]))"
+)
+_ABOUT = r"(?:about\s|approximately\s|around\s|roughly\s|~\s?|only\s|just\s)?"
+_MOVED = r"\b(?:increas|improv|decreas|declin|ris|rose|fall|fell|drop|reduc|grow|grew|went)\w{0,4}(?:\s\w{1,20}){0,3}?"
+_SCORES = (
+    re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{NUMBER})\s?(?P<scale>pass[@^]\d{{1,5}}|recall|precision|accuracy|F1|AUROC|AUC|Elo|BLEU"
+               rf"|MCC|[A-Z]{{3,6}}\b)"),
+    re.compile(
+        rf"\b{_SCALES}\b(?:(?:\s(?!(?:and|or|among|across)\b)[\w@-]{{1,20}}){{0,4}}?\s(?:of|is|was|were|at|to|reached|from|remained"
+        rf"|averaged)|\s?[=:(]|\s?[<>≤≥])?\s?"
+        rf"{_ABOUT}\(?(?P<one>{_SIGN}{NUMBER}){_NO_COUNT}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:scor(?:ed?|es|ing)|achiev(?:ed|es|ing)|reach(?:ed|es|ing)|attain(?:ed|s|ing)|obtain(?:ed|s|ing)|earn(?:ed"
+        rf"|s))\s(?:an?\s)?{_ABOUT}(?P<one>{_SIGN}{NUMBER})"
+        r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
+    # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
+    re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
+    re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
+)  # fmt: skip
+_DECIMAL = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}\d{{1,4}}\.\d{{1,4}})(?![\w%]|\s?%|\.\d|/)")
+_SPEAKS_OF_SCORES = re.compile(
+    r"\b(?:scor(?:ed|es?|ing)|AUROC|AUC|F1|recall|precision|accuracy|correlation|rates?|performance)\b", re.IGNORECASE
+)
+_FOUND = re.compile(
+    rf"(?<!-)\b(?P<one>{NUMBER}|{_WORD}|a\ssingle)\s(?P<noun>(?:[a-z-]{{3,20}}\s){{0,3}}?(?:false\s(?:negatives|positives|alarms)"
+    rf"|instances?|jailbreaks?|failures?|violations?"
+    r"|incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?|errors?|breaches|escapes?|hallucinations?|misses|bypasses|zero-days?))\b",
+    re.IGNORECASE,
+)
+_THERE_WERE = re.compile(
+    rf"\b(?:there\s(?:were|was)|we\s(?:found|identified|saw|observed))\s(?:only\s|just\s|about\s)?(?P<one>{NUMBER}|{_WORD})\s"
+    r"(?P<noun>(?:transcripts?|conversations?|cases?|responses?|episodes?|outputs?|runs?|examples?))(?=\s(?:that|in\swhich|where"
+    r"|with|of)\b)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"(?:\b(?:not|never|no|unable\sto|without|failed\sto)|n[’']t)\b[^.;,]{0,40}$", re.IGNORECASE)
+
+
+def _read_shares(plain: str) -> Iterator[CardFigure]:
+    for hit in _RANGE.finditer(plain):
+        before, (low, high) = plain[max(0, hit.start() - 24) : hit.start()], (read_number(hit["low"]), read_number(hit["high"]))
+        # "From 30 to 40 %" is a change and "between 30 and 40 %" a range.
+        is_change = re.search(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
+        if low < high and not is_change and (hit["and"] is None or re.search(r"\bbetween\s(?:about\s|~)?$", before, re.IGNORECASE)):
+            yield _build(hit, None, low=low / 100, high=high / 100)
+    for hit in _SHARE.finditer(plain):
+        # Rounded as a decimal, so that 0.55 % is exactly 0.0055.
+        value = round(read_number(hit["one"]) / 100, 10)
+        is_points = hit["points"] is not None or hit["one"][0] in "+-−"
+        share = _build(hit, value, FigureUnit.POINTS if is_points else FigureUnit.SHARE)
+        if hit["margin"]:
+            margin = read_number(hit["margin"]) / 100
+            share = replace(share, low=round(value - margin, 10), high=round(value + margin, 10))
+        if not _INPUT.match(plain[share.stop : share.stop + 60]):
+            yield _read_change(share, plain)
+
+
+def _read_change(share: CardFigure, plain: str) -> CardFigure:
+    changed = _CHANGED.match(plain[share.stop : share.stop + 30]) or _CHANGED_BY.search(plain[max(0, share.start - 120) : share.start])
+    if share.unit is not FigureUnit.SHARE or share.value is None or changed is None:
+        return share
+    # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
+    value = 1 - share.value if _LESS.match(changed["how"]) else 1 + share.value
+    return replace(share, unit=FigureUnit.MULTIPLE, value=round(value, 10))
+
+
+def _read_parts(plain: str) -> Iterator[CardFigure]:
+    for hit in _NOT_ANY.finditer(plain):
+        if (whole := read_number(hit["whole"])) > 1:
+            yield _build(hit, 0.0, n=int(whole), is_in_words=True)
+    for hit in (match for pattern in _PARTS for match in pattern.finditer(plain)):
+        part, whole = read_number(hit["part"]), read_number(hit["whole"])
+        is_one = hit["part"].casefold() == "one"
+        # "One of the models" names a model, and "each one of the 89 tasks" means all of them.
+        if (
+            part > whole
+            or whole < 1
+            or (is_one and (not hit["whole"].isdigit() or _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])))
+        ):
+            continue
+        is_mark = whole in (1, 3, 4, 5, 6, 7, 10, 100) and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
+        if is_mark and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
+            yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
+        elif whole > 1:
+            yield _build(hit, part / whole, n=int(whole), is_in_words=hit["part"].isalpha())
+    for hit in (match for pattern in _RATES for match in pattern.finditer(plain)):
+        part = read_number(hit["part"])
+        whole = {"thousand": 1e3, "million": 1e6}.get(hit["whole"].casefold()) or read_number(hit["whole"])
+        if part <= whole and whole > 1:
+            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[2] else None)
+
+
+def _read_multiples(plain: str) -> Iterator[CardFigure]:
+    for hit in _MULTIPLE.finditer(plain):
+        value, after = read_number(hit["one"]), plain[hit.end() : hit.end() + 30]
+        if value > 0:
+            is_less = re.match(r"[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller)", after, re.IGNORECASE)
+            # "An average speed-up of 5.5×" is a figure on its own scale; only "5.5× higher" compares with another.
+            is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0] and not re.search(r"\bby\s(?:\w+\s)?$", plain[: hit.start()])
+            unit = FigureUnit.SCORE if is_score else FigureUnit.MULTIPLE
+            yield _build(hit, 1 / value if is_less else value, unit, scale="×" if is_score else None)
+    for pattern, value in _WORDED_MULTIPLES:
+        for hit in pattern.finditer(plain):
+            yield _build(hit, value, FigureUnit.MULTIPLE, is_in_words=True)
+
+
+def _read_worded(plain: str) -> Iterator[CardFigure]:
+    for pattern, value, is_rough in _WORDED:
+        for hit in pattern.finditer(plain):
+            yield _build(hit, value, is_approximate=is_rough, is_in_words=True)
+
+
+def _read_scores(plain: str) -> Iterator[CardFigure]:
+    for pattern in _SCORES:
+        for hit in pattern.finditer(plain):
+            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
+            yield _build_score(plain, hit.start("one"), stop, hit["one"], hit.groupdict().get("scale"))
+
+
+def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[CardFigure]:
+    """Decimals that share the scale of a score; without one, decimals below 1 where the sentence speaks of scores."""
+    first = next((figure for figure in figures if figure.unit is FigureUnit.SCORE and "." in figure.written), None)
+    if first is not None or _SPEAKS_OF_SCORES.search(plain):
+        for hit in _DECIMAL.finditer(plain):
+            if first is not None or abs(read_number(hit["one"])) < 1:
+                yield _build_score(plain, hit.start(), hit.end(), hit["one"], first.scale if first else None)
+
+
+def _read_counts(plain: str) -> Iterator[CardFigure]:
+    for hit in (match for pattern in (_FOUND, _THERE_WERE) for match in pattern.finditer(plain)):
+        # "In one instance" tells of a case, and counts none.
+        if hit["one"].isalpha() and re.search(r"\b(?:in|for|of|at)\s(?:only\s)?$", plain[max(0, hit.start() - 12) : hit.start()]):
+            continue
+        value = 1.0 if hit["one"].casefold() == "a single" else read_number(hit["one"])
+        # "Has not resulted in a single case" is a count of 0.
+        if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
+            value = 0.0
+        start = hit.start("one")
+        figure = CardFigure(start=start, stop=hit.end(), written=plain[start : hit.end()], unit=FigureUnit.COUNT, value=value)
+        yield replace(figure, scale=hit["noun"].strip(), is_in_words=hit["one"][0].isalpha())
+
+
+def _build(hit: re.Match[str], value: float | None, unit: FigureUnit = FigureUnit.SHARE, **more: object) -> CardFigure:
+    figure = CardFigure(start=hit.start(), stop=hit.end(), written=hit[0], unit=unit, value=value)
+    return replace(figure, **more)  # type: ignore[arg-type]
+
+
+def _build_score(plain: str, start: int, stop: int, number: str, scale: str | None) -> CardFigure:
+    return CardFigure(
+        start=start, stop=stop, written=plain[start:stop], unit=FigureUnit.SCORE, value=read_number(number.lstrip("+")), scale=scale
+    )
+
+
+# The surroundings of a figure: bound, hedge, ± or interval, and n.
+
+_GAP = r"\s?(?:of\s|about\s|approximately\s|roughly\s|around\s|an?\s|the\s|only\s|just\s|~\s?)?\(?$"
+_BOUNDS_BEFORE = tuple(
+    (re.compile(rf"(?:{words}){_GAP}", re.IGNORECASE), relation)
+    for words, relation in (
+        (r"≤|<=|⩽|<", Relation.AT_MOST),
+        (r"≥|>=|⩾|(?<!-)>", Relation.AT_LEAST),
+        ((r"\b(?:at\smost|(?:no|not)\s(?:more|higher|greater)\sthan|not\sexceed(?:ed|ing)?|up\sto|maximum(?:\sof)?"
+         r"|never\s(?:more\sthan|above|over|exceed\w*))"), Relation.AT_MOST),
+        (r"\b(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|minimum(?:\sof)?|never\s(?:less\sthan|below|under))", Relation.AT_LEAST),
+        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath)", Relation.AT_MOST),
+        ((r"\b(?:(?:more|greater|higher|larger)\sthan|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof|surpass(?:es|ed"
+         r"|ing)?)"), Relation.AT_LEAST),
+        (
+            (r"(?<!averaged\s)(?<!average\s)(?<!mean\s)(?<!distributed\s)(?<!spread\s)(?<!computed\s)(?<!measured\s)(?<!evaluated\s)"
+            r"(?<!ran\s)(?<!run\s)\bover"),
+            Relation.AT_LEAST,
+        ),
+    )
+)  # fmt: skip
+_BOUNDS_AFTER = (
+    (re.compile(r"^\s?(?:,\s)?\(?or\s(?:less|fewer|below|lower|under)\b|^\s?at\s(?:the\s)?most\b", re.IGNORECASE), Relation.AT_MOST),
+    (re.compile(r"^\s?(?:,\s)?\(?or\s(?:more|higher|above|greater|better|over)\b|^\+(?!\d|/)", re.IGNORECASE), Relation.AT_LEAST),
+)
+_HEDGE = re.compile(
+    r"(?:~|≈|\b(?:about|approximately|approx\.?|roughly|around|nearly|almost|close\sto|some|circa|an?\sestimated))\s?(?:an?\s|of\s)?\(?$",
+    re.IGNORECASE,
+)
+_MARGIN = re.compile(rf"^\s?\(?\s?(?:±|\+/-|\\pm|&plusmn;)\s?(?P<margin>{NUMBER})\s?(?:%|pp|percentage\spoints)?(?:\s?\))?")
+_ENDS = rf"[\[(]?\s?(?P<low>[-−]?{NUMBER})\s?%?\s?(?:,|–|—|-|to|;)\s?(?P<high>[-−]?{NUMBER})\s?%?"
+_INTERVAL = re.compile(
+    rf"^[^.;]{{0,100}}?(?:(?:\bCIs?\b|(?:confidence|credible)\sintervals?|\bHDI\b|_)(?:\sintervals?)?[\s:,=]{{0,3}}(?:of\s|from\s"
+    rf"|is\s|was\s)?|(?<=\()|^\s?\[){_ENDS}\s?[\])]{{0,2}}"
+)
+_N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
+_N_AFTER = re.compile(r"^\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
+
+
+def _read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
+    figure = _add_spread(figure, words, plain)
+    if figure.n is None and figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE):
+        after = words[figure.stop : figure.stop + 80]
+        hit = _N.match(after) or (_N_AFTER.match(after) if figure.unit is FigureUnit.SHARE else None)
+        # Up to the next figure: an n behind it belongs to that one.
+        if hit is not None and not re.search(r"\d\s?%", hit[0]):
+            figure = replace(figure, n=int(read_number(hit["n"])))
+    figure = _add_bound(figure, plain)
+    hedge = _HEDGE.search(plain[max(0, figure.start - 30) : figure.start])
+    if hedge:
+        return _widen(replace(figure, is_approximate=True), words, start=figure.start - len(hedge[0]))
+    return replace(figure, written=words[figure.start : figure.stop])
+
+
+def _add_bound(figure: CardFigure, plain: str) -> CardFigure:
+    before, after = plain[max(0, figure.start - 40) : figure.start], plain[figure.stop : figure.stop + 20]
+    # A bound after the figure ("5 % or less") is unambiguous; the words in front may belong to another figure.
+    for pattern, relation in _BOUNDS_AFTER:
+        if hit := pattern.match(after):
+            return _widen(replace(figure, bound=relation), plain, stop=figure.stop + hit.end())
+    for pattern, relation in _BOUNDS_BEFORE:
+        if hit := pattern.search(before):
+            return _widen(replace(figure, bound=relation), plain, start=figure.start - len(before) + hit.start())
+    return figure
+
+
+def _add_spread(figure: CardFigure, words: str, plain: str) -> CardFigure:
+    """The ± or interval that follows, in the unit of the figure; one that does not hold the figure belongs to another."""
+    if figure.value is None or figure.low is not None or figure.unit not in (FigureUnit.SHARE, FigureUnit.SCORE, FigureUnit.POINTS):
+        return figure
+    is_per_cent = figure.unit is not FigureUnit.SCORE and (figure.n is None or "%" in figure.written)
+    if hit := _MARGIN.match(words[figure.stop : figure.stop + 40]):
+        margin = read_number(hit["margin"]) * (0.01 if "%" in hit[0] or is_per_cent else 1.0)
+        low, high = round(figure.value - margin, 10), round(figure.value + margin, 10)
+        return _widen(replace(figure, low=low, high=high), words, stop=figure.stop + hit.end())
+    hit = _INTERVAL.match(plain[figure.stop : figure.stop + 200])
+    if hit is None or len(re.findall(rf"{NUMBER}\s?%", hit[0][: hit.start("low")])) > 0:
+        return figure
+    low, high = read_number(hit["low"]), read_number(hit["high"])
+    factor = 0.01 if is_per_cent and ("%" in hit[0] or high > 1) else 1.0
+    low, high = round(low * factor, 10), round(high * factor, 10)
+    if not low <= figure.value <= high:
+        return figure
+    return _widen(replace(figure, low=low, high=high), words, stop=figure.stop + hit.end())
+
+
+def _widen(figure: CardFigure, words: str, *, start: int | None = None, stop: int | None = None) -> CardFigure:
+    start, stop = figure.start if start is None else start, figure.stop if stop is None else stop
+    return replace(figure, start=start, stop=stop, written=words[start:stop].strip())
+
+
+_LIKELY = re.compile(
+    r"\d|\b(?:never|none|zero|perfect|hal[fv]|twice|doubl|tripl|almost|nearly|near|no|all|every|single|one|two|three|four|five|six"
+    r"|seven|eight|nine|ten)",
+    re.IGNORECASE,
+)
+_JOINED, _ROUNDED = 90, 0.0051
+"""Characters between a percentage and the fraction that says the same, and how far apart they may be: half a per cent."""
+
+
+@lru_cache(maxsize=4096)
+def find_figures(words: str) -> tuple[CardFigure, ...]:
+    """Return the figures of running text in their order, without overlaps.
+
+    A share and the fraction it comes from ("15/30 (50 %)") are one figure with its n; a ± or an interval belongs to the figure before it.
+    """
+    if not _LIKELY.search(words):
+        return ()
+    plain = blank_asides(words)
+    # Of overlapping figures the first in this list is kept, so readers come in the order of how specific they are.
+    figures = _settle(
+        [
+            *_read_shares(plain),
+            *_read_multiples(plain),
+            *_read_parts(plain),
+            *_read_worded(plain),
+            *_read_scores(plain),
+            *_read_counts(plain),
+        ]
+    )
+    figures = _settle([*figures, *_read_more_scores(figures, plain)])
+    kept: list[CardFigure] = []
+    for figure in figures:
+        # What became the interval of the figure before it is no figure of its own.
+        if not kept or figure.start >= kept[-1].stop:
+            kept.append(_read_surroundings(figure, words, plain))
+    return tuple(_join_fractions(kept, words))
+
+
+def _settle(figures: Sequence[CardFigure]) -> list[CardFigure]:
+    """Of figures that overlap those that came first, in the order of the text."""
+    taken = bytearray(max((figure.stop for figure in figures), default=0))
+    kept: list[CardFigure] = []
+    for figure in figures:
+        if not any(taken[figure.start : figure.stop]):
+            taken[figure.start : figure.stop] = b"\1" * (figure.stop - figure.start)
+            kept.append(figure)
+    return sorted(kept, key=lambda figure: figure.start)
+
+
+def _join_fractions(figures: Sequence[CardFigure], words: str) -> list[CardFigure]:
+    """Make one figure of a percentage and a neighbouring fraction that says the same, or of words and a figure that do."""
+    joined: list[CardFigure] = []
+    for figure in figures:
+        last = joined[-1] if joined else None
+        if last is not None and figure.start - last.stop <= _JOINED and _says_same(last, figure):
+            is_closed = words[figure.stop : figure.stop + 1] == ")" and "(" in words[last.stop : figure.start]
+            stop = figure.stop + is_closed
+            percent = last if last.n is None and not last.is_in_words else figure
+            written = words[last.start : stop]
+            joined[-1] = replace(percent, start=last.start, stop=stop, written=written, n=last.n or figure.n, is_in_words=False)
+        else:
+            joined.append(figure)
+    return joined
+
+
+def _says_same(first: CardFigure, second: CardFigure) -> bool:
+    if first.unit is not FigureUnit.SHARE or second.unit is not FigureUnit.SHARE or first.value is None or second.value is None:
+        return False
+    is_other_way = (first.n is None) != (second.n is None) or first.is_in_words != second.is_in_words
+    return is_other_way and abs(first.value - second.value) <= _ROUNDED
+
+
+# Figures of a table: one to a cell. A bare number has the unit of a score, until head, label or caption say per cent.
+
+_CELL_TAIL = (
+    r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
+)
+_CELL = re.compile(
+    rf"^[\s*_]*(?P<sign>[<>≤≥~≈])?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±"
+    rf"|\+/-)\s?(?P<margin>{NUMBER})\s?%?)?(?P<tail>{_CELL_TAIL})[\s*_]*$"
+)
+_CELL_PART = re.compile(rf"^[\s*_]*(?P<part>{NUMBER})\s?(?:/|(?:out\s)?of)\s?(?P<whole>\d{{1,7}})(?:\s?\(\s?{NUMBER}\s?%\s?\))?[\s*_†‡]*$")
+_CELL_SIGNS = {"<": Relation.AT_MOST, "≤": Relation.AT_MOST, ">": Relation.AT_LEAST, "≥": Relation.AT_LEAST}
+_PER_CENT_HEAD = re.compile(r"%|\bper\s?cent(?:age)?s?\b", re.IGNORECASE)
+_SHARES = read_expression("shares")
+_OTHER_SCALES = re.compile(
+    r"\b(?:Elo|rating|chrF|BLEU|perplexity|ppl|seconds|ms|tokens|MT-?Bench|CO2|Codeforces)\b|\b(?:out\sof"
+    r"|max(?:imum)?\.?(?:\sof)?)\s?\d|\bpoints?\b|\(0\s?[-–—]\s?\d",
+    re.IGNORECASE,
+)
+
+
+def read_cell(cell: TableCell) -> CardFigure | None:
+    """Return the figure of a cell that is a figure and nothing else; its positions are those of the cell's text."""
+    text = cell.text
+    if part := _CELL_PART.match(text):
+        value, whole = read_number(part["part"]), read_number(part["whole"])
+        if whole >= 1 and value <= whole:
+            written = text.strip(" *_†‡")
+            return CardFigure(start=0, stop=len(text), written=written, unit=FigureUnit.SHARE, value=value / whole, n=int(whole))
+        return None
+    hit = _CELL.match(text)
+    if hit is None:
+        return None
+    value, is_share = read_number(hit["one"].lstrip("+")), "%" in (hit["unit"] or "")
+    unit = FigureUnit.SHARE if is_share else FigureUnit.MULTIPLE if (hit["unit"] or "").strip() in ("x", "×") else FigureUnit.SCORE
+    factor = 0.01 if is_share else 1.0
+    low = high = None
+    tail = re.fullmatch(rf"\s?[(\[]\s?(?:±|\+/-)\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or "")
+    if margin := hit["margin"] or (tail[1] if tail else None):
+        low, high = value - read_number(margin), value + read_number(margin)
+    elif ends := re.fullmatch(
+        rf"\s?[(\[]\s?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?([-−]?{NUMBER})\s?%?\s?[,–-]\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or ""
+    ):
+        low, high = read_number(ends[1]), read_number(ends[2])
+    if low is not None and high is not None and not low <= value <= high:
+        low = high = None
+    return CardFigure(
+        start=0,
+        stop=len(text),
+        written=text.strip(" *_"),
+        unit=unit,
+        value=round(value * factor, 10),
+        low=None if low is None else round(low * factor, 10),
+        high=None if high is None else round(high * factor, 10),
+        bound=_CELL_SIGNS.get(hit["sign"]),
+        is_approximate=hit["sign"] in ("~", "≈"),
+    )
+
+
+def find_row_figures(passage: Passage) -> dict[int, CardFigure]:
+    """Return the figures of a row by the index of their cell, bare numbers as shares where the table says per cent."""
+    figures = {place: figure for place, cell in enumerate(passage.cells) if (figure := read_cell(cell)) is not None}
+    bare = {
+        place: figure
+        for place, figure in figures.items()
+        if figure.unit is FigureUnit.SCORE and not _OTHER_SCALES.search(_head(passage, place))
+    }
+    marked = {place for place in figures if _PER_CENT_HEAD.search(_head(passage, place))}
+    values = [figure.value for figure in bare.values() if figure.value is not None]
+    if not marked and _is_in_per_cent(passage, values):
+        marked = set(bare)
+    return {place: _as_share(figure) if place in marked and place in bare else figure for place, figure in figures.items()}
+
+
+def _head(passage: Passage, place: int) -> str:
+    return passage.cells[place].column or ""
+
+
+def _is_in_per_cent(passage: Passage, values: Sequence[float]) -> bool:
+    # Numbers up to 1 are shares already or scores; above 100 they cannot be per cents.
+    if not values or max(values) <= 1 or max(values) > 100 or min(values) < 0:
+        return False
+    label = " ".join(cell.text for cell in passage.cells if read_cell(cell) is None)
+    around = " ".join(
+        (label, passage.caption or "", *(cell.column or "" for cell in passage.cells if not _OTHER_SCALES.search(cell.column or "")))
+    )
+    return bool(_SHARES.search(around) or _PER_CENT_HEAD.search(f"{label} {passage.caption or ''}")) and not _OTHER_SCALES.search(
+        f"{label} {passage.caption or ''}"
+    )
+
+
+def _as_share(figure: CardFigure) -> CardFigure:
+    if figure.value is None or not 0 <= figure.value <= 100:
+        return figure
+    low, high = (None if end is None else round(end / 100, 10) for end in (figure.low, figure.high))
+    return replace(figure, unit=FigureUnit.SHARE, value=round(figure.value / 100, 10), low=low, high=high)

@@ -1,0 +1,388 @@
+"""The logical form of a claim: of a figure by the words around it, or of a sentence without a figure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
+from audit.propose.vocabulary import read_expression, read_expressions
+from registry.records.claim import Form, Relation, Reported
+
+MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormReading:
+    """What the words claim, without what it is about."""
+
+    form: Form
+    relation: Relation | None = None
+    theta: float | None = None
+    reported: Reported | None = None
+    written: str | None = None
+    """The figure or bound as the card writes it."""
+    relative_to: str | None = None
+    """What the claim is relative to, in the card's words; None for an absolute one."""
+    certainty: float = 0.95
+    notes: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    """Position of the words that claim it; None for a figure."""
+
+
+# Thresholds: lines that results are measured against. A line is never a result.
+
+_BAR = r"(?:thresholds?|baselines?|limits?|cut-?offs?|bars?|criteri(?:on|a)|requirements?|ceilings?|floors?|rule-(?:in|out))"
+_BAR_BEFORE = re.compile(
+    rf"\b(?:{_BAR}|targets?)\s?(?:(?:score|level|value|accuracy|performance)\s)?(?:(?:for|on"
+    rf"|in)\s(?:[\w-]{{1,20}}\s){{1,4}})?(?:(?:of|is|was|at|:|=|\(|being|(?:is|was)\sset\s(?:at|to)"
+    rf"|set\sat)\s?)?(?:scores?\s)?(?:above\s|below\s|over\s|about\s|approximately\s|at\sleast\s|~\s?|[<>≥≤]\s?)?\(?$",
+    re.IGNORECASE,
+)
+_BAR_AFTER = re.compile(rf"^\s?-?\s?(?:[\w-]+\s){{0,3}}{_BAR}\b", re.IGNORECASE)
+_OTHER_RESULT = re.compile(
+    r"\b(?P<how>improv(?:ing|ed|es|ement)\s(?:(?:up)?on|over)|outperform(?:ing|ed|s)?|underperform(?:ing|ed|s)?|surpass(?:ing|ed"
+    r"|es)?|exceed(?:ing|ed|s)?|beat(?:ing|s)?"
+    r"|fall(?:ing|s)?\sshort\sof|trail(?:ing|ed|s)?|ahead\sof|behind)\s(?:the\s|that\sof\s|both\s)?(?![\d<>~])[^,;()]{2,60}\s?\(\s?$",
+    re.IGNORECASE,
+)
+_SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
+_ALIKE = re.compile(r"\b(?:comparabl\w+|similar\w*|on par|in line)\b", re.IGNORECASE)
+_BETTER = re.compile(
+    r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
+)
+_NOT = (
+    r"(?:(?:does|do|did|has|have|had|is|was|are|were|will|would|could|can)(?:\s?n[o’']t|not|\snot|\snever)|never"
+    r"|fail(?:s|ed|ing)?\sto|without|unable\sto)"
+)
+_REACH = r"(?:reach|cross|meet|met|exceed|pass|attain|surpass|hit|clear|satisf|outperform|beat|trigger|approach)\w{0,4}"
+_SHORT = re.compile(
+    rf"\b(?:below|under|beneath|underperform\w{{0,3}}|short\sof|less\sthan|lower\sthan|fewer\sthan|within|at\smost|behind"
+    rf"|no\smore\sthan)\b|\b{_NOT}\s(?:yet\s)?(?:\w+\s)?{_REACH}\b"
+    r"|\bnot\s(?:yet\s)?(?:reached|crossed|met|exceeded|passed|surpassed)\b",
+    re.IGNORECASE,
+)
+_MEETS = re.compile(rf"\b(?:above|over|at\sleast|more\sthan|higher\sthan|greater\sthan)\b|\b{_REACH}\b", re.IGNORECASE)
+_DENIED_SIDE = re.compile(r"(?:\b(?:not|never)|n[’']t)\s{1,2}(?:\w+\s{1,2}){0,2}$", re.IGNORECASE)
+_RULE_OUT = re.compile(r"\brule-?\s?out\b", re.IGNORECASE)
+_SATISFIES = re.compile(r"\b(?:met|meets?|satisf\w{1,4}|pass(?:ed|es)?|cleared)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s?—\s?")
+_REACH_BACK = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdFigure:
+    """A figure that the passage measures another one against."""
+
+    figure: CardFigure
+    relation: Relation | None
+    """None where the words leave open which side is claimed."""
+    is_of_another: bool
+    """Whether it is the result of something else ("improving over Model A (6 %)") and not a line."""
+
+
+def find_thresholds(words: str, figures: Sequence[CardFigure]) -> tuple[ThresholdFigure, ...]:
+    """Return those of *figures* that are thresholds or results to measure against, in their order."""
+    return tuple(threshold for figure in figures if (threshold := _read_threshold(words, figure)) is not None)
+
+
+def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
+    if figure.value is None or figure.unit not in (FigureUnit.SHARE, FigureUnit.SCORE):
+        return None
+    text = words[max(0, figure.start - _REACH_BACK) : figure.start]
+    ends = [match.end() for match in _CLAUSE_END.finditer(text)]
+    before, after = text[ends[-1] :] if ends else text, words[figure.stop : figure.stop + 60]
+    # "An improvement on Model A (99 % vs. 98 %)": the second is what the first is set against.
+    near = words[max(0, figure.start - 140) : figure.start]
+    if _SECOND.search(near) and _BETTER.search(near) and not _ALIKE.search(near):
+        return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
+    if hit := _OTHER_RESULT.search(before):
+        is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)
+        return ThresholdFigure(figure=figure, relation=MOST if is_short else None, is_of_another=True)
+    if not (_BAR_AFTER.search(after) or _BAR_BEFORE.search(before)):
+        return None
+    return ThresholdFigure(figure=figure, relation=_find_side(f"{before} {figure.written}", after), is_of_another=False)
+
+
+def _find_side(before: str, after: str) -> Relation | None:
+    """The side of the line that is claimed: the last of the words that tell, those before the figure first."""
+    for text in (before, after):
+        short, met = (max(pattern.finditer(text), key=lambda match: match.end(), default=None) for pattern in (_SHORT, _MEETS))
+        if short is not None or met is not None:
+            is_below = met is None or (short is not None and short.end() >= met.end())
+            last = short if is_below else met
+            # "Is not below" reverses the side; "met the rule-out threshold" means below it.
+            is_turned = (last is not None and _DENIED_SIDE.search(text[: last.start()]) is not None) or (
+                _RULE_OUT.search(before + after) is not None and _SATISFIES.search(text) is not None
+            )
+            return MOST if is_below is not is_turned else LEAST
+    return None
+
+
+# Figures that say no result: conditions, goals, what was run, definitions.
+
+_CONDITION = re.compile(
+    r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should|consider\w{0,3}|deem\w{0,2}|counts?\sas"
+    r"|defined\sas)\s(?:[\w’'-]+\s){0,8}$",
+    re.IGNORECASE,
+)
+_GOAL = read_expression("goal")
+_RUN = read_expression("run")
+_DRAWN = re.compile(
+    r"\b(?:we|our team)\s(?:\w+ly\s)?(?:set|define|chose|choose|used?|consider|adopt)\s(?:[\w’'-]+\s){0,5}"
+    r"(?:threshold|bar|limit|cut-?off)s?\s(?:of|at)\s\S{0,3}\s?$",
+    re.IGNORECASE,
+)
+_ATTACK = re.compile(
+    r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
+    r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
+    re.IGNORECASE,
+)
+_FALLS = re.compile(
+    r"\b(?:reduc|decreas|declin|regress|degrad|wors|drop|fell|lower|fewer|less|down|below|behind|smaller)\w{0,5}\b", re.IGNORECASE
+)
+_RISES = re.compile(
+    r"\b(?:improv|increas|ris|rose|gain|higher|more|greater|up|above|ahead|over|better|outperform|exceed)\w{0,5}\b", re.IGNORECASE
+)
+
+
+def is_no_result(words: str, figure: CardFigure) -> bool:
+    """Return whether a figure is a condition, a goal, or how much of a test was run."""
+    before = words[max(0, figure.start - 70) : figure.start]
+    # "We set a threshold of 0.6" draws a line; a bound behind "where" or "requires" says when something counts.
+    if _DRAWN.search(words[: figure.start]):
+        return True
+    if figure.bound is not None and _CONDITION.search(before):
+        return True
+    if figure.unit is FigureUnit.SHARE and _RUN.search(before):
+        return True
+    # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
+    clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
+    return _GOAL.search(clause + words[figure.start : figure.stop + 60].split(", ", maxsplit=1)[0]) is not None
+
+
+def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | None = None) -> FormReading | None:
+    """Return what the passage claims with *figure*, None where a figure of this kind makes no claim.
+
+    Args:
+        threshold: the line or other result that this figure is set against.
+    """
+    notes = _note_figure(figure)
+    if threshold is not None:
+        return _set_against(words, threshold, figure, notes)
+    match figure.unit:
+        case FigureUnit.MULTIPLE | FigureUnit.POINTS:
+            return _read_relative(words, figure, notes)
+        case FigureUnit.COUNT:
+            return FormReading(form=Form.EXISTENCE, reported=_report(figure), written=figure.written, certainty=0.85, notes=notes)
+        case FigureUnit.SHARE | FigureUnit.SCORE:
+            return _read_value(words, figure, notes)
+
+
+def read_threshold(threshold: ThresholdFigure) -> FormReading:
+    """Return the claim that a threshold makes without a figure beside it."""
+    figure = threshold.figure
+    relative = figure.written if threshold.is_of_another else None
+    return FormReading(
+        form=Form.THRESHOLD, relation=threshold.relation, theta=figure.value, written=figure.written, relative_to=relative, certainty=0.85
+    )
+
+
+def _set_against(words: str, threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+    limit, relation, value = threshold.figure.value, threshold.relation, figure.value
+    if value is not None and limit is not None:
+        is_below = value <= limit
+        if relation is not None and (value > limit if relation is MOST else value < limit):
+            # The figure contradicts the reading of the words, so only the figure is proposed.
+            note = f"the figure is on the other side of {threshold.figure.written} than the words seem to say, so no θ is proposed"
+            return _read_value(words, figure, (*notes, note))
+        relation = relation or (MOST if is_below else LEAST)
+    if threshold.is_of_another:
+        notes = (*notes, "the threshold is the result of something else, not a line the card draws")
+    return FormReading(
+        form=Form.THRESHOLD,
+        relation=relation,
+        theta=limit,
+        reported=_report(figure),
+        written=figure.written,
+        relative_to=threshold.figure.written if threshold.is_of_another else None,
+        notes=notes,
+    )
+
+
+def _read_relative(words: str, figure: CardFigure, notes: tuple[str, ...]) -> FormReading | None:
+    """A multiple or a difference: a comparison without a θ; None where the words leave open which way it goes."""
+    near = words[max(0, figure.start - 60) : figure.stop + 30]
+    if figure.unit is FigureUnit.MULTIPLE:
+        if figure.value in (None, 1):
+            return None
+        is_less = figure.value is not None and figure.value < 1
+    else:
+        is_less = figure.written[:1] in "-−" or _FALLS.search(near) is not None
+        if not is_less and figure.written[:1] != "+" and not _RISES.search(near):
+            return None
+    relation = figure.bound or (MOST if is_less else LEAST)
+    form = Form.THRESHOLD if figure.bound is None else _bound_form(relation)
+    note = "the figure compares with another one, so there is no θ in the unit of the property"
+    relative = find_relative(words, figure.start) or figure.written
+    return FormReading(form=form, relation=relation, written=figure.written, relative_to=relative, certainty=0.7, notes=(*notes, note))
+
+
+def _read_value(words: str, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+    if figure.bound is not None and figure.value is not None:
+        return FormReading(form=_bound_form(figure.bound), relation=figure.bound, theta=figure.value, written=figure.written, notes=notes)
+    # Whoever attacked and got through has shown that it can be done: existence, whatever the figure.
+    is_attack = _ATTACK.search(words[max(0, figure.start - 400) : figure.start]) is not None
+    certainty = 0.6 if figure.value is None else 0.8 if figure.is_in_words else 0.97
+    form = Form.EXISTENCE if is_attack else Form.PREVALENCE
+    return FormReading(form=form, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
+
+
+def _bound_form(relation: Relation) -> Form:
+    return Form.UPPER_BOUND if relation is MOST else Form.LOWER_BOUND
+
+
+def _report(figure: CardFigure) -> Reported | None:
+    """The figure as it is recorded; for a range its middle, with its ends; None where the words give no number."""
+    if figure.value is not None:
+        return Reported(value=figure.value, low=figure.low, high=figure.high, n=figure.n)
+    if figure.low is None or figure.high is None:
+        return None
+    return Reported(value=round((figure.low + figure.high) / 2, 10), low=figure.low, high=figure.high, n=figure.n)
+
+
+def _note_figure(figure: CardFigure) -> tuple[str, ...]:
+    if figure.is_approximate and figure.value is not None:
+        return (f"the figure is hedged in the card: “{figure.written}”",)
+    if figure.value is None and figure.low is not None:
+        return (f"the card gives a range, “{figure.written}”; its middle is the figure",)
+    return (f"the figure is given in words: “{figure.written}”",) if figure.value is not None and figure.is_in_words else ()
+
+
+# Claims without a figure. Zero and failure are figures of zero; comparisons, levels and rates in words have no number.
+
+
+# Rules, definitions, methods and intentions are about models in general, about tests, or about plans.
+_GENERAL = read_expression("general")
+
+
+def read_worded(words: str) -> FormReading | None:
+    """Return what a sentence claims without a figure; None where it does not look like a claim."""
+    if _GENERAL.search(words) or not 25 <= len(words) <= 600:
+        return None
+    for row in read_expressions("worded"):
+        if hit := row.pattern.search(words):
+            form, relation, kind, certainty, note, _ = row.fields
+            return FormReading(
+                form=Form(form),
+                relation=None if relation == "-" else Relation(relation),
+                reported=Reported(value=0.0) if kind == "zero" else None,
+                relative_to=(find_relative(words, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
+                certainty=float(certainty),
+                notes=() if note == "-" else (note,),
+                span=hit.span(),
+            )
+    return None
+
+
+_RELATIVE = re.compile(
+    r"(?:(?:significantly|substantially|slightly|much|far|somewhat|considerably|roughly|over|about|at least"
+    r"|more than)\s){0,2}(?:[\d.]+\s?(?:×|x|-?fold|times)\s|twice\s|half\s|double\s)?"
+    r"(?:(?:as\s\w+\sas|higher|lower|better|worse|more|less|fewer|greater|larger|smaller|stronger|weaker|safer|comparabl[ey]"
+    r"|similar(?:ly)?|on par|in line|improve\w*|increase\w*|decrease\w*|reduc\w+|gains?|outperform\w*|surpass\w*|exceed\w*)\b"
+    r"[^.;,()]{0,50}?\s)?(?:than|to|with|over|relative to|compared (?:to|with)|that of|of|from)\s(?:those of\s"
+    r"|that of\s)?(?P<what>[^.;()]{3,80})",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def find_relative(words: str, at: int) -> str | None:
+    """Return what a comparison around character *at* is relative to, in the card's words; None where it does not say."""
+    hit = re.search(
+        r"\b(?:than|compared (?:to|with)|relative to|comparable to|similar to|outperform\w*|surpass\w*|that of|over|upon"
+        r"|on)\s[^.;()]{3,80}",
+        words[at:],
+    )
+    if hit is None:
+        return None
+    start = at + hit.start()
+    text = words[min(at, start) : at + hit.end()] if start - at <= 60 else hit[0]
+    return " ".join(text.split(", ")[0].split())[:120] or None
+
+
+# Hedges and denials. What a card only believes, or cannot rule out, is no threshold and no bound that it claims; a
+# figure of a denied event may be the rate of the event or of its absence.
+
+_HEDGES = read_expression("hedges")
+_DOUBT = read_expression("doubt")
+_VERBAL = re.compile(
+    r"(?:\b(?:not|never)|\b(?:ca|wo|does|do|did|is|was|are|were|has|have|had|could|would)\s?n[o’']t|\bcannot)\b(?!\s(?:only|just"
+    r"|merely|simply|necessarily|limited|surprising\w*|statistically|significant\w*)\b)|\bno\s(?:\w+\s){0,3}?models?\b",
+    re.IGNORECASE,
+)
+_SENTENTIAL = re.compile(r"(?:\bnot|n[’']t)\s(?:the\scase|true|correct)\sthat\b", re.IGNORECASE)
+_LEXICAL = read_expression("lexical")
+_RELATIVE_CLAUSE = re.compile(r"\b(?:that|which|who)\s(?:(?:do|does|did|is|was|are|were|has|have|had|could|would)\s)?$", re.IGNORECASE)
+_OPENS = re.compile(
+    r"^\W*(?:(?:in|for|on|at|across|only|just|about|and|but|with|to|under)\s){0,3}\W*(?:(?:at\s(?:most|least)|over|under|more\sthan"
+    r"|less\sthan|fewer\sthan)\s)?$",
+    re.IGNORECASE,
+)
+
+
+def find_hedges(words: str) -> tuple[str, ...]:
+    """Return the words by which the card qualifies what it says, in lower case, each once and in order."""
+    return tuple(dict.fromkeys(match[0].lower() for match in _HEDGES.finditer(words)))
+
+
+def weigh_doubt(reading: FormReading, words: str) -> FormReading:
+    """Return *reading* without threshold and bound where the card only believes it or cannot rule it out, with little certainty."""
+    if reading.form in (Form.PREVALENCE, Form.EXISTENCE) or not (hit := _DOUBT.search(words)):
+        return reading
+    if reading.reported is not None and reading.theta is not None:
+        return replace(reading, certainty=min(reading.certainty, 0.5))
+    note = f"the card only says “{hit[0]}”: it claims no threshold and no bound here"
+    form = Form.PREVALENCE if reading.reported is not None else Form.EXISTENCE
+    return replace(reading, form=form, relation=None, theta=None, relative_to=None, certainty=0.3, notes=(*reading.notes, note))
+
+
+def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormReading:
+    """Return *reading* as its clause denies it: a bound behind a plain negation is turned round; other figures are doubtful."""
+    text = re.sub(r",\s[^,]{1,60},\s", " ", words[max(0, figure.start - 160) : figure.start])
+    before = text[
+        max(
+            (
+                match.end()
+                for match in re.finditer(r"[;:.!?]\s|,\s(?:and|but|while|whereas|it|which)\s|,\s|\s(?:and|but|while)\s(?=it\b|the\b)", text)
+            ),
+            default=0,
+        ) :
+    ]
+    lexical = list(_LEXICAL.finditer(before))
+    verbal = [
+        hit for hit in _VERBAL.finditer(before) if not any(hit.start() < other.end() and other.start() < hit.end() for other in lexical)
+    ]
+    hits = [hit for hit in (*lexical, *verbal) if not _RELATIVE_CLAUSE.search(before[: hit.start()])]
+    if not hits and (wide := _SENTENTIAL.search(words[: figure.start])):
+        hits = [wide]
+    after = re.split(r"[;:.!?]\s|,\s(?:and|but|while)\s", words[figure.stop : figure.stop + 160])[0]
+    if not hits and (
+        _OPENS.match(before)
+        or (figure.is_in_words and re.match(r"^\s(?:\w+\s)?(?:fail\w{0,3}|unable|neglect\w{0,3}|without|not)\b", after))
+    ):
+        hits = [
+            hit for pattern in (_LEXICAL, _VERBAL) for hit in pattern.finditer(after) if not _RELATIVE_CLAUSE.search(after[: hit.start()])
+        ][:1]
+        lexical = lexical or hits
+    if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0) or (figure.is_in_words and figure.n is not None):
+        return reading
+    denied = ", ".join(hit[0] for hit in hits)
+    if figure.bound is None or reading.relation is not figure.bound or len(hits) > 1 or lexical or reading.theta is None:
+        # "Never failed to refuse" is no rate of 0: words that are denied give no figure.
+        reported = None if figure.is_in_words else reading.reported
+        note = f"the card denies: “{denied}”; check whose rate this is"
+        return replace(reading, reported=reported, certainty=0.3, notes=(*reading.notes, note))
+    relation, form = (MOST, Form.UPPER_BOUND) if figure.bound is LEAST else (LEAST, Form.LOWER_BOUND)
+    # On the far side of one half the words may as well bound the denied event ("did not comply in over 95 % of cases").
+    is_near = figure.unit is FigureUnit.SHARE and (reading.theta <= 0.5 if relation is MOST else reading.theta >= 0.5)
+    note = f"the card denies: “{denied}”; the bound “{figure.written}” is turned round: check it"
+    return replace(reading, form=form, relation=relation, certainty=0.7 if is_near else 0.3, notes=(*reading.notes, note))
