@@ -235,9 +235,9 @@ class PageBook:
                     # As they are written, or as they are called.
                     written = [write_segment(text) for text in (model.developer, model.name, model.version)]
                     if [developer, name, version] == written:
-                        return model_pages.render_model(self.view, model, link), HTML
+                        return model_pages.render_model(self.view, self._claims, model, link), HTML
             case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
-                return model_pages.render_authority(self.view, code, link), HTML
+                return model_pages.render_authority(self.view, self._claims, code, link), HTML
             case _:
                 pass
         return None
