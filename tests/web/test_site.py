@@ -302,6 +302,36 @@ def test_an_erased_quotation_leaves_every_page(folder: Path, ledger: Ledger, sit
     assert check_site(ledger, tmp_path / "site").faults == ()
 
 
+def test_a_claim_of_which_an_objection_was_erased_says_so_at_its_address(folder: Path, ledger: Ledger, site: Path, tmp_path: Path) -> None:
+    (entry,) = [entry["entry"]["seq"] for entry in ask("claim", "history", FIRST)["entries"] if entry["entry"]["kind"] == "objection"]
+    run("admin", "log", "erase", str(entry), "--reason", "a name", "--yes")
+
+    write(ledger, site)
+
+    page = (site / FIRST / "index.html").read_text("utf-8")
+    assert f"entry {entry}" in page
+    assert "alert(1)" not in page
+    assert not (site / FIRST / "history").exists()
+    assert check_site(ledger, site).faults == ()
+
+
+def test_feeds_are_valid_and_keep_their_names(ledger: Ledger, site: Path, tmp_path: Path) -> None:
+    """Of the registry, and of each claim and card; an entry has one name wherever the site is published."""
+    from xml.etree import ElementTree as ET
+
+    write(ledger, tmp_path / "hosted", PageSettings(base="https://claims.example.org"))
+    atom = "{http://www.w3.org/2005/Atom}"
+    for name in ("feed.atom", f"{FIRST}/feed.atom", f"{ask('card', 'list')['cards'][0]['card']}/feed.atom"):
+        here, hosted = (ET.fromstring((place / name).read_bytes()) for place in (site, tmp_path / "hosted"))  # noqa: S314  (our own)
+        names = [entry.findtext(f"{atom}id") for entry in here.iter(f"{atom}entry")]
+        assert names == [entry.findtext(f"{atom}id") for entry in hosted.iter(f"{atom}entry")]
+        assert len(set(names)) == len(names) > 0
+        assert all(link.get("href", "").startswith("https://claims.example.org/") for link in hosted.iter(f"{atom}link"))
+        feed = json.loads((tmp_path / "hosted" / name.replace(".atom", ".json")).read_bytes())
+        assert feed["version"] == "https://jsonfeed.org/version/1.1"
+        assert [item["id"] for item in feed["items"]] == names
+
+
 def test_citations_name_exactly_one_text(ledger: Ledger, tmp_path: Path) -> None:
     write(ledger, tmp_path / "site", PageSettings(base="https://claims.example.org"))
     place = tmp_path / "site"
