@@ -24,12 +24,7 @@ _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
-@examples(
-    "verify supplement.pdf --key lab.keys",
-    "verify supplement.json --require all",
-    "verify --registry sqlite:///caveat.db",
-    "verify --page verify.html",
-)
+@examples("verify supplement.pdf --key lab.keys", "verify --registry sqlite:///caveat.db", "verify --page verify.html")
 @click.command()
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
 @click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",

@@ -90,7 +90,7 @@ def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClai
 
 
 def read_claims(view: View, names: Iterable[str], *, log: str) -> list[ListedClaim]:
-    """Return the claims *names*, `CLM-…`, with their outcomes, in log order; those without a revision are left out."""
+    """Return the claims *names*, `CLM-…`, with their outcomes, in log order; those without a revision are excluded."""
     wanted = sorted(set(names))
     # Each query asks for some hundred: databases limit the parameters of one.
     parts = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))

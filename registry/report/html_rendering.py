@@ -259,7 +259,7 @@ def render_linked_page(
 
 @cache
 def site_template_digest() -> str:
-    """Return the SHA-256 over everything that shapes a page of a site beside its records."""
+    """Return the SHA-256 over everything that shapes a page of a site in addition to its records."""
     total = hashlib.sha256(template_digest().encode())
     for path in sorted(_files(find_resource(_FOLDER) / _SITE_FOLDER)):
         total.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())

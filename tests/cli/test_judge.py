@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import random
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +15,10 @@ from registry.store.log_writer import Writer
 from tests.cli.conftest import Caveat
 from tests.cli.refusals import size_of
 from tests.cli.scenario import register, write_audit, write_scores
+from tests.gold import SHARED
 
-SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "paired"
-real = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+STUDY_DATA = SHARED / "paired"
+real = pytest.mark.skipif(not STUDY_DATA.is_dir(), reason="the shared data are not here")
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -234,7 +234,7 @@ def test_judges_that_disagree_leave_a_locked_claim_undetermined(caveat: Caveat, 
 @real
 def test_two_models_in_one_file_are_told_apart(caveat: Caveat) -> None:
     """Repeated keys name the column; one context a side gives no interval with random contexts, and one with fixed ones."""
-    path = SHARED / "capability_framing_7b" / "data.csv"
+    path = STUDY_DATA / "capability_framing_7b" / "data.csv"
     refused = caveat("analyze", "estimate", path)
     chosen = ("--where", "model=Olmo-3-7B-Instruct", "--where", "system=neutral", "--replicates", "0", "--json")
     random_ = caveat("analyze", "estimate", path, *chosen).document["specs"][0]
@@ -250,7 +250,7 @@ def test_two_models_in_one_file_are_told_apart(caveat: Caveat) -> None:
 @real
 def test_a_scorer_that_fails_silently_is_caught_by_labels(caveat: Caveat) -> None:
     """The lexicon sees 5 % refusals where there are 67 %: its ED is near 0; the labels give the published +0.176 [0.121, 0.236]."""
-    path = SHARED / "indic_cues_gemma3" / "data.csv"
+    path = STUDY_DATA / "indic_cues_gemma3" / "data.csv"
     where = ("--where", "property=refusal_harmful", "--where", "context_id=deploy,eval_explicit", "--contexts", "fixed")
     report = read_report(caveat, path, "--score", "lexicon_score", "--label-column", "score", *where, "--mark", "truncated")
     corrected = report["corrected"][0]["ed"]
@@ -267,7 +267,7 @@ def test_a_scorer_that_fails_silently_is_caught_by_labels(caveat: Caveat) -> Non
 @pytest.mark.parametrize("model", ["gpt-5.5-2026-04-23", "claude-opus-4-8"])
 def test_answers_that_cannot_be_read_in_some_contexts_fail_the_check(caveat: Caveat, model: str) -> None:
     """Rates of unparsed answers differ by 20 points and more between the sides: instrument, not behaviour."""
-    report = read_report(caveat, SHARED / "sycophancybench_opinion" / "data.csv", "--where", f"model={model}", "--mark", "unparsed")
+    report = read_report(caveat, STUDY_DATA / "sycophancybench_opinion" / "data.csv", "--where", f"model={model}", "--mark", "unparsed")
     (check,) = report["invariance"]
 
     assert check["passed"] is False
@@ -278,7 +278,7 @@ def test_answers_that_cannot_be_read_in_some_contexts_fail_the_check(caveat: Cav
 @real
 def test_one_unreadable_context_shows_where_it_stands(caveat: Caveat) -> None:
     """GPT under P3 emits no parseable choice on most turns, which the source withdraws; P1 and P2 against the same control do not."""
-    path, model = SHARED / "sycophancybench_opinion" / "data.csv", ("--where", "model=gpt-5.5-2026-04-23")
+    path, model = STUDY_DATA / "sycophancybench_opinion" / "data.csv", ("--where", "model=gpt-5.5-2026-04-23")
     broken = read_report(caveat, path, *model, "--where", "context_id=pushback_P3,ctrl_recommit", "--mark", "unparsed")["invariance"][0]
     sound = read_report(caveat, path, *model, "--where", "context_id=pushback_P1,P1_sysprompt_assistant", "--mark", "unparsed")[
         "invariance"

@@ -1,7 +1,6 @@
 """The compatibility column: published figures recomputed the way they were made."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,9 @@ from audit.skills.cli.skill_study_presenter import describe_figures
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import FigureCount
 from tests.contamination.made_up import Run
+from tests.gold import SHARED
 
-SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
+STUDY_DATA = SHARED / "skill-eval"
 
 # Published figures of the made-up run, by hand. alpha-sdk, task 1: baseline dimensions mean (5, 4.5, 4, 4), with the skill (4, 4, 3.5, 4),
 # so the deltas are −1, −0.5, −0.5, 0 and their mean is −0.5.
@@ -141,10 +141,10 @@ def test_the_faults_of_the_study_are_reproduced_too(tmp_path: Path) -> None:
     assert found["statistics_realistic"]["mitigation_ratio"] == 0.0
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.skipif(not STUDY_DATA.is_dir(), reason="the shared data are not here")
 def test_every_published_figure_that_can_be_recomputed_is_reproduced() -> None:
     """All but the structural scores, to the last printed digit: the recomputation is that of the study."""
-    found = compare_published(read_recording(SHARED))
+    found = compare_published(read_recording(STUDY_DATA))
 
     assert found is not None
     assert found.differ == ()

@@ -1,8 +1,6 @@
 """The recorded study itself: what its published statements become; skipped where the shared data are not there."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,15 +8,16 @@ from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import ContaminationStudy, Effect
+from tests.gold import SHARED
 
-SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
+STUDY_DATA = SHARED / "skill-eval"
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+pytestmark = pytest.mark.skipif(not STUDY_DATA.is_dir(), reason="the shared data are not here")
 
 
 @pytest.fixture(scope="module")
 def found() -> ContaminationStudy:
-    return build_study(read_recording(SHARED), ContrastSettings(level=0.95, margin=0.2))
+    return build_study(read_recording(STUDY_DATA), ContrastSettings(level=0.95, margin=0.2))
 
 
 def list_kept(found: ContaminationStudy, contrast: str) -> Iterator[Effect]:

@@ -1,8 +1,6 @@
 """The recall filter: wide, bounded in time, and told for what it is."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +15,8 @@ from audit.modules.recognition_passages import (
     list_passages,
 )
 from audit.records.model_response import ReplayCell
+from tests.gold import SHARED
 
-SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data"))
 QUOTES = SHARED / "verbalised" / "quotes.jsonl"
 
 

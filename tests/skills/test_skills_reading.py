@@ -1,7 +1,6 @@
 """What a study's file names is read whole, and what is wrong with any of it is told at once."""
 
 import json
-import os
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ from audit.skills.study_file import find_conditions, read_study, read_task_file
 from audit.skills.study_plan import StudySelection, build_replay, plan_calls
 from audit.sources.skill_study_records import SkillEntry, SkillStudy, SkillTask
 from registry.errors import InputError
+from tests.gold import SHARED
 from tests.skills.studies import Study
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED = Path(os.environ.get("CAVEAT_SHARED", ROOT.parent / "shared" / "data")) / "skill-eval"
+PUBLISHED = SHARED / "skill-eval"
 
 
 def find_codes(study: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +34,9 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 from inspect_ai.scorer import Score, ScoreEdit, accuracy, mean, scorer  # noqa: E402
 from inspect_ai.solver import Generate, TaskState, generate, solver, system_message  # noqa: E402
 
-SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "inspect"
+from tests.gold import SHARED  # noqa: E402
+
+STUDY_DATA = SHARED / "inspect"
 NUMBERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 
 pytestmark = [
@@ -156,10 +157,10 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
 
 
 @pytest.mark.parametrize("name", ["pair_T1_test", "pair_D2_deploy", "T1_temperature_recorded_but_not_sent", "T2_message_batches"])
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.skipif(not STUDY_DATA.is_dir(), reason="the shared data are not here")
 def test_replays_of_a_real_model_read_as_inspect_reads_them(name: str) -> None:
     """Rows of each real log equal those of Inspect's own reader, and their mean is the accuracy that the log states."""
-    path = SHARED / f"{name}.eval"
+    path = STUDY_DATA / f"{name}.eval"
 
     rows = compare(path, "letter")
 
@@ -168,10 +169,10 @@ def test_replays_of_a_real_model_read_as_inspect_reads_them(name: str) -> None:
     assert sum(row.score or 0 for row in rows) / len(rows) == pytest.approx(stated.scores[0].metrics["accuracy"].value)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.skipif(not STUDY_DATA.is_dir(), reason="the shared data are not here")
 def test_temperature_that_was_not_sent_is_told() -> None:
     """A log that records temperature 0.7 and whose requests hold none says so, in its notes and in the provenance."""
-    _, imported = read(SHARED / "T1_temperature_recorded_but_not_sent.eval")
+    _, imported = read(STUDY_DATA / "T1_temperature_recorded_but_not_sent.eval")
 
     note = "temperature 0.7 is recorded as configured and was not in the request (12 of 12 requests in the log)"
     assert note in imported.files[0].notes

@@ -1,7 +1,6 @@
 """Folders of skill-contamination runs as rows: a folder made up, and the recorded study where it is at hand."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,9 @@ from audit.sources.log_rows import LogOptions
 from audit.sources.skill_study_records import DIMENSIONS
 from registry.records.analysis_plan import ContextDesign, Plan
 from tests.contamination.made_up import ALPHA, BETA, GAMMA, Run
+from tests.gold import SHARED
 
-STUDY = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
+STUDY = SHARED / "skill-eval"
 
 needs_study = pytest.mark.skipif(not STUDY.is_dir(), reason="the shared data are not here")
 

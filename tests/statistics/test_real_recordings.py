@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +10,8 @@ import pytest
 from audit.modules.differential_estimate import estimate
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate
+from tests.gold import SHARED
 from tests.statistics.tables import Row, build_table
-
-SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data"))
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
 

@@ -130,13 +130,13 @@ def render_erased(view: View, name: str, faults: Sequence[Fault], link: Linker) 
 
 
 def render_feed(view: View, link: Linker) -> bytes:
-    """Return the latest entries that name a claim or card as the feed whose address *link* has."""
+    """Return the latest entries that name a claim or card as the feed with the address *link*."""
     pages = [(one, names[0]) for one in list_latest(view) if (names := _find_subjects(one))]
     return _render_items(pages, link, origin=view.log_origin, title=view.log_origin)
 
 
 def render_subject_feed(entries: Sequence[TrailEntry], link: Linker, *, origin: str, name: str) -> bytes:
-    """Return the latest of *entries*, which are about the claim or card *name*, as the feed whose address *link* has."""
+    """Return the latest of *entries*, which are about the claim or card *name*, as the feed with the address *link*."""
     return _render_items([(one, name) for one in entries[-LATEST:][::-1]], link, origin=origin, title=name)
 
 

@@ -36,7 +36,7 @@ _READ_ROWS = f"SELECT claim, revision, seq, {_COLUMNS} FROM claim WHERE since <=
 
 
 def find_shelf(url: str, origin: str) -> Path:
-    """Return where the shelf of the registry at *url* lies: next to a SQLite file, otherwise in the user's cache folder."""
+    """Return where the shelf of the registry at *url* lies: next to a SQLite file, else in the user's cache folder."""
     name = f".caveat-shelf-{hashlib.sha256(f'{url} {origin}'.encode()).hexdigest()[:12]}-{_VERSION}.db"
     prefix, _, path = url.partition("sqlite:///")
     folder = Path(path).absolute().parent if not prefix and path and path != ":memory:" else None

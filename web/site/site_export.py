@@ -122,7 +122,7 @@ def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView, templat
 
 
 def find_changed_subjects(before: View, after: View) -> set[str] | None:
-    """Return every claim and card whose pages may differ between two readings of one log; None where any may."""
+    """Return every claim and card with pages that may differ between two readings of one log; None where any may."""
     claims = find_candidates(before, after)
     if claims is None:
         return None
