@@ -610,7 +610,7 @@ def list_trail(reader: LogReader, wanted: TrailQuery) -> list[TrailEntry]:
 
 
 def find_history_trail(reader: LogReader, name: Identifier) -> tuple[TrailEntry, ...]:
-    """Return every entry about *name*, as `find_history`, in log order; those whose text was erased without it."""
+    """Return every entry about *name*, as `find_history`, in log order; without the payload where it was erased."""
     return tuple(_read_trail(reader, sorted(find_history_entries(reader, name))))
 
 

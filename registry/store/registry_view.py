@@ -417,7 +417,7 @@ class View(LogReader):
         return max(dossiers.find_history_entries(self, identifier), default=0)
 
     def trail(self, identifier: Identifier) -> tuple[TrailEntry, ...]:
-        """Return every entry about *identifier*, as `history`, also those whose text was erased."""
+        """Return every entry about *identifier*, as `history`, with those of which the text was erased."""
         return dossiers.find_history_trail(self, identifier)
 
     def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:

@@ -67,7 +67,7 @@ class PlannedPage:
 
 
 def name_templates(settings: PageSettings) -> str:
-    """Return what stands in each state for everything but the records that shapes a page: templates and settings."""
+    """Return the digest of everything but the records that shapes a page: templates and settings."""
     return hashlib.sha256(f"{site_template_digest()}\n{settings!r}".encode()).hexdigest()[:12]
 
 
