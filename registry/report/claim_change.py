@@ -13,7 +13,7 @@ from registry.records.model_version import Descent, ModelEvent, ModelEventKind, 
 from registry.records.statement import Entry
 from registry.records.supplement import ClaimChange, ClaimState, Occasion, OccasionKind
 from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction
-from registry.report.claim_outcome import find_first_spec, find_leading
+from registry.report.claim_outcome import find_first_spec, find_leading, strip_models
 from registry.report.number_format import format_day
 from registry.report.status_account import name_actor
 from registry.report.supplement_wording import get_words, name_model
@@ -23,8 +23,6 @@ from registry.report.version_drift import build_steps
 # marks, because they are the words of whoever wrote them.
 
 _LONGEST = 300
-_SAYS_SO = "applied from "
-"""How the reason of a carried claim begins (`registry.registration.model_lineage`): both models stand in it."""
 _MOST_KINDS = 6
 
 
@@ -71,17 +69,21 @@ def describe_review(staleness_review: Recorded[StalenessReview]) -> str:
     return f"{staleness_review.entry.actor} decided that {named} {verb}: {quote(staleness_review.payload.why)}"
 
 
-def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> str:
-    """Return what a revision of a claim is about, with the reason that was given, without full stop."""
+def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision], *, is_brief: bool = False) -> str:
+    """Return what a revision of a claim is about, without full stop.
+
+    Args:
+        is_brief: leave out the reason that was given.
+    """
     payload = after.payload
-    # The reason of a carried claim already begins with both models, so they are not repeated.
-    if payload.model == before.model or (payload.why or "").startswith(_SAYS_SO):
-        done = f"Revision {payload.revision} was recorded"
-    else:
+    done, why = f"Revision {payload.revision} was recorded", payload.why or ""
+    if payload.model != before.model:
         done = f"Revision {payload.revision} applies it from {name_model(before.model)} to {name_model(payload.model)}"
+        # The reason of an applied claim begins with both models, so they are not repeated.
+        why = strip_models(why, before.model, payload.model)
     if payload.card != before.card and payload.card is not None:
         done += f", and quotes {payload.card}"
-    return f"{done}: {quote(payload.why or '')}"
+    return done if is_brief else f"{done}: {quote(why)}"
 
 
 def quote(text: str) -> str:
