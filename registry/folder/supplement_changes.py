@@ -315,9 +315,7 @@ def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tu
     claim_revisions = [view.find_revision(named.bare, number) for number in range(after, _find_newest_entry(view, named) + 1)]
     revisions: list[Recorded[ClaimRevision]] = [revision for revision in claim_revisions if revision is not None]
     for before, later in pairwise(revisions):
-        # What a revision for another model version is about says why it was made; its own supplement has the reason given.
-        is_brief = before.payload.model != later.payload.model
-        yield later.entry, f"{describe_revision(before.payload, later, is_brief=is_brief)} (entry {later.entry.seq})."
+        yield later.entry, f"{describe_revision(before.payload, later, is_brief=True)} (entry {later.entry.seq})."
 
 
 def _name_some(claims: Sequence[str]) -> str:
