@@ -315,7 +315,7 @@ def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tu
     claim_revisions = [view.find_revision(named.bare, number) for number in range(after, _find_newest_entry(view, named) + 1)]
     revisions: list[Recorded[ClaimRevision]] = [revision for revision in claim_revisions if revision is not None]
     for before, later in pairwise(revisions):
-        yield later.entry, f"{describe_revision(before.payload, later)} (entry {later.entry.seq})."
+        yield later.entry, f"{describe_revision(before.payload, later, is_brief=True)} (entry {later.entry.seq})."
 
 
 def _name_some(claims: Sequence[str]) -> str:

@@ -21,7 +21,17 @@ from registry.records.replay_run import ModelIdentity, Provenance, Run, RunEnd, 
 from registry.records.specification import PropertySpec, Reveal, SpecOpening, SpecVersion
 from registry.records.statement import Entry
 from registry.records.system_card import Omission, PassageMatch
-from registry.records.verdict import ChecklistItem, ClaimClass, Completeness, Mode, Restriction, RestrictionStatus, Standing
+from registry.records.verdict import (
+    ChecklistItem,
+    ClaimClass,
+    Completeness,
+    Mode,
+    Restriction,
+    RestrictionStatus,
+    Standing,
+    Verdict,
+    VerdictStanding,
+)
 
 # Coverage: how far the claims of a card are known, section by section.
 
@@ -668,6 +678,10 @@ class ClaimState(Record):
     margin: float | None = None
     range: tuple[float, float] | None = None
     """Lowest and highest possible score."""
+    outcome: Verdict | None = None
+    """The verdict of that outcome, of which `verdict` is the sentence; None without one."""
+    outcome_standing: VerdictStanding | None = None
+    """How firm it is; None where it can only be open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -708,7 +722,7 @@ class ChangeReport(Record):
     occasions: tuple[Occasion, ...]
     """In log order."""
     changes: tuple[ClaimChange, ...]
-    """Newly inverted first, then other changes of class, then of standing, mode or point class, then model, status or text, then the rest,
+    """Newly inverted first, then other changes of verdict, then of its standing or TRACE label, then model, status or text, then the rest,
     each by identifier.
     """
     unchanged: int

@@ -1,6 +1,6 @@
-"""The pages of a change report: the verdict in one sentence, classes before and after, groups of claims."""
+"""The pages of a change report: the summary in one sentence, verdicts before and after, groups of claims."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -8,14 +8,14 @@ from typing import Any
 
 from registry.records.estimates import BoundedEstimate, Differential
 from registry.records.supplement import ChangeReport, ClaimChange, ClaimState, DriftStep, Occasion, OccasionKind
-from registry.report.claim_change import has_changed_class, list_other, rank_change
+from registry.records.verdict import Verdict
+from registry.report.claim_change import has_changed_verdict, list_other, rank_change
 from registry.report.number_format import Unit, format_count, format_level
 from registry.report.quoted_text import RedlineRun, build_redline
 from registry.report.supplement_wording import get_words
 
-CLASSES = ("stable", "degraded", "inverted", "undetermined", "unaudited")
-"""Columns of the matrix; its rows have `NEW` beside them."""
-NEW = "new"
+NOT_AUDITED = "not audited"
+NEW = "not registered"
 # Page one holds this many lines of occasions; the rest is counted.
 _MOST_OCCASIONS = 7
 _LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.OBJECTION})
@@ -26,14 +26,14 @@ _COUNTED = {
     OccasionKind.REVIEW: ("decision on staleness", "decisions on staleness"),
 }
 _GROUPS = (
-    "Newly inverted",
-    "Other changes of class",
-    "Same class, with another standing, mode or class of the point estimate",
+    "Newly contradicted or in doubt",
+    "Other changes of verdict",
+    "Same verdict, with another standing, TRACE label or point estimate",
     "Changes of model, status or text",
     "Other changes",
 )
 _LIGHT = 3
-"""The first group whose claims kept their class and all that is said with it."""
+"""The first group whose claims kept their verdict and all that goes with it."""
 _AXES = ("lifecycle", "dispute", "staleness", "restriction")
 
 
@@ -53,13 +53,29 @@ _FEW = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
-    """Claims that had one class before, counted by the class that they have after."""
+class MatrixCell:
+    """How many claims had one verdict before and one after."""
 
-    key: str
-    """One of `CLASSES`, or `NEW`."""
-    counts: tuple[int, ...]
-    """For each of `CLASSES`."""
+    count: int
+    is_same: bool
+    is_adverse: bool
+    """Whether any of them is newly inverted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixHead:
+    """A verdict that heads a row or column of the matrix, in words, with the name of its shape and colour."""
+
+    words: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeMatrix:
+    """The changed claims by verdict before, in rows, and after, in columns; only verdicts that occur."""
+
+    heads: tuple[MatrixHead, ...]
+    rows: tuple[tuple[MatrixHead, tuple[MatrixCell, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +97,8 @@ class ChangePart:
     """Its place in the report, from 1; the anchor of its section."""
     change: ClaimChange
     axes: tuple[StatusAxis, ...]
-    is_other_class: bool
-    """Whether class, standing, mode or class of the point estimate is another, or the claim is new: a reader sees both sides."""
+    is_other_verdict: bool
+    """Whether the verdict or what goes with it is another, or the claim is new: a reader sees both sides."""
     is_full: bool
     """Whether what stayed is shown beside what changed: only for what weighs most, in a report of few."""
     step: DriftStep | None
@@ -96,7 +112,7 @@ class ChangePart:
     def has_table(self) -> bool:
         """Whether there is a line to show next to what stayed."""
         before, after = self.change.before, self.change.after
-        if before is None or self.is_full or self.is_other_class or any(axis.is_other for axis in self.axes):
+        if before is None or self.is_full or self.is_other_verdict or any(axis.is_other for axis in self.axes):
             return True
         kept = ("identifier", "model", "outcome_entry", "theta", "relation")
         return any(getattr(before, name) != getattr(after, name) for name in kept)
@@ -105,7 +121,7 @@ class ChangePart:
     def is_in_table(self) -> bool:
         """Whether the row of the table has all that changed: a status, for one reason. A section would repeat it."""
         before, after = self.change.before, self.change.after
-        if before is None or self.is_full or self.is_other_class or len(self.change.why) > 1:
+        if before is None or self.is_full or self.is_other_verdict or len(self.change.why) > 1:
             return False
         kept = ("identifier", "model", "quote", "restricted", "outcome_entry", "theta", "relation")
         moved = [axis.name for axis in self.axes if axis.is_other]
@@ -151,7 +167,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "verdict_class": _describe_badge(report)[0],
         "inverted": tuple(part for part in parts if part.change.newly_inverted),
         "matrix": build_matrix(report.changes),
-        "classes": CLASSES,
+        "inverted_words": describe_adverse(part.change for part in parts),
         "groups": tuple(_group(parts)),
         "parts": detailed,
         "detailed": frozenset(part.number for part in detailed),
@@ -219,24 +235,52 @@ def _excludes_zero(figure: BoundedEstimate | Differential) -> bool:
     return figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
 
 
-def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
-    """Return the changed claims by class before and after, a row for each class that occurs before."""
-    # New claims have no class before. With a row of their own, every changed claim counts once.
-    pairs = [(_class_of(change.before) if change.before else NEW, _class_of(change.after)) for change in changes]
-    rows = [key for key in (*CLASSES, NEW) if any(before == key for before, _ in pairs)]
-    return tuple(MatrixRow(key=key, counts=tuple(pairs.count((key, after)) for after in CLASSES)) for key in rows)
+def build_matrix(changes: Sequence[ClaimChange]) -> ChangeMatrix | None:
+    """Return the changed claims by verdict before and after; None without a change."""
+    # New claims have no verdict before. With a row of their own, every changed claim counts once.
+    pairs = [(_head_of(change.before) if change.before else _NEW_HEAD, _head_of(change.after), change) for change in changes]
+    befores, afters = (sorted({pair[side] for pair in pairs}, key=_rank_head) for side in (0, 1))
+    rows = []
+    for before in befores:
+        cells = []
+        for after in afters:
+            members = [change for then, now, change in pairs if (then, now) == (before, after)]
+            is_adverse = any(change.newly_inverted for change in members)
+            cells.append(MatrixCell(count=len(members), is_same=before == after, is_adverse=is_adverse))
+        rows.append((before, tuple(cells)))
+    return ChangeMatrix(heads=tuple(afters), rows=tuple(rows)) if rows else None
+
+
+_TONES = {
+    Verdict.HOLDS: "stable",
+    Verdict.DOES_NOT_CARRY_OVER: "degraded",
+    Verdict.IN_DOUBT: "degraded",
+    Verdict.CONTRADICTED: "inverted",
+    Verdict.CONTRADICTED_IN_PRODUCTION: "inverted",
+}
+_NEW_HEAD, _UNAUDITED_HEAD = MatrixHead(words=NEW, tone="new"), MatrixHead(words=NOT_AUDITED, tone="unaudited")
+
+
+def _head_of(state: ClaimState) -> MatrixHead:
+    # A revision without an outcome of its own shows the gravest of its family, as on page one.
+    verdict = state.outcome or (state.status.gravest.verdict if state.status.gravest else None)
+    return MatrixHead(words=get_words(verdict), tone=_TONES.get(verdict, "undetermined")) if verdict else _UNAUDITED_HEAD
+
+
+def _rank_head(head: MatrixHead) -> tuple[int, str]:
+    return ("inverted", "degraded", "undetermined", "stable", "unaudited", "new").index(head.tone), head.words
 
 
 def _describe_parts(report: ChangeReport) -> Iterator[str]:
     # New claims are counted in a part of their own below, so they never count as a change of class.
     known = [change for change in report.changes if change.before is not None]
-    classes = sum(has_changed_class(claim_change) for claim_change in known)
+    verdicts = sum(has_changed_verdict(claim_change) for claim_change in known)
     if known:
-        yield f"{format_count(classes) if classes else 'none'} changed class{_describe_inverted(known)}{_describe_lost(known)}"
+        yield f"{format_count(verdicts) if verdicts else 'none'} changed verdict{_describe_inverted(known)}{_describe_lost(known)}"
     within = [claim_change for claim_change in known if list_other(claim_change)]
     if within:
-        yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
-    if others := len(known) - classes - len(within):
+        yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} verdict with another {_name_other(within)}"
+    if others := len(known) - verdicts - len(within):
         yield f"{format_count(others)} changed in other ways"
     if new := [claim_change for claim_change in report.changes if claim_change.before is None]:
         yield f"{format_count(len(new))} {_be(len(new))} new{_describe_inverted(new)}"
@@ -247,21 +291,29 @@ def _describe_parts(report: ChangeReport) -> Iterator[str]:
 
 
 def _name_other(within: Sequence[ClaimChange]) -> str:
-    words = {"standing": "standing", "mode": "mode", "point_class": "class of the point estimate"}
+    labels = dict.fromkeys(("class_", "standing", "mode"), "TRACE label")
+    words = {"outcome_standing": "standing", **labels, "point_class": "point estimate"}
     changed = {name for change in within for name in list_other(change)}
-    names = [text for name, text in words.items() if name in changed]
+    # Several fields make up the label, which is named once.
+    names = list(dict.fromkeys(text for name, text in words.items() if name in changed))
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _describe_inverted(changes: Sequence[ClaimChange]) -> str:
     inverted = sum(change.newly_inverted for change in changes)
-    return f", {format_count(inverted)} of them newly inverted" if inverted else ""
+    return f", {format_count(inverted)} of them newly {describe_adverse(changes)}" if inverted else ""
+
+
+def describe_adverse(changes: Iterable[ClaimChange]) -> str:
+    """Return the verdicts of the newly inverted of *changes* in words: `contradicted`, or `contradicted or in doubt`."""
+    verdicts = {change.after.outcome for change in changes if change.newly_inverted and change.after.outcome}
+    return " or ".join(get_words(verdict) for verdict in sorted(verdicts)) or "contradicted or in doubt"
 
 
 def _describe_lost(claim_changes: Sequence[ClaimChange]) -> str:
     """Say how many have no outcome any more: they were carried or revised, and what was found before does not speak for them."""
-    lost = sum(has_changed_class(claim_change) and claim_change.after.class_ is None for claim_change in claim_changes)
-    return f", {format_count(lost)} of them unaudited now" if lost else ""
+    lost = sum(has_changed_verdict(claim_change) and claim_change.after.outcome is None for claim_change in claim_changes)
+    return f", {format_count(lost)} of them not audited now" if lost else ""
 
 
 def _be(number: int) -> str:
@@ -274,23 +326,18 @@ def _all(total: int) -> str:
 
 def _describe_badge(report: ChangeReport) -> tuple[str, str]:
     """Return the shape's name and the words above the verdict."""
-    # The badge takes the gravest news: newly inverted, then other classes, then changes within a
-    # class.
+    # The badge takes the gravest news: newly inverted, then other verdicts, then what goes with them.
     inverted = sum(change.newly_inverted for change in report.changes)
     if inverted:
-        return "inverted", f"{format_count(inverted)} newly inverted"
+        return "inverted", f"{format_count(inverted)} newly {describe_adverse(report.changes)}"
     # Nothing can be said about an erased claim, so it does not count as unchanged.
     if not report.changes:
         return "unaudited" if report.erased else "stable", "not all can be compared" if report.erased else "nothing changed"
-    classes = sum(has_changed_class(claim_change) for claim_change in report.changes if claim_change.before is not None)
-    if classes:
-        return "degraded", f"{format_count(classes)} changed class"
-    # What changed within a class is in the sentence below the badge.
-    return "undetermined", "no change of class"
-
-
-def _class_of(state: ClaimState) -> str:
-    return state.class_.value if state.class_ else "unaudited"
+    verdicts = sum(has_changed_verdict(claim_change) for claim_change in report.changes if claim_change.before is not None)
+    if verdicts:
+        return "degraded", f"{format_count(verdicts)} changed verdict"
+    # What changed with the same verdict is in the sentence below the badge.
+    return "undetermined", "no change of verdict"
 
 
 def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
@@ -308,7 +355,7 @@ def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePa
         number=number,
         change=change,
         axes=tuple(_compare_axes(before, after)),
-        is_other_class=before is None or has_changed_class(change) or bool(list_other(change)),
+        is_other_verdict=before is None or has_changed_verdict(change) or bool(list_other(change)),
         is_full=is_short and rank_change(change)[0] < _LIGHT,
         step=change.steps[0] if change.steps else None,
         reworded=build_redline(before.quote, after.quote) if before and is_reworded else (),

@@ -13,18 +13,16 @@ from registry.records.model_version import Descent, ModelEvent, ModelEventKind, 
 from registry.records.statement import Entry
 from registry.records.supplement import ClaimChange, ClaimState, Occasion, OccasionKind
 from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction
-from registry.report.claim_outcome import find_first_spec, find_leading
+from registry.report.claim_outcome import find_first_spec, find_leading, strip_models
 from registry.report.number_format import format_day
 from registry.report.status_account import name_actor
-from registry.report.supplement_wording import get_words, name_model
+from registry.report.supplement_wording import format_verdict, get_words, name_model
 from registry.report.version_drift import build_steps
 
 # Each sentence states one recorded fact and cites its entry. Reasons and grounds stand in quotation
 # marks, because they are the words of whoever wrote them.
 
 _LONGEST = 300
-_SAYS_SO = "applied from "
-"""How the reason of a carried claim begins (`registry.registration.model_lineage`): both models stand in it."""
 _MOST_KINDS = 6
 
 
@@ -71,17 +69,23 @@ def describe_review(staleness_review: Recorded[StalenessReview]) -> str:
     return f"{staleness_review.entry.actor} decided that {named} {verb}: {quote(staleness_review.payload.why)}"
 
 
-def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> str:
-    """Return what a revision of a claim is about, with the reason that was given, without full stop."""
+def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision], *, is_brief: bool = False) -> str:
+    """Return what a revision of a claim is about, without full stop.
+
+    Args:
+        is_brief: of one about another model version, only that version; the supplement of *after* has the reason that was given.
+    """
     payload = after.payload
-    # The reason of a carried claim already begins with both models, so they are not repeated.
-    if payload.model == before.model or (payload.why or "").startswith(_SAYS_SO):
-        done = f"Revision {payload.revision} was recorded"
-    else:
+    done, why = f"Revision {payload.revision} was recorded", payload.why or ""
+    if payload.model != before.model and is_brief:
+        return f"Applied to another version, {name_model(payload.model)}"
+    if payload.model != before.model:
         done = f"Revision {payload.revision} applies it from {name_model(before.model)} to {name_model(payload.model)}"
+        # The reason of an applied claim begins with both models, so they are not repeated.
+        why = strip_models(why, before.model, payload.model)
     if payload.card != before.card and payload.card is not None:
         done += f", and quotes {payload.card}"
-    return f"{done}: {quote(payload.why or '')}"
+    return f"{done}: {quote(why)}"
 
 
 def quote(text: str) -> str:
@@ -90,10 +94,18 @@ def quote(text: str) -> str:
     return f"“{folded}”" if len(folded) <= _LONGEST else f"“{folded[:_LONGEST].rstrip()} …”"
 
 
-def describe_class(reading: ReadingVerdict) -> str:
-    """Return class and how far it reaches, such as `undetermined, noisy, the point estimate suggests inverted`."""
-    suggested = [f"the point estimate suggests {get_words(reading.printed_point_class)}"] if reading.printed_point_class else []
-    return ", ".join([get_words(item) for item in (reading.class_, reading.standing, reading.mode) if item] + suggested)
+_SUGGESTS = {
+    ClaimClass.STABLE: "that the claim holds",
+    ClaimClass.DEGRADED: "that it does not carry over",
+    ClaimClass.INVERTED: "that it is contradicted",
+}
+
+
+def describe_verdict_of(reading: ReadingVerdict) -> str:
+    """Return the verdict, how firm it is, and what the point estimate alone suggests where that is printed."""
+    suggested = _SUGGESTS.get(reading.printed_point_class) if reading.printed_point_class else None
+    words = format_verdict(reading.verdict, reading.verdict_standing)
+    return f"{words} (the point estimate suggests {suggested})" if suggested else words
 
 
 def _describe_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
@@ -113,7 +125,7 @@ def _describe_outcome(before: Dossier | None, after: Dossier, since: int) -> Ite
     if then is not None and then.entry == now.entry:
         return
     primary, opening = now.payload.classification.primary, file.audit.payload
-    came = f"to {describe_class(primary)}, by {get_words(primary.basis)}"
+    came = f"to {describe_verdict_of(primary)}, by {get_words(primary.basis)}"
     if now.entry.seq > since:
         who = f"{opening.auditor} ({get_words(opening.independence)})"
         yield _cite(f"Audit {opening.audit} of {opening.claim} by {who} came {came}", now.entry)
@@ -231,6 +243,8 @@ def build_state(dossier: Dossier) -> ClaimState:
         level=estimate.level if estimate else None,
         margin=estimate.margin if estimate else None,
         range=estimate.range if estimate else None,
+        outcome=primary.verdict if primary else None,
+        outcome_standing=primary.verdict_standing if primary else None,
     )
 
 
@@ -239,27 +253,30 @@ def is_newly_inverted(before: ClaimState | None, after: ClaimState) -> bool:
     return after.class_ is ClaimClass.INVERTED and (before is None or before.class_ is not ClaimClass.INVERTED)
 
 
-def has_changed_class(change: ClaimChange) -> bool:
-    """Return whether its class is another one; having none before, or none now, is one too."""
-    return change.after.class_ is not (change.before.class_ if change.before else None)
+def has_changed_verdict(change: ClaimChange) -> bool:
+    """Return whether its verdict is another one; having none before, or none now, is one too."""
+    return change.after.outcome is not (change.before.outcome if change.before else None)
+
+
+_LABELS = ("outcome_standing", "class_", "standing", "mode", "point_class")
 
 
 def list_other(change: ClaimChange) -> tuple[str, ...]:
-    """Return what of `standing`, `mode` and `point_class` is another for a claim of the same class, registered before; else nothing."""
-    if change.before is None or has_changed_class(change):
+    """Return which fields that go with a verdict are others for a claim of the same verdict, registered before; else nothing."""
+    if change.before is None or has_changed_verdict(change):
         return ()
-    return tuple(name for name in ("standing", "mode", "point_class") if getattr(change.before, name) is not getattr(change.after, name))
+    return tuple(name for name in _LABELS if getattr(change.before, name) is not getattr(change.after, name))
 
 
 def rank_change(change: ClaimChange) -> tuple[int, str]:
     """Return where *change* is in a report.
 
-    Newly inverted, other changes of class, of how far it reaches within its class, of model, status or text, the rest; by identifier.
+    Newly inverted, other changes of verdict, of what goes with the same verdict, of model, status or text, the rest; by identifier.
     """
-    # First what can mislead most: a claim that reads the other way, then classes, then their reach.
+    # First what can mislead most: a claim that reads the other way, then verdicts, then their labels.
     if change.newly_inverted:
         return 0, change.claim
-    if has_changed_class(change):
+    if has_changed_verdict(change):
         return 1, change.claim
     if list_other(change):
         return 2, change.claim
@@ -313,7 +330,7 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
     for file in after.audits:
         for restriction in _pick(file.restrictions, since):
             outcome = restriction.payload
-            text = f"{outcome.audit} of {outcome.claim} came to {describe_class(outcome.classification.primary)}."
+            text = f"{outcome.audit} of {outcome.claim} came to {describe_verdict_of(outcome.classification.primary)}."
             yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=restriction.entry)
     # All steps of an objection count, not only its decision: an open objection is news too.
     for contested in after.objections:

@@ -494,12 +494,13 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication |
         card_spoke_of=find_spoken_of([revision.payload for revision in history]),
         revision=step.payload.reference,
         earlier=before.reference,
-        why=_describe_why(step.payload.why, before.model, step.payload.model),
+        why=strip_models(step.payload.why, before.model, step.payload.model),
         entry=step.entry,
     )
 
 
-def _describe_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
+def strip_models(why: str | None, before: ModelRef, after: ModelRef) -> str:
+    """Return the reason of an applied claim without the two model versions that it begins with."""
     # `caveat stale apply` puts both versions before the reason; here they stand in fields of their
     # own.
     return (why or "").removeprefix(f"applied from {before} to {after}: ")

@@ -539,8 +539,8 @@ def _judge(material: AuditMaterial) -> Answer:
         return _missing("the judge, or the name of the scorer, is not stated")
     if stated.judge_uncertainty:
         return _reported(f"{stated.judge}: {stated.judge_uncertainty}")
-    # A name alone says nothing of the error.
-    return _missing(f"how far the scores of this scorer vary or err is not stated: {stated.judge}")
+    # A name alone says nothing of the error. The provenance describes the scorer, once.
+    return _missing("how far the scores of this scorer vary or err is not stated")
 
 
 def _fixed_before(material: AuditMaterial) -> Answer:

@@ -8,6 +8,7 @@ from registry.codec.statement_encoding import check_openings, list_opened
 from registry.errors import Fault, InputError
 from registry.records.claim_status import CauseKind, ObjectionState, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
 from registry.records.dossier import ObjectionFile, Recorded
+from registry.records.model_version import ModelRef
 from registry.records.specification import SpecOpening
 from registry.records.statement import Entry
 from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement
@@ -19,7 +20,7 @@ from registry.report.number_format import format_day
 # taken back and repeated must be reviewed again.
 
 _REMEDY: Mapping[CauseKind, str] = {
-    CauseKind.SUCCESSOR: "resolved by applying the claim to the new version, or by a dismissal",
+    CauseKind.SUCCESSOR: "resolved by applying the claim to it, or by a dismissal",
     CauseKind.DEPRECATION: "resolved by a review",
     CauseKind.CARD: "resolved by a review",
     CauseKind.SPEC: "resolved by a new audit under the newer version, or by a dismissal",
@@ -103,18 +104,32 @@ def describe_remedy(cause: StaleCause, claim: str) -> str:
     return _REMEDY[cause.kind]
 
 
-def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessReview]], *, claim: str) -> str | None:
-    """Return what page one says of the staleness of the claim revision *claim*, `CLM-…@n`; None for one that is current."""
+def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessReview]], *, claim: str, model: ModelRef) -> str | None:
+    """Return what page one says of the staleness of the claim revision *claim*, `CLM-…@n`; None for one that is current or superseded.
+
+    Args:
+        model: of the revision; page one names it in its head, so it is not repeated.
+    """
     if status.staleness is Staleness.CURRENT:
         return None
-    rows = list_causes(status, reviews, (), claim=claim)
+    rows = [replace(row, text=shorten_model(row.text, model)) for row in list_causes(status, reviews, (), claim=claim)]
     waiting = _shorten([_describe_open(row) for row in rows if row.confirmed is None])
     if status.staleness is Staleness.NEEDS_REVIEW:
-        return f"It needs review: {waiting}."
+        # The notice above the claim already names the newer revision to read.
+        if any(row.remedy == _READ_NEWER for row in rows):
+            return None
+        return f"Needs review: {waiting}."
     # One review can confirm several causes; it is named once.
     confirmations = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
     reason = _shorten([_describe_confirmed(review, rows) for review in confirmations.values()]) or "a person confirmed it"
     return f"It is stale: {reason}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
+
+
+def shorten_model(text: str, model: ModelRef) -> str:
+    """Return the cause *text* as a page writes it that names *model* already, without the developer of both versions."""
+    if not text.startswith(f"{model} "):
+        return text
+    return "its model" + text.removeprefix(str(model)).replace(f" {model.developer} ", " ", 1)
 
 
 def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:

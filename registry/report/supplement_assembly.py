@@ -266,7 +266,8 @@ def _build_reasons(dossier: Dossier, evidence: AuditEvidence | None) -> Iterator
 
 
 def _build_stale_reason(dossier: Dossier) -> StatusReason | None:
-    text = describe_staleness(dossier.status, dossier.reviews, claim=dossier.current.payload.reference)
+    claim = dossier.current.payload
+    text = describe_staleness(dossier.status, dossier.reviews, claim=claim.reference, model=claim.model)
     return None if text is None else StatusReason(text=text, section=Section.HISTORY)
 
 

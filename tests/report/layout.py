@@ -64,7 +64,7 @@ _DOCUMENTS: Mapping[str, Mapping[str, str]] = {
     },
     "change": {
         "claimed?": r"entry \d+.*→ entry \d+",
-        "found?": r"Of \d+ claims? .*(?:changed class|kept (?:its|their) class|(?:is|are) new|changed in other ways)|Nothing changed",
+        "found?": r"Of \d+ claims? .*(?:changed verdict|kept (?:its|their) verdict|(?:is|are) new|changed in other ways)|Nothing changed",
         "how sure?": r"\(\d+ % CI \S+ to \S+\)|contains zero|Nothing changed",
         "by whom and how?": r"changes-\d+-\d+.*entry \d",
         "what now?": r"not for reliance|needs review|before → after",

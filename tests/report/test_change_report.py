@@ -17,7 +17,7 @@ from registry.codec.canonical_documents import to_document
 from registry.errors import InputError, NotFoundError
 from registry.folder.supplement_changes import collect_changes, list_changed
 from registry.records.supplement import ChangeReport, OccasionKind, name_report
-from registry.records.verdict import ClaimClass, Mode
+from registry.records.verdict import ClaimClass, Mode, Verdict
 from registry.report.change_report_page import build_matrix, describe_change
 from registry.report.claim_change import rank_change
 from registry.report.html_rendering import Medium, build_html, render_html, render_json
@@ -56,7 +56,7 @@ def test_what_changed_is_told_and_the_rest_is_counted(story: Story, change_repor
 
 
 def test_what_weighs_most_comes_first(story: Story, change_report: ChangeReport) -> None:
-    """Newly inverted, then other classes, then statuses."""
+    """Newly contradicted, then other verdicts, then statuses."""
     order = [one.claim for one in change_report.changes]
 
     assert order[:2] == [story.claims["inverted"], story.claims["degraded"]]
@@ -100,23 +100,26 @@ def test_a_new_model_alone_changes_no_class(story: Story) -> None:
 
     assert {one.claim for one in report.changes} == {story.claims[name] for name in ("inverted", "degraded", "withdrawn", "stale")}
     assert all(one.before is not None and one.before.class_ is one.after.class_ and not one.steps for one in report.changes)
-    assert describe_change(report) == "Of 6 claims none changed class; 4 changed in other ways; 2 are unchanged."
+    assert describe_change(report) == "Of 6 claims none changed verdict; 4 changed in other ways; 2 are unchanged."
 
 
 def test_the_verdict_counts_what_the_record_has(change_report: ChangeReport) -> None:
     """One sentence, and each number in it is one of the report's."""
-    sentence = "Of 7 claims 2 changed class, 1 of them newly inverted; 3 changed in other ways; 1 is new; 1 is unchanged."
+    sentence = "Of 7 claims 2 changed verdict, 1 of them newly contradicted; 3 changed in other ways; 1 is new; 1 is unchanged."
+
+    matrix = build_matrix(change_report.changes)
 
     assert describe_change(change_report) == sentence
-    assert sum(sum(row.counts) for row in build_matrix(change_report.changes)) == len(change_report.changes)
+    assert matrix is not None
+    assert sum(cell.count for _, cells in matrix.rows for cell in cells) == len(change_report.changes)
 
 
 def test_another_candidate_is_a_change_that_every_part_tells(story: Story, change_report: ChangeReport) -> None:
-    """Undetermined before and after, but not as before: verdict, badge, order, both tables and the headings say so."""
+    """Undetermined before and after, but not as before: verdict, badge, order, both tables say so."""
     light = [one for one in change_report.changes if one.before and one.before.class_ is None and one.after.class_ is None]
     before, after = light[0].before, light[0].after
     assert before is not None
-    noisy: dict[str, Any] = {"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY}
+    noisy: dict[str, Any] = {"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY, "outcome": Verdict.INCONCLUSIVE}
     before, after = (replace(one, **noisy, point_class=way) for one, way in ((before, ClaimClass.INVERTED), (after, ClaimClass.STABLE)))
     moved = replace(light[0], before=before, after=after)
     other = replace(light[1], before=replace(before, point_class=None), after=replace(before, point_class=None))
@@ -124,11 +127,13 @@ def test_another_candidate_is_a_change_that_every_part_tells(story: Story, chang
     shown = words(unescape(render_html(report).decode()))
 
     assert report.changes[0] == moved
-    told = "Of 3 claims none changed class; 1 kept its class with another class of the point estimate; 1 changed in other ways"
+    told = "Of 3 claims none changed verdict; 1 kept its verdict with another point estimate; 1 changed in other ways"
     assert describe_change(report).startswith(told)
-    assert "○ no change of class Of 3 claims none changed class" in shown, "the badge does not repeat the sentence"
-    suggested = r"the point estimate suggests inverted\s*→\s*○ undetermined · noisy\s*the point estimate suggests stable"
-    assert len(re.findall(suggested, shown)) == 2
+    assert "○ no change of verdict Of 3 claims none changed verdict" in shown, "the badge does not repeat the sentence"
+    before_label, after_label = (f"TRACE: undetermined · noisy, point estimate {way}" for way in ("inverted", "stable"))
+    plain = shown.replace("\u00a0", " ")
+    assert re.search(rf"inconclusive\s*{before_label}\s*→\s*\S inconclusive\s*{after_label}", plain)
+    assert plain.count(before_label) == 2, "in the table of changes and in the section"
     assert shown.count("as before") == 2, "the other one, in the table and over its section"
 
 
@@ -248,7 +253,7 @@ def test_the_pages_leave_no_word_of_it_out(change_report: ChangeReport, html: st
     shown = words(html)
 
     assert describe_change(change_report) in shown
-    assert "▼ Newly inverted" in shown
+    assert "▼ Newly contradicted: not for reliance" in shown
     assert "The card, CRD-LAB-2026-0001-J@1, is about Sparrow, 2.1-2026-09-30. LAB applied the claim to Sparrow, 2.2" in shown
     for said in ("Restricted claim before", "Restricted claim after", "31.0 %", "−26.0", "(−39.0 to −12.0)", "6.0 %"):
         assert said in shown
@@ -369,7 +374,7 @@ def test_a_claim_that_was_carried_and_not_audited_has_lost_its_class(story: Stor
     report = compare(story, story.first, story.second + 1)
     (change,) = (one for one in report.changes if one.claim == story.claims["inverted"])
 
-    assert describe_change(report) == "Of 6 claims 1 changed class, 1 of them unaudited now; 3 changed in other ways; 2 are unchanged."
+    assert describe_change(report) == "Of 6 claims 1 changed verdict, 1 of them not audited now; 3 changed in other ways; 2 are unchanged."
     assert (change.after.class_, change.after.estimate, change.steps, change.newly_inverted) == (None, None, (), False)
     assert change.why[0].endswith("does not apply to it.")
     assert "No ΔED: there is no estimate after." in words(render_html(report).decode())

@@ -49,11 +49,11 @@ def read_first_page(supplement: Supplement | CardSupplement) -> str:
 def test_what_may_be_stale_says_on_page_one_what_would_settle_it() -> None:
     """Each cause in its own words, with what takes it away."""
     supplement = draw(Update().potential())
-    (reason,) = [one for one in supplement.reasons if "needs review" in one.text]
+    (reason,) = [one for one in supplement.reasons if "Needs review" in one.text]
 
     assert reason.text == (
-        f"It needs review: {MODEL} was followed by {NEXT} (resolved by applying the claim to the new version, or by a dismissal)"
-        f"; {MODEL} was deprecated (resolved by a review)."
+        "Needs review: its model was followed by Sparrow 2.2-2026-11-02 (resolved by applying the claim to it, or by a dismissal)"
+        "; its model was deprecated (resolved by a review)."
     )
     assert reason.section is Section.HISTORY
 
@@ -63,8 +63,8 @@ def test_what_a_person_confirmed_comes_first() -> None:
     supplement = draw(Update().stale())
     first = supplement.reasons[0].text
 
-    assert first.startswith(f"It is stale: confirmed by INST on 20 October 2026 because {MODEL} was followed by {NEXT} (“{WHY_STALE}”).")
-    assert first.endswith(f"This has not been reviewed yet: {MODEL} was deprecated (resolved by a review).")
+    assert first.startswith(f"It is stale: confirmed by INST on 20 October 2026 because its model was followed by Sparrow 2.2-2026-11-02 (“{WHY_STALE}”).")
+    assert first.endswith("This has not been reviewed yet: its model was deprecated (resolved by a review).")
     assert "stale as of entry" in read_first_page(supplement)
 
 
@@ -78,7 +78,7 @@ def test_staleness_is_never_crowded_out_of_five_reasons(kind: Staleness) -> None
     supplement = draw(crowded)
 
     assert len(supplement.reasons) <= 5
-    assert sum("stale" in one.text or "needs review" in one.text for one in supplement.reasons) == 1
+    assert sum("stale" in one.text or "Needs review" in one.text for one in supplement.reasons) == 1
 
 
 def _crowd(file: AuditFile) -> AuditFile:
@@ -168,7 +168,7 @@ def test_a_record_from_before_causes_were_told_is_drawn_as_it_was() -> None:
 
     page = read(draw(older))
 
-    assert f"It needs review: {MODEL} was followed by {NEXT}; {MODEL} was deprecated." in page
+    assert "Needs review: its model was followed by Sparrow 2.2-2026-11-02; its model was deprecated." in page
 
 
 def test_the_lineage_of_the_model_is_told_with_who_said_it() -> None:
@@ -186,8 +186,8 @@ def test_an_applied_claim_says_so_on_page_one() -> None:
     page = read_first_page(supplement)
 
     assert (
-        "Applied to a newer model version. The card describes Sparrow, 2.1-2026-09-30. "
-        "INST applied the claim to Sparrow, 2.2-2026-11-02 on 20 October 2026. No estimate of an earlier version applies."
+        "Applied to a newer model version by INST on 20 October 2026. The card describes Sparrow, 2.1-2026-09-30. "
+        "No estimate of an earlier version applies."
     ) in page
     assert WHY_CARRIED in read(supplement)
     assert "for Sparrow, 2.1-2026-09-30, an earlier version" in page
@@ -217,7 +217,8 @@ def test_a_card_says_which_figure_is_of_an_earlier_version() -> None:
 
     assert rows[SECOND] == "Sparrow, 2.1-2026-09-30"
     assert [one for name, one in rows.items() if name != SECOND] == [None]
-    assert "of Sparrow, 2.1-2026-09-30, an earlier version" in page
+    assert "(earlier version)" in page, "the rows of that version are under its name"
+    assert "Sparrow, 2.1-2026-09-30" in page
 
 
 def test_an_older_revision_is_not_told_to_be_carried_again() -> None:
