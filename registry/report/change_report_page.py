@@ -239,12 +239,13 @@ def build_matrix(changes: Sequence[ClaimChange]) -> ChangeMatrix | None:
     """Return the changed claims by verdict before and after; None without a change."""
     # New claims have no verdict before. With a row of their own, every changed claim counts once.
     pairs = [(_head_of(change.before) if change.before else _NEW_HEAD, _head_of(change.after), change) for change in changes]
-    befores, afters = (sorted({pair[side] for pair in pairs}, key=_rank_head) for side in (0, 1))
+    befores = sorted({before for before, _, _ in pairs}, key=_rank_head)
+    afters = sorted({after for _, after, _ in pairs}, key=_rank_head)
     rows = []
     for before in befores:
         cells = []
         for after in afters:
-            members = [change for then, now, change in pairs if (then, now) == (before, after)]
+            members = [change for head, later, change in pairs if (head, later) == (before, after)]
             is_adverse = any(change.newly_inverted for change in members)
             cells.append(MatrixCell(count=len(members), is_same=before == after, is_adverse=is_adverse))
         rows.append((before, tuple(cells)))

@@ -15,6 +15,8 @@ from audit.cli.demo_command import present_recognition
 from audit.demo_sequel import CLASSIFIER, JUDGE, run_recognition
 from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from registry.cli import terminal_output
+from registry.report.pdf_rendering import render_pdf_in_process
+from registry.report.supplement_reading import read_supplement
 from tests.cli.conftest import Caveat
 from tests.report.layout import answer_questions, count_words, find_faults, find_unanswered, is_sign_consistent, list_pages
 
@@ -167,6 +169,30 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert "not-empty" in late.err, "the update is earlier than the second card, and a log does not go back in time"
 
 
+MOST_WORDS_AFTER_AN_UPDATE = {"CLM": 200, "CRD": 220, "changes": 200}
+"""By kind of document: why a claim needs review, and which model version a figure is about, take a line more."""
+
+
+def check_words_after_update(folder: Path) -> None:
+    """Page one of each kind of document: superseded, applied, in need of review, not audited, the card, and the report of changes."""
+    names = ("0006-J@1.entry-", "0006-J@2", "0008-F@1.entry-", "0010-R@1.entry-", "CRD-EXAMPLE-2026-0001-J@1.entry-", "changes-")
+    documents = [next(path for path in sorted(folder.glob("*.json")) if name in path.name) for name in names]
+    for path in documents:
+        supplement = read_supplement(path.read_bytes(), where=path.name)
+        first = list_pages(render_pdf_in_process(supplement))[0]
+        kind = path.name.partition("-")[0]
+        assert count_words(first) <= MOST_WORDS_AFTER_AN_UPDATE[kind], path.name
+        assert find_unanswered({"CLM": "claim", "CRD": "card", "changes": "change"}[kind], first) == [], path.name
+        text = " ".join(first)
+        if "0006-J@1" in path.name:
+            assert "Superseded by CLM-EXAMPLE-2026-0006-J@2. Applied to another version, Example Assistant 135M, 1.0 (entry 158)." in text
+        if "0008-F@1" in path.name:
+            assert "Needs review: its model was followed by Example Assistant 135M 1.0 (resolved by applying the claim to it" in text
+        if kind == "CRD":
+            assert "Example Assistant 1.5B, 1.0 was followed by Example Assistant 135M 1.0: needs review" in text
+            assert "57.3 % (earlier version)" in text
+
+
 @pytest.mark.slow
 def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> None:
     """Two locked plans are carried out again on the smaller model; what was due is drawn, what it replaced is kept, and nothing is due."""
@@ -184,6 +210,7 @@ def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> Non
     assert told.document["update"]["rendered"] == 11
     newer = [name for name in digests(tmp_path / "demo" / "supplements") if ".entry-" in name]
     assert len([name for name in newer if not name.endswith(".tlog-proof")]) == 2 * 9, "without PDF: HTML and JSON of each"
+    check_words_after_update(tmp_path / "demo" / "supplements")
     assert (
         caveat(
             "report", "--stale", "--check", "--publish", "--yes", "--html", "--json", "-o", "demo/supplements", "--registry", registry

@@ -63,7 +63,9 @@ def test_what_a_person_confirmed_comes_first() -> None:
     supplement = draw(Update().stale())
     first = supplement.reasons[0].text
 
-    assert first.startswith(f"It is stale: confirmed by INST on 20 October 2026 because its model was followed by Sparrow 2.2-2026-11-02 (“{WHY_STALE}”).")
+    assert first.startswith(
+        f"It is stale: confirmed by INST on 20 October 2026 because its model was followed by Sparrow 2.2-2026-11-02 (“{WHY_STALE}”)."
+    )
     assert first.endswith("This has not been reviewed yet: its model was deprecated (resolved by a review).")
     assert "stale as of entry" in read_first_page(supplement)
 
