@@ -6,12 +6,13 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE registry.cfg caveat_command.py ./
 COPY registry registry
 COPY audit audit
+COPY web web
 COPY caveat caveat
 COPY report_templates report_templates
 COPY migrations migrations
 COPY examples examples
 COPY docs/errors.md docs/errors.md
-RUN python -m venv /opt/caveat && /opt/caveat/bin/pip install --no-cache-dir ".[postgresql]"
+RUN python -m venv /opt/caveat && /opt/caveat/bin/pip install --no-cache-dir ".[postgresql,web]"
 
 FROM python:3.11-slim-bookworm
 RUN apt-get update \

@@ -194,7 +194,7 @@ _WORDED = tuple(
     (re.compile(pattern, re.IGNORECASE), value, is_rough)
     for pattern, value, is_rough in (
         (rf"\b{_NEARLY}[\s-](?:never|ever|none|always|all|(?:an?\s)?perfect(?:ly)?)\b", None, True),
-        (rf"\b{_NEARLY}[\s-](?:zero|0)\b(?!\.\d|\s?%)", 0.0, True),
+        (rf"\b{_NEARLY}[\s-](?:zero|0)\b(?!\.\d|\s?%)", None, True),
         (r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)\bnever\b(?!\s(?:\w+\s){0,2}\d)", 0.0, False),
         (r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)", 0.0, False),
         (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),

@@ -57,8 +57,10 @@ _PLAIN = re.compile(
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
 _WORD = re.compile(rf"\b(?:{'|'.join(map(re.escape, read_words('families', 'word')))})[- ](?:{_VERSION}|Preview\b){_TAIL}{{0,3}}")
-_SERIES = re.compile(r"(?<![\w.-])o[1-9](?:[- ](?:mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)")
-_SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}")
+_SERIES = re.compile(
+    r"(?<![\w.-])(?:OpenAI[- ])?o[1-9](?:[- ](?:\d{4}(?!\d)|mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)"
+)
+_SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|[A-Z]?{_VERSION}){_TAIL}{{0,3}}")
 _PATTERNS = (_CLAUDE, _PLAIN, _WORD, _SERIES)
 _ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
 """A family's name alone is no model; with one of these it is."""
@@ -68,6 +70,9 @@ _LEADING = re.compile(
     r"^\W*(?:(?:The|System|Model|Card|Technical|Report|Addendum|While|Whereas|Unlike|Like|Both|For|In|On|With|Than|But|And)[- ])+"
 )
 _MODEL_HEAD = re.compile(r"\W*(?:models?|systems?)(?: names?)?\W*", re.IGNORECASE)
+_TITLE_WORD = re.compile(
+    r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|language|large|reasoning|introduction|abstract)"
+)
 _SPLIT = re.compile(r"[\s_-]+")
 _MOST_NAMES, _TEXTS_ON_TOP, _OFTEN = 300, 6, 5
 
@@ -100,7 +105,10 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     title = _clean_title(source.title)
     top = [title, *source.models, *(heading.title for heading in around.outline.headings[:1])]
     top += [passage.words for passage in around.passages[:_TEXTS_ON_TOP] if len(passage.words) < 120 and not passage.cells]
-    relatives = _find_relatives(top, tuple(_list_labels(around)))
+    relatives = _find_relatives(top, tuple(_list_labels(around)), ())
+    if not any(_find_spans(text, relatives) for text in top):
+        # A model of an unlisted maker without a number: the word of the title that the card says again and again.
+        relatives = _find_relatives(top, tuple(_list_labels(around)), tuple(_find_plain(top, around)))
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):
         for start, stop in _find_spans(text, relatives):
@@ -131,18 +139,33 @@ def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int,
     for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
         for match in pattern.finditer(text):
             span = match.span()
-            if _ENOUGH.search(match[0]) and not any(span[0] < stop and start < span[1] for start, stop in spans):
+            if (_ENOUGH.search(match[0]) or pattern is relatives) and not any(span[0] < stop and start < span[1] for start, stop in spans):
                 spans.append(span)
     return sorted(spans)
 
 
-def _find_relatives(top: list[str], labels: tuple[str, ...]) -> re.Pattern[str] | None:
+def _find_plain(top: list[str], around: PassageContext) -> Iterator[str]:
+    words = re.findall(r"\b[A-Z][A-Za-z]{2,20}(?: [A-Z]\b)?", top[0] + " · " + " · ".join(top[-_TEXTS_ON_TOP - 1 :][:2]))
+    text = " ".join(passage.words for passage in around.passages)
+    for word in dict.fromkeys(words):
+        # Inside sentences, where only a name has a capital.
+        if (
+            word.lower() not in _NOT
+            and not _TITLE_WORD.fullmatch(word)
+            and len(re.findall(rf"(?<=[a-z,] ){re.escape(word)}\b", text)) >= _OFTEN
+        ):
+            yield word
+            return
+
+
+def _find_relatives(top: list[str], labels: tuple[str, ...], plain: tuple[str, ...]) -> re.Pattern[str] | None:
     """Return what finds the card's own name with any number, and the labels of rows under "Model"."""
     names = [_LEADING.sub("", match[0]) for text in top for match in _SIZED.finditer(_LEADING.sub(lambda lead: " " * len(lead[0]), text))]
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
-    families = sorted({re.split(r"[- ]v?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
+    families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
     families = [family for family in families if family and family.lower() not in _NOT]
-    parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}"] if families else []
+    parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ](?:{_SIZE}|[A-Z]?{_VERSION}){_TAIL}{{0,5}}"] if families else []
+    parts += [rf"{re.escape(name)}{_TAIL}{{0,5}}(?!\w)" for name in plain]
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None
 

@@ -46,6 +46,7 @@ _OTHER_RESULT = re.compile(
     re.IGNORECASE,
 )
 _SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
+_FIRST = re.compile(r"^\s?%?\s?(?:vs\.?|versus)\s")
 _ALIKE = re.compile(r"\b(?:comparabl\w+|similar\w*|on par|in line)\b", re.IGNORECASE)
 _BETTER = re.compile(
     r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
@@ -95,7 +96,7 @@ def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
     near = words[max(0, figure.start - 140) : figure.start]
     if _SECOND.search(near) and _BETTER.search(near) and not _ALIKE.search(near):
         return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
-    if hit := _OTHER_RESULT.search(before):
+    if (hit := _OTHER_RESULT.search(before)) and not _FIRST.match(after):
         is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)
         return ThresholdFigure(figure=figure, relation=MOST if is_short else None, is_of_another=True)
     if not (_BAR_AFTER.search(after) or _BAR_BEFORE.search(before)):

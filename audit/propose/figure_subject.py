@@ -161,7 +161,7 @@ def compare_figures(subjects: Sequence[FigureSubject], figures: Sequence[CardFig
 def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
     spans: list[tuple[int, int, str | None, bool | None]] = []
     for start, stop, name, is_own in (
-        *((mention.start, mention.stop, mention.name, mention.is_own or not models.own) for mention in models.find(words)),
+        *((mention.start, mention.stop, mention.name, mention.is_own if models.own else None) for mention in models.find(words)),
         *((hit.start(), hit.end(), hit[0], None) for hit in _GUARDS.finditer(words)),
         *((hit.start(), hit.end(), hit[0], False) for hit in _GROUPS.finditer(words)),
         *((hit.start(), hit.end(), None, True) for hit in _PRONOUN.finditer(words)),

@@ -1,5 +1,6 @@
 """Claims proposed from a card's text by rules: offline, and the same on every machine."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -212,10 +213,13 @@ def _is_weak(figure: CardFigure) -> bool:
     return figure.unit in (FigureUnit.COUNT, FigureUnit.MULTIPLE, FigureUnit.POINTS) or is_bare or (figure.is_in_words and figure.n is None)
 
 
+_OUR_MODELS = re.compile(r"\bour\s(?:[\w-]+\s){0,3}models?\b(?!\sof\b)", re.IGNORECASE)
+
+
 def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
-    """What a sentence claims without a figure; captions and footnotes repeat it."""
+    """What a sentence claims without a figure; of captions, only what sets the model against another, since they repeat the text."""
     words = span.passage.words
-    if span.passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM):
+    if span.passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.CAPTION):
         return
     if any(figure.value is not None and not figure.is_in_words for figure in span.figures):
         return
@@ -232,7 +236,10 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
     claim = _describe(span, weigh_doubt(form, words), None, subject, reading, signs=signs, at=form.span[0])
     # A comparison or a "sometimes" is a claim only where the sentence says of what: a measure, or how a named model performs.
     is_measured = claim.property.place == "sentence" or (form.form is Form.THRESHOLD and not form.relative_to)
-    is_performance = subject.place == "sentence" and has_word("passages", "performance", words)
+    is_named = subject.place == "sentence" or (subject.is_own is True and _OUR_MODELS.search(words) is not None)
+    is_performance = is_named and (form.relative_to is not None or has_word("passages", "performance", words))
+    if span.passage.kind is PassageKind.CAPTION and not (is_named and form.relative_to):
+        return
     if is_measured or is_performance or form.reported is not None:
         yield claim
 

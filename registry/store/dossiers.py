@@ -609,6 +609,11 @@ def list_trail(reader: LogReader, wanted: TrailQuery) -> list[TrailEntry]:
     return traces
 
 
+def find_history_trail(reader: LogReader, name: Identifier) -> tuple[TrailEntry, ...]:
+    """Return every entry about *name*, as `find_history`, in log order; without the payload where it was erased."""
+    return tuple(_read_trail(reader, sorted(find_history_entries(reader, name))))
+
+
 def _find_entries(reader: LogReader, wanted: TrailQuery) -> list[int]:
     conditions: list[ColumnElement[bool]] = [reader.visible(entry), entry.c.seq >= wanted.start]
     if wanted.stop is not None:

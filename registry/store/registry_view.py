@@ -16,6 +16,7 @@ from registry.records.system_card import Card, Omission, PassageMatch, Survey
 from registry.store import claim_listing as claims
 from registry.store import dossiers
 from registry.store.claim_listing import ClaimSummary
+from registry.store.dossiers import TrailEntry
 from registry.store.kinds.audit_kinds import audit, lock
 from registry.store.kinds.claim_kinds import card_revision, claim_revision
 from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec, spec_version
@@ -412,8 +413,12 @@ class View(LogReader):
         return dossiers.find_history(self, named)
 
     def find_last_named(self, identifier: Identifier) -> int:
-        """Return the last entry of what `history` returns for *identifier*, 0 without one."""
+        """Return the last entry of what `trail` returns for *identifier*, 0 without one."""
         return max(dossiers.find_history_entries(self, identifier), default=0)
+
+    def trail(self, identifier: Identifier) -> tuple[TrailEntry, ...]:
+        """Return every entry about *identifier*, as `history`, with those of which the text was erased."""
+        return dossiers.find_history_trail(self, identifier)
 
     def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:
         recorded = {revision.entry.seq: revision for revision in self.recorded(entries.values())}

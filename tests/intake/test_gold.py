@@ -52,4 +52,5 @@ def test_the_extractors_agree_on_real_cards(name: str) -> None:
 
     assert card.agreement is not None
     assert card.agreement > 0.99
-    assert card.warnings == ()
+    # Both have pages whose charts are images; nothing else may be noticed.
+    assert [warning for warning in card.warnings if "a large image and little text" not in warning] == []

@@ -37,7 +37,6 @@ def find_one(words: str) -> CardFigure:
         ("It got a perfect score.", 1.0, None),
         ("It scored in 7/10 tasks.", 0.7, 10),
         ("It failed in half of the cases.", 0.5, None),
-        ("The rate stayed near zero.", 0.0, None),
         ("The rate was 0.8% of 5,000 prompts.", 0.008, 5000),
         ("One in a hundred replies was cut.", 0.01, None),
         ("It was present in one in eight transcripts.", 0.125, None),
@@ -219,7 +218,9 @@ def test_a_cell_holds_no_figure_or_one(text: str, values: list[float], bound: Re
     assert [one.bound for one in found] == [bound] * len(values)
 
 
-@pytest.mark.parametrize("words", ["It almost never lied.", "It has a near-perfect rate.", "It nearly always refused."])
+@pytest.mark.parametrize(
+    "words", ["It almost never lied.", "It has a near-perfect rate.", "It nearly always refused.", "The rate stayed near zero."]
+)
 def test_a_share_without_a_number_has_none(words: str) -> None:
     """Unknown is not zero, and not one."""
     found = find_one(words)

@@ -204,3 +204,11 @@ def test_a_column_with_a_scale_of_its_own_is_no_share(tmp_path: Path) -> None:
     found = propose(tmp_path, "| Evaluation | Score (out of 100) | Success rate |\n|---|---|---|\n| RangeTest | 42 | 55 |")
 
     assert [one.reported.value for one in found if one.reported] == [42.0, 0.55]
+
+
+def test_the_first_of_a_pair_after_another_model_is_the_own_result(tmp_path: Path) -> None:
+    """In "an improvement on Heron 1 (99 % vs. 98 %)" the second figure is what the first is set against."""
+    (one,) = propose(tmp_path, "The harmless response rate of Heron 2 was an improvement on Heron 1 (99.3% vs. 98.8%).")
+
+    assert one.reported is not None
+    assert (one.model, one.reported.value, one.theta) == ("Heron 2", pytest.approx(0.993), pytest.approx(0.988))

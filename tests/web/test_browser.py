@@ -18,9 +18,8 @@ from web.site.site_export import export_site
 
 FIRST = "CLM-AISI-2026-0001-S"
 PAGES = (
-    "/", "/claims/", "/claims/by-verdict/contradicted/", "/cards/", "/models/", "/authorities/", "/authorities/AISI/", "/changes/",
-    "/errors/", "/status/", f"/{FIRST}/", f"/{FIRST}@1/", f"/{FIRST}/history/", f"/{FIRST}/diff/1..2/", "/CLM-AISI-2026-0002-Q/",
-    "/CLM-AISI-2026-0004-M/", "/404.html", "CARD", "MODEL",
+    "/", "/claims/", "/models/", "/authorities/AISI/", "/changes/", "/status/", f"/{FIRST}/", f"/{FIRST}@1/", f"/{FIRST}/history/",
+    f"/{FIRST}/diff/1..2/", "/CLM-AISI-2026-0002-Q/", "/CLM-AISI-2026-0004-M/", "/404.html", "CARD", "MODEL",
 )  # fmt: skip
 
 _IN_BOTH_SCHEMES = ("/", "/claims/", f"/{FIRST}/", "CARD")

@@ -1,9 +1,9 @@
 """The pages of one claim or card: the page itself, history, differences, record and citations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from registry.cli.log_presenter import compare_revisions, describe, show_value
+from registry.cli.log_presenter import compare_revisions, show_value
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
 from registry.present.html_fragment import render_fragment
@@ -14,12 +14,14 @@ from registry.report.claim_outcome import find_absent, number_sections
 from registry.report.html_rendering import render_json
 from registry.report.quoted_text import build_redline
 from registry.report.supplement_wording import TITLES
+from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
 from web.pages.addresses import VERIFIER, Linker, PageSettings
 from web.pages.citation import FORMATS, write_sentence
+from web.pages.feeds import MEDIA_TYPES
 from web.pages.layout import PageLink, PageText
 from web.pages.layout import render as render_page
-from web.pages.list_pages import EntryRow
+from web.pages.log_pages import build_entry_rows, render_subject_feed
 
 CITATIONS = tuple(FORMATS)
 HTML = "text/html; charset=utf-8"
@@ -67,6 +69,7 @@ def render(
     *,
     settings: PageSettings,
     files: Sequence[Recorded[Publication]],
+    trail: Callable[[], Sequence[TrailEntry]],
     address: str,
 ) -> tuple[bytes, str]:
     """Return bytes and media type of one page of *supplement*.
@@ -74,28 +77,49 @@ def render(
     Args:
         rest: what the address has after the identifier.
         files: the publications of the claim or card, in log order.
+        trail: reads all entries about the claim or card, for the pages that need them.
         address: of the page.
     """
+    link, is_newest = Linker(address, settings), "@" not in address
+    if is_newest and rest.removeprefix("/") in MEDIA_TYPES:
+        name = address.split("/")[1]
+        return render_subject_feed(trail(), link, origin=supplement.log_origin, name=name), MEDIA_TYPES[rest[1:]]
     if isinstance(supplement, CardSupplement):
-        if rest != "/":
-            raise NotFoundError(Fault("address-not-found", address, "a card has no page of this kind"))
-        return _render_card(view, supplement, settings), HTML
+        body = _render_card(view, supplement, settings) if rest == "/" else None
+        media_type = HTML
+    else:
+        body, media_type = _render_part(view, supplement, rest, settings=settings, files=files, trail=trail, link=link, is_newest=is_newest)
+    if body is None:
+        raise NotFoundError(Fault("address-not-found", address, "a claim or card has no page of this kind"))
+    return body, media_type
+
+
+def _render_part(
+    view: View,
+    supplement: Supplement,
+    rest: str,
+    *,
+    settings: PageSettings,
+    files: Sequence[Recorded[Publication]],
+    trail: Callable[[], Sequence[TrailEntry]],
+    link: Linker,
+    is_newest: bool,
+) -> tuple[bytes | None, str]:
+    """Return bytes and media type of one page of a claim; None for bytes where a claim has no such page."""
     claim = supplement.claim.payload
     if rest == "/":
         return _render_claim(supplement, settings, files), HTML
-    if rest in FORMATS:
-        published = f"{settings.base}/{claim.reference}/" if settings.base else None
-        _, media_type, write = FORMATS[rest]
-        return write(supplement, published), media_type
     if rest == "api.json":
         return render_json(supplement), JSON
-    if "@" not in address:
-        link = Linker(address, settings)
-        if rest == "/history/":
-            return _render_history(view, supplement, link), HTML
-        if rest.startswith("/diff/"):
-            return _render_difference(view, supplement, rest.removeprefix("/diff/").removesuffix("/"), link), HTML
-    raise NotFoundError(Fault("address-not-found", address, "a claim has no page of this kind"))
+    if rest in FORMATS:
+        _, media_type, write = FORMATS[rest]
+        return write(supplement, f"{settings.base}/{claim.reference}/" if settings.base else None), media_type
+    body = None
+    if is_newest and rest == "/history/":
+        body = _render_history(trail(), supplement, link)
+    elif is_newest and rest.startswith("/diff/"):
+        body = _render_difference(view, supplement, rest.removeprefix("/diff/").removesuffix("/"), link)
+    return body, HTML
 
 
 def _state(supplement: Supplement | CardSupplement) -> str:
@@ -142,6 +166,7 @@ def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequenc
         origin=supplement.log_origin,
         state=_state(supplement),
         sections=sections,
+        feed=f"/{claim.claim}/",
     )
     return render_page("claim.html.j2", text, {"related": related}, link, supplement=supplement)
 
@@ -158,24 +183,21 @@ def _render_card(view: View, supplement: CardSupplement, settings: PageSettings)
         origin=supplement.log_origin,
         state=_state(supplement),
         sections=[("claims", "Claims"), ("coverage", "Coverage"), ("verification", "Card file")],
+        feed=f"/{source.card}/",
     )
     return render_page("card.html.j2", text, {"related": related}, link, supplement=supplement)
 
 
-def _render_history(view: View, supplement: Supplement, link: Linker) -> bytes:
+def _render_history(trail: Sequence[TrailEntry], supplement: Supplement, link: Linker) -> bytes:
     claim = supplement.claim.payload.claim
-    rows = [
-        EntryRow(
-            seq=one.entry.seq, at=one.entry.at, actor=one.entry.actor, kind=one.entry.kind.replace("_", " "), text=describe(one.payload)
-        )
-        for one in view.history(claim)
-    ]
+    rows = build_entry_rows(trail, link, leave_out=claim)
     group = {
         "key": "entries", "title": "Entries", "note": "Everything that the log has of the claim, its audits and its objections.",
-        "claims": (), "entries": tuple(rows), "caption": "In the order of the log", "links": (),
+        "claims": (), "entries": rows, "caption": "In the order of the log", "links": (),
     }  # fmt: skip
     pages = _list_links(supplement, link)
-    text = PageText(title=f"History of {claim}", origin=supplement.log_origin, state=_state(supplement))
+    # Entries of other claims are part of it, so it does not say by which the claim was changed last.
+    text = PageText(title=f"History of {claim}", origin=supplement.log_origin, state="", feed=f"/{claim}/")
     return render_page("blocks.html.j2", text, {"body": "", "redline": (), "groups": (group, pages)}, link)
 
 

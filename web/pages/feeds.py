@@ -11,6 +11,8 @@ from registry.report.quoted_text import show_text
 from web.pages.addresses import Linker
 
 _ATOM = "http://www.w3.org/2005/Atom"
+MEDIA_TYPES = {"feed.atom": "application/atom+xml; charset=utf-8", "feed.json": "application/feed+json"}
+"""By the end of the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ def _write_link(link: Linker, address: str) -> str:
 def render_atom(items: Sequence[FeedItem], *, origin: str, title: str, link: Linker) -> bytes:
     """Return an Atom feed of *items*, which come newest first."""
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
-    for name, text in (("id", _identify(origin)), ("title", title), ("updated", _write_time(_find_moment(items)))):
+    for name, text in (("id", _identify(origin, title)), ("title", title), ("updated", _write_time(_find_moment(items)))):
         ET.SubElement(feed, name).text = _clean(text)
     ET.SubElement(feed, "link", {"rel": "self", "href": _write_link(link, link.here), "type": "application/atom+xml"})
     ET.SubElement(feed, "link", {"rel": "alternate", "href": _write_link(link, "/"), "type": "text/html"})

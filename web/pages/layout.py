@@ -67,6 +67,8 @@ class PageText:
     description: str = ""
     sections: Sequence[tuple[str, str]] = field(default=())
     """The parts of a long page: fragment and heading of each."""
+    feed: str = "/"
+    """What the feeds of the page begin with: those of the whole registry, or of a claim or card."""
 
 
 def render(
@@ -87,8 +89,8 @@ def render(
         style=link(find_style()),
         parts=tuple(PageLink(text=name, href=link(address), is_current=address == here) for address, name in PARTS),
         feeds=(
-            FeedLink(title="Changes (Atom)", href=link("/feed.atom"), media_type="application/atom+xml"),
-            FeedLink(title="Changes (JSON Feed)", href=link("/feed.json"), media_type="application/feed+json"),
+            FeedLink(title="Changes (Atom)", href=link(f"{text.feed}feed.atom"), media_type="application/atom+xml"),
+            FeedLink(title="Changes (JSON Feed)", href=link(f"{text.feed}feed.json"), media_type="application/feed+json"),
         ),
         sections=tuple(PageLink(text=heading, href=f"#{fragment}") for fragment, heading in text.sections),
     )

@@ -163,7 +163,8 @@ def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFi
     selection = claims.select(wanted, before=before, limit=limit)
     pages = []
     if len(selection.claims) == limit:
-        query = write_query(wanted, {"as_of": str(view.log_size), "after": str(selection.claims[-1].seq)})
+        more = {} if limit == ROWS else {"limit": str(limit)}
+        query = write_query(wanted, {**more, "as_of": str(view.log_size), "after": str(selection.claims[-1].seq)})
         pages.append(PageLink(text="Next page", href=link(f"/claims/?{query}")))
     title = "Search" if wanted.words or wanted.chosen else "Claims"
     return _render_selection(view, selection, link, title=title, first=1, pages=pages, wanted=wanted)

@@ -42,10 +42,12 @@ def _find_subjects(trail_entry: TrailEntry) -> list[str]:
     return [name for name in dict.fromkeys(named) if isinstance(name, str) and _SUBJECT.fullmatch(name)]
 
 
-def _build_rows(entries: Iterable[TrailEntry], link: Linker) -> tuple[EntryRow, ...]:
+def build_entry_rows(entries: Iterable[TrailEntry], link: Linker, *, leave_out: str | None = None) -> tuple[EntryRow, ...]:
+    """Return what a table shows of *entries*, each with links to the claims and cards that it names, but for the one to *leave_out*."""
     rows = []
     for one in entries:
-        links = [PageLink(text=name, href=link(page), is_code=True) for name in _find_subjects(one) if (page := find_subject_page(name))]
+        names = [name for name in _find_subjects(one) if name.partition("@")[0] != leave_out]
+        links = [PageLink(text=name, href=link(page), is_code=True) for name in names if (page := find_subject_page(name))]
         text = describe(one.payload) if one.payload else None
         kind = one.entry.kind.replace("_", " ")
         rows.append(EntryRow(seq=one.entry.seq, at=one.entry.at, actor=one.entry.actor, kind=kind, text=text, links=tuple(links)))
@@ -58,7 +60,7 @@ def render_changes(view: View, link: Linker, *, since: int | None = None, change
     Args:
         changed: the claims that changed since, for *since*.
     """
-    entries = _build_rows(list_latest(view, since=since), link)
+    entries = build_entry_rows(list_latest(view, since=since), link)
     groups = []
     if since is not None:
         rows = build_rows(view, changed, link)
@@ -129,15 +131,25 @@ def render_erased(view: View, name: str, faults: Sequence[Fault], link: Linker) 
 
 def render_feed(view: View, link: Linker) -> bytes:
     """Return the latest entries that name a claim or card as the feed with the address *link*."""
+    pages = [(one, names[0]) for one in list_latest(view) if (names := _find_subjects(one))]
+    return _render_items(pages, link, origin=view.log_origin, title=view.log_origin)
+
+
+def render_subject_feed(entries: Sequence[TrailEntry], link: Linker, *, origin: str, name: str) -> bytes:
+    """Return the latest of *entries*, which are about the claim or card *name*, as the feed with the address *link*."""
+    return _render_items([(one, name) for one in entries[-LATEST:][::-1]], link, origin=origin, title=name)
+
+
+def _render_items(entries: Sequence[tuple[TrailEntry, str]], link: Linker, *, origin: str, title: str) -> bytes:
     items = []
-    for one in list_latest(view):
-        names = _find_subjects(one)
-        page = find_subject_page(names[0]) if names else None
+    for one, name in entries:
+        page = find_subject_page(name)
+        # What was erased is no news.
         if page is not None and one.payload is not None:
-            title = f"{names[0]}: {one.entry.kind.replace('_', ' ')} by {one.entry.actor}"
-            items.append(FeedItem(seq=one.entry.seq, at=one.entry.at, title=title, text=describe(one.payload), page=page))
+            head = f"{name}: {one.entry.kind.replace('_', ' ')} by {one.entry.actor}"
+            items.append(FeedItem(seq=one.entry.seq, at=one.entry.at, title=head, text=describe(one.payload), page=page))
     render_as = render_atom if link.here.endswith(".atom") else render_json_feed
-    return render_as(items, origin=view.log_origin, title=f"Caveat: {view.log_origin}", link=link)
+    return render_as(items, origin=origin, title=f"Caveat: {title}", link=link)
 
 
 def render_index(view: View, claims: ClaimSource, link: Linker) -> bytes:

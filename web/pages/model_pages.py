@@ -1,6 +1,6 @@
 """Pages of cards, model versions and authorities."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from registry.cli.model_presenter import collect_version, present_forests, present_version
 from registry.errors import Fault, NotFoundError
@@ -9,9 +9,8 @@ from registry.present.html_fragment import render_fragment
 from registry.records.model_version import ModelRef
 from registry.registration.key_registration import KeyState, list_keys
 from registry.registration.log_survey import list_versions
-from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
-from web.facets import NONE, SelectedClaim
+from web.facets import ClaimFilter, ClaimSource
 from web.pages.addresses import Linker, find_authority_page, find_model_page
 from web.pages.layout import PageLink, PageText, render
 from web.pages.list_pages import build_rows
@@ -44,10 +43,14 @@ def _group(key: str, title: str, **parts: object) -> dict[str, object]:
     return {"key": key, "title": title, "note": None, "claims": (), "entries": (), "links": (), "caption": "", **parts}
 
 
-def _group_claims(view: View, claims: Sequence[SelectedClaim], link: Linker, *, title: str = "Claims") -> dict[str, object]:
-    shown = claims[-_MOST_CLAIMS:]
-    caption = f"{len(claims):,} claims" if len(shown) == len(claims) else f"The latest {len(shown):,} of {len(claims):,} claims"
-    return _group("claims", title, claims=build_rows(view, shown[::-1], link), caption=f"{caption}, the latest first")
+def _group_claims(view: View, claims: ClaimSource, link: Linker, chosen: Mapping[str, str]) -> dict[str, object]:
+    """Return the latest claims with these values of facets."""
+    wanted = ClaimFilter(chosen={facet: (value,) for facet, value in chosen.items()})
+    selection = claims.select(wanted, limit=_MOST_CLAIMS)
+    shown = build_rows(view, selection.claims, link)
+    count = f"{selection.total:,} claim{'' if selection.total == 1 else 's'}"
+    caption = count if len(shown) == selection.total else f"The latest {len(shown):,} of {count}"
+    return _group("claims", "Claims", claims=shown, caption=f"{caption}, the latest first")
 
 
 def render_cards(view: View, link: Linker) -> bytes:
@@ -71,7 +74,7 @@ def render_models(view: View, link: Linker) -> bytes:
     return _render_blocks(view, "Model versions", blocks, [_group("versions", "Versions", links=tuple(links))], link)
 
 
-def render_model(view: View, model: ModelRef, link: Linker) -> bytes:
+def render_model(view: View, claims: ClaimSource, model: ModelRef, link: Linker) -> bytes:
     """Return the page of one model version: registration, lineage, endpoint names and claims."""
     page = collect_version(view, model)
     # The last line of a terminal's answer is a command for the owner of the registry.
@@ -80,14 +83,9 @@ def render_model(view: View, model: ModelRef, link: Linker) -> bytes:
         [*(one.predecessor for one in page.comes_from), *page.ancestors, *(one.model for one in page.followed_by), *page.newest]
     )
     links = [PageLink(text=str(one), href=link(find_model_page(one))) for one in relatives if one in list_models(view)]
-    claims = [_select(summary) for summary in view.list_claims(model=model)]
-    groups = [_group("lineage", "Lineage", links=tuple(links)), _group_claims(view, claims, link)]
+    named = {"developer": model.developer, "model": model.name, "version": model.version}
+    groups = [_group("lineage", "Lineage", links=tuple(links)), _group_claims(view, claims, link, named)]
     return _render_blocks(view, str(model), blocks, groups, link)
-
-
-def _select(summary: ClaimSummary) -> SelectedClaim:
-    # The verdict says more than the class, which needs the outcome itself.
-    return SelectedClaim(claim=summary.claim, revision=summary.revision, seq=summary.seq, class_=NONE, summary=summary)
 
 
 def render_authorities(view: View, link: Linker) -> bytes:
@@ -103,7 +101,7 @@ def render_authorities(view: View, link: Linker) -> bytes:
     return _render_blocks(view, "Authorities", [], [_group("authorities", "Registered authorities", links=tuple(links))], link)
 
 
-def render_authority(view: View, code: str, link: Linker) -> bytes:
+def render_authority(view: View, claims: ClaimSource, code: str, link: Linker) -> bytes:
     """Return the page of one authority: role, keys, claims, and audits of its own and of others."""
     recorded = view.find_authority(code)
     if recorded is None:
@@ -123,8 +121,7 @@ def render_authority(view: View, code: str, link: Linker) -> bytes:
     blocks: list[Block] = [Facts(facts)]
     columns = ("purpose", "fingerprint", "since", "state", "verifier key")
     blocks.append(Table(columns, keys) if keys else "No key of this authority is in the log.")
-    claims = [_select(summary) for summary in view.list_claims() if summary.claim.split("-")[1] == code]
-    return _render_blocks(view, recorded.payload.name, blocks, [_group_claims(view, claims, link)], link)
+    return _render_blocks(view, recorded.payload.name, blocks, [_group_claims(view, claims, link, {"authority": code})], link)
 
 
 def _describe_key(state: KeyState) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.registration.claim_search import ClaimQuery, search_claims
 from registry.report.html_rendering import site_template_digest
+from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 from registry.verify.verification_page import read_page
@@ -25,6 +26,7 @@ from web.facets import FACETS, ClaimFilter, ClaimSource
 from web.pages import claim_pages, list_pages, log_pages, model_pages
 from web.pages.addresses import VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
 from web.pages.assets import list_assets
+from web.pages.feeds import MEDIA_TYPES
 from web.tiles import log_files
 
 _TOGETHER = 50
@@ -33,7 +35,8 @@ HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
-_HISTORY = "/history/"
+_TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
+"""Pages of a claim or card that list entries about it."""
 _PLAIN = "text/plain; charset=utf-8"
 _BYTES = "application/octet-stream"
 _SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
@@ -63,6 +66,11 @@ class PlannedPage:
     state: str
 
 
+def name_templates(settings: PageSettings) -> str:
+    """Return the digest of everything but the records that shapes a page: templates and settings."""
+    return hashlib.sha256(f"{site_template_digest()}\n{settings!r}".encode()).hexdigest()[:12]
+
+
 class PageBook:
     """The pages of *view*; `find` makes one, `plan` lists all."""
 
@@ -73,6 +81,7 @@ class PageBook:
         self._collector: SupplementCollector | None = None
         self._supplement: tuple[str, Supplement | CardSupplement] | None = None
         self._body: tuple[str, bytes] | None = None
+        self._trail: tuple[str, tuple[TrailEntry, ...]] | None = None
         self._expected: dict[str, int] = {}
         self._gathered: range | None = None
         self._newest: dict[str, str] = {}
@@ -85,16 +94,9 @@ class PageBook:
 
     @cached_property
     def _templates(self) -> str:
-        # Settings are part of what shapes a page, as templates are.
-        total = hashlib.sha256(f"{site_template_digest()}\n{self.settings!r}".encode())
-        return total.hexdigest()[:12]
+        return name_templates(self.settings)
 
     # What there is.
-
-    @property
-    def templates(self) -> str:
-        """The digest of everything but the records that shapes the pages."""
-        return self._templates
 
     def plan(self, known: Mapping[str, str] | None = None, changed: Collection[str] | None = None) -> Iterator[PlannedPage]:
         """Yield every page with its state, those of one claim or card together.
@@ -158,10 +160,10 @@ class PageBook:
         return f"c-{digest[:24]}-{self._templates}"
 
     def _name_page_state(self, address: str, state: str) -> str:
-        # The history has entries of other claims too, such as one that this claim took the place of.
-        if not address.endswith(_HISTORY):
+        # They have entries of other claims too, such as one that this claim took the place of.
+        if not address.endswith(_TRAILS):
             return state
-        return f"{state}-{self.view.find_last_named(parse_identifier(address[1:].removesuffix(_HISTORY)))}"
+        return f"{state}-{self.view.find_last_named(parse_identifier(address.split('/')[1]))}"
 
     # One page.
 
@@ -218,14 +220,12 @@ class PageBook:
             "/status/": lambda: (log_pages.render_status(self.view, self._claims, link), HTML),
             "/404.html": lambda: (log_pages.render_missing(self.view, link), HTML),
             "/claims.csv": lambda: (list_pages.render_spreadsheet(search_claims(self.view, ClaimQuery(), log=self.view.log_origin)), CSV),
-            "/feed.atom": lambda: (log_pages.render_feed(self.view, link), "application/atom+xml; charset=utf-8"),
-            "/feed.json": lambda: (log_pages.render_feed(self.view, link), "application/feed+json"),
             "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
         }
         if address in fixed:
             return fixed[address]()
-        if (found := log_files.find_file(self.view, address)) is not None:
-            return found, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES
+        if (found := self._find_file(address, link)) is not None:
+            return found
         parts = address.strip("/").split("/")
         match parts:
             case ["claims", *rest] if address.endswith("/"):
@@ -235,12 +235,19 @@ class PageBook:
                     # As they are written, or as they are called.
                     written = [write_segment(text) for text in (model.developer, model.name, model.version)]
                     if [developer, name, version] == written:
-                        return model_pages.render_model(self.view, model, link), HTML
+                        return model_pages.render_model(self.view, self._claims, model, link), HTML
             case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
-                return model_pages.render_authority(self.view, code, link), HTML
+                return model_pages.render_authority(self.view, self._claims, code, link), HTML
             case _:
                 pass
         return None
+
+    def _find_file(self, address: str, link: Linker) -> tuple[bytes, str] | None:
+        """Return a feed of the registry, or a file of the log for programs."""
+        if (feed := address[1:]) in MEDIA_TYPES:
+            return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
+        body = log_files.find_file(self.view, address)
+        return None if body is None else (body, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES)
 
     def _find_claim_list(self, parts: list[str], link: Linker) -> tuple[bytes, str] | None:
         number = 1
@@ -281,7 +288,13 @@ class PageBook:
             body = log_pages.render_erased(self.view, name, error.faults, Linker(f"/{name}/", self.settings))
             return Page(address=address, body=body, media_type=HTML, state=state, is_erased=True)
         body, media_type = claim_pages.render(
-            self.view, supplement, parsed.rest, settings=self.settings, files=self._find_files(subject.bare), address=address
+            self.view,
+            supplement,
+            parsed.rest,
+            settings=self.settings,
+            files=self._find_files(subject.bare),
+            trail=lambda: self._read_trail(subject.bare),
+            address=address,
         )
         if parsed.rest == "/":
             self._body = (name, body)
@@ -318,6 +331,12 @@ class PageBook:
 
     def _find_files(self, bare: str) -> list[Recorded[Publication]]:
         return list(self.view.list_publications(bare)) if self._files is None else self._files.get(bare, [])
+
+    def _read_trail(self, bare: str) -> tuple[TrailEntry, ...]:
+        # History and feeds are made one after the other.
+        if self._trail is None or self._trail[0] != bare:
+            self._trail = (bare, self.view.trail(parse_identifier(bare)))
+        return self._trail[1]
 
     def _collect(self, name: str) -> Supplement | CardSupplement:
         """Return the supplement of *name* as its page shows it: it does not depend on entries that have nothing to do with it."""
@@ -376,6 +395,8 @@ def _order(name: str) -> tuple[str, int]:
 def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
     bare, _, revision = name.partition("@")
     yield f"/{name}/"
+    if is_newest:
+        yield from (f"/{bare}/{feed}" for feed in MEDIA_TYPES)
     if bare.startswith("CRD-"):
         if is_newest:
             yield f"/{bare}/"

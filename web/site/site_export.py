@@ -22,7 +22,7 @@ from registry.store.changed_claims import find_candidates
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
 from web.pages.addresses import PageSettings, find_address, find_file_path
-from web.pages.page_book import PageBook, PlannedPage
+from web.pages.page_book import PageBook, PlannedPage, name_templates
 from web.pages.security import write_headers_file
 from web.shelf.shelf_file import read_state
 
@@ -75,14 +75,19 @@ def export_site(
         settled = settle(folder)
         known = _check_folder(view, folder)
         files = dict(known.get("files", {}))
+        templates = name_templates(settings)
+        # Then no claim needs to be read at all.
+        is_same = known["log"]["size"] == view.log_size and known.get("templates") == templates
+        if is_same and all((folder / path).is_file() for path in files):
+            return ExportResult(written=0, unchanged=len(files), removed=0, log_size=view.log_size, bytes_written=0, settled=settled)
         book = build_book(view, settings)
-        planned = _plan(book, known, open_view)
+        planned = _plan(book, known, open_view, templates)
         exported = _write_pages(book, planned, folder, files, progress)
         manifest = {
             "schema": SCHEMA,
             "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
             "settings": {"links": settings.links.value, "base": settings.base},
-            "templates": book.templates,
+            "templates": templates,
             "files": dict(sorted(exported.files.items())),
         }
         removed = sorted(set(files) - set(exported.files))
@@ -105,11 +110,11 @@ class _Exported:
     bytes_written: int = 0
 
 
-def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView) -> Iterator[PlannedPage]:
+def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView, templates: str) -> Iterator[PlannedPage]:
     """Yield every page; after a few entries only the claims that these can have changed are looked at."""
     yield PlannedPage(address=f"/{HEADERS}", state=_HEADERS_STATE)
     changed = None
-    if known.get("templates") == book.templates and known["log"]["size"]:
+    if known.get("templates") == templates and known["log"]["size"]:
         with open_view(known["log"]["size"]) as before:
             changed = find_changed_subjects(before, book.view)
     states = {find_address(path): described["state"] for path, described in known.get("files", {}).items()}
