@@ -102,7 +102,7 @@ _SUGGESTS = {
 
 
 def describe_verdict_of(reading: ReadingVerdict) -> str:
-    """Return the verdict, how firm it is, and what the point estimate alone suggests where that is printed."""
+    """Return the verdict, how firm it is, and what the point estimate suggests, where that is printed."""
     suggested = _SUGGESTS.get(reading.printed_point_class) if reading.printed_point_class else None
     words = format_verdict(reading.verdict, reading.verdict_standing)
     return f"{words} (the point estimate suggests {suggested})" if suggested else words
