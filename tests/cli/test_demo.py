@@ -18,7 +18,7 @@ from registry.cli import terminal_output
 from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_reading import read_supplement
 from tests.cli.conftest import Caveat
-from tests.report.layout import answer_questions, count_words, find_faults, find_unanswered, is_sign_consistent, list_pages
+from tests.report.layout import answer_questions, count_words, find_faults, find_overlaps, find_unanswered, is_sign_consistent, list_pages
 
 OUTCOMES = [
     ("degraded", None, "reported"),
@@ -131,6 +131,7 @@ def check_layout(folder: Path) -> None:
         kind = "replayed" if kind == "evidence" and "% CI" in record["verdict"] else kind
         assert len(pages) <= MOST_PAGES[kind], path.name
         assert find_faults(pages) == [], path.name
+        assert find_overlaps(path.read_bytes()) == [], path.name
         check_words(path, record, pages)
         if kind != "card":
             assert not [question for question, answered in answer_questions(pages[0]).items() if not answered], path.name

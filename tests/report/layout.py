@@ -1,6 +1,7 @@
 """What a page has to look like: its lines in print, and its width in a browser."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,31 @@ def find_faults(pages: Sequence[Sequence[str]]) -> list[str]:
     if len(pages) > 1 and len(pages[-1]) < FEWEST_LINES:
         faults.append(f"the last page has {len(pages[-1])} lines")
     return faults
+
+
+def find_overlaps(pdf: bytes) -> list[str]:
+    """Return where text lies over other text: for each such page the first character whose middle is inside another one's outline."""
+    document = pypdfium2.PdfDocument(pdf)
+    found = []
+    try:
+        for number, page in enumerate(document, 1):
+            text = page.get_textpage()
+            content = text.get_text_range()
+            boxes = [(at, text.get_charbox(at)) for at in range(text.count_chars())]
+            rows: dict[int, list[tuple[int, tuple[float, ...]]]] = defaultdict(list)
+            for at, box in boxes:
+                if box[2] - box[0] > 1 and box[3] - box[1] > 1:
+                    rows[int((box[1] + box[3]) / 8)].append((at, box))
+            for at, (left, bottom, right, top) in (item for row in rows.values() for item in row):
+                x, y = (left + right) / 2, (bottom + top) / 2
+                near = (item for place in (-1, 0, 1) for item in rows.get(int(y / 4) + place, ()))
+                # The letters of a ligature share one outline.
+                if any(abs(other - at) > 3 and box[0] < x < box[2] and box[1] < y < box[3] for other, box in near):
+                    found.append(f"page {number}: {content[max(0, at - 20) : at + 20]!r}")
+                    break
+    finally:
+        document.close()
+    return found
 
 
 def count_words(first: Sequence[str]) -> int:
