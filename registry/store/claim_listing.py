@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select
 
@@ -39,8 +41,19 @@ class ClaimSummary(Record):
     """The entry that recorded this revision."""
 
 
-SharedParts = dict[tuple[Any, ...], tuple[ModelRef, Reference | None, tuple[Reference, ...]]]
-"""Model, card and definitions of claims, by the columns that name them."""
+SharedParts = dict[tuple[Any, ...], tuple[ModelRef, Reference | None, tuple[Reference, ...], bool]]
+"""Model, card and definitions of claims and whether they quote their card, by the columns that say so."""
+
+
+class SharedSummary(NamedTuple):
+    """What the summaries of many claims have in common."""
+
+    model: ModelRef
+    card: str | None
+    property: str
+    status: Status
+    """Of those claims to which nothing happened."""
+
 
 # Queries over many claims. The current revision is found by "no next revision is visible" instead
 # of max(): the condition uses the unique index and works for any last entry.
@@ -68,15 +81,38 @@ def find_current_entry(reader: LogReader, claim: str) -> int | None:
 
 def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None) -> Iterator[ClaimSummary]:
     """Yield summaries in log order, asking the database for one stretch at a time."""
-    finder, after, left = FactFinder(reader), 0, limit
-    shared: SharedParts = {}
+    finder = FactFinder(reader)
+    parts: SharedParts = {}
+    shared: dict[tuple[Any, ...], SharedSummary] = {}
+    for rows in _read_stretches(reader, narrowed, limit):
+        # Emptied instead of growing without a limit, where every claim has its own definitions.
+        if len(shared) > CHUNK:
+            shared.clear()
+            parts.clear()
+        # Claims of one card follow one another in a log. They are grouped by the columns that they
+        # share, because a look-up for each claim takes as long as the query.
+        groups = [(columns, list(members)) for columns, members in groupby(rows, _SHARED_COLUMNS)]
+        new = {columns: head_of(members[0], parts) for columns, members in groups if columns not in shared}
+        statuses = finder.find_usual([*new.values()]) if new else []
+        shared |= {columns: _share(head, status) for (columns, head), status in zip(new.items(), statuses, strict=True)}
+        apart = finder.find_apart([row[0] for row in rows], [row[1] for row in rows])
+        heads = [head_of(row, parts) for row in rows if row[0] in apart] if apart else []
+        own = {head.seq: status for head, status in zip(heads, finder.statuses(heads), strict=True)}
+        for columns, members in groups:
+            model, card, property_, usual = shared[columns]
+            for row in members:
+                seq = row[0]
+                yield ClaimSummary(row[1], row[2], row[16], _FORMS[row[15]], property_, model, card, own.get(seq, usual), seq)
+
+
+def _read_stretches(reader: LogReader, narrowed: Sequence[ColumnElement[bool]], limit: int | None) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows of current revisions in log order, one stretch at a time."""
+    after, left = 0, limit
     while left is None or left > 0:
         # Paging by the last entry number keeps memory flat and costs the same for every page.
         step = 4 * CHUNK if left is None else min(4 * CHUNK, left)
         rows = reader.plain_rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
-        heads = [head_of(row, shared) for row in rows]
-        for row, head, status in zip(rows, heads, finder.statuses(heads), strict=True):
-            yield _summary(row, head, status)
+        yield rows
         if len(rows) < step:
             return
         after = rows[-1][0]
@@ -119,18 +155,18 @@ def find_heads(reader: LogReader, names: Sequence[str]) -> Iterator[list[ClaimHe
 def head_of(row: tuple[Any, ...], shared: SharedParts) -> ClaimHead:
     """Return the head in *row*; what it shares with other claims is kept once in *shared*."""
     # Shared objects, because lists hold a hundred thousand heads.
-    parts = shared.get(row[3:14])
+    parts = shared.get(columns := _SHARED_COLUMNS(row))
     if parts is None:
-        developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested = row[3:14]
+        developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, quote_status = columns
         specs: tuple[Reference, ...] = ((phi, phi_version),)
         if scoring:
             specs += ((scoring, scored),)
         if test:
             specs += ((test, tested),)
         model = ModelRef(developer=developer, name=name, version=version)
-        parts = shared[row[3:14]] = (model, (card, card_revision) if card else None, specs)
+        parts = shared[columns] = (model, (card, card_revision) if card else None, specs, quote_status == _VERBATIM)
     seq, claim, revision = row[:3]
-    return ClaimHead(seq, claim, revision, *parts, row[-1] == _VERBATIM)
+    return ClaimHead(seq, claim, revision, *parts)
 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
@@ -188,19 +224,22 @@ _HEAD_COLUMNS = (
     revisions.c.scoring_version,
     revisions.c.test_context,
     revisions.c.test_context_version,
+    revisions.c.quote_status,
 )
+_SHARED_COLUMNS = itemgetter(slice(3, 15))
+"""Takes the columns from a row that most claims share with the claim before."""
 
 
 _CURRENT = select(func.max(revisions.c.seq)).where(seen(revisions), revisions.c.claim == bindparam("claim"))
 _CURRENT_OF_CLAIMS = select(func.max(revisions.c.seq)).where(seen(revisions), revisions.c.claim.in_(KEYS)).group_by(revisions.c.claim)
-_HEADS = select(*_HEAD_COLUMNS, revisions.c.quote_status).where(seen(revisions)).order_by(revisions.c.seq)
+_HEADS = select(*_HEAD_COLUMNS).where(seen(revisions)).order_by(revisions.c.seq)
 _HEADS_OF_CLAIMS = _HEADS.where(revisions.c.claim.in_(KEYS))
 _HEADS_OF_ENTRIES = _HEADS.where(revisions.c.seq.in_(KEYS))
 
 
 def _stretch_columns() -> Select[Any]:
     joined = revisions.outerjoin(claim_text, and_(claim_text.c.log == revisions.c.log, claim_text.c.seq == revisions.c.seq))
-    return select(*_HEAD_COLUMNS, revisions.c.form, claim_text.c.quote, revisions.c.quote_status).select_from(joined)
+    return select(*_HEAD_COLUMNS, revisions.c.form, claim_text.c.quote).select_from(joined)
 
 
 def _stretch(reader: LogReader) -> Select[Any]:
@@ -210,7 +249,6 @@ def _stretch(reader: LogReader) -> Select[Any]:
 _FORMS = {form.value: form for form in Form}
 
 
-def _summary(row: tuple[Any, ...], head: ClaimHead, status: Status) -> ClaimSummary:
+def _share(head: ClaimHead, status: Status) -> SharedSummary:
     card = f"{head.card[0]}@{head.card[1]}" if head.card else None
-    property_ = f"{head.specs[0][0]}@{head.specs[0][1]}"
-    return ClaimSummary(head.claim, head.revision, row[15], _FORMS[row[14]], property_, head.model, card, status, head.seq)
+    return SharedSummary(head.model, card, f"{head.specs[0][0]}@{head.specs[0][1]}", status)

@@ -143,6 +143,20 @@ class AuditOpening(NamedTuple):
     entry: int
 
 
+class OwnFacts(NamedTuple):
+    """What the status of one claim revision follows from beyond its model version, card and definitions."""
+
+    events: tuple[tuple[ClaimEventKind, str | None], ...] = ()
+    contexts: tuple[Reference, ...] = ()
+    """The deployment contexts that it names."""
+    gravest: FamilyOutcome | None = None
+    beside: FamilyOutcome | None = None
+    is_marked: bool = False
+    """Whether there is an audit, objection, passage match or review of the claim."""
+
+
+_NO_FACTS = OwnFacts()
+
 _ASKED = (
     audit,
     audit_rival,
@@ -183,50 +197,64 @@ class FactFinder:
 
     def statuses(self, heads: Sequence[ClaimHead], families: Sequence[Family] | None = None) -> list[Status]:
         """Return the status of each head, in order; *families* are theirs, where they are known already."""
-        leading = self._families.find_leading([head.seq for head in heads]) if families is None else [lead(family) for family in families]
-        events, marked = self._events([head.claim for head in heads]), self._find_marked(heads)
-        # Most claims of a registry have nothing of their own that their status follows from. They
-        # share that of the first one of the same model version, card and definitions.
+        apart = self.find_apart([head.seq for head in heads], [head.claim for head in heads], families)
+        facts = [apart.get(head.seq, _NO_FACTS) for head in heads]
+        # Most claims of a registry share their status with the first one of the same model version,
+        # card and definitions to which the same happened.
         keys: list[Hashable] = [
             head.seq
-            if gravest is not None or beside is not None or head.claim in marked
-            else (head.model, head.card, head.has_passage, specs, tuple(events.get(head.claim, ())))
-            for head, (gravest, beside), specs in zip(heads, leading, self.find_specs(heads), strict=True)
+            if own.is_marked or own.gravest is not None or own.beside is not None
+            else (head.model, head.card, head.has_passage, head.specs, own)
+            for head, own in zip(heads, facts, strict=True)
         ]
         # Emptied instead of growing without a limit.
         if len(self._usual) > CHUNK:
             self._usual.clear()
         new = {key: place for place, key in enumerate(keys) if key not in self._usual}
-        new_heads = [heads[place] for place in new.values()]
-        statuses = dict(zip(new, self._derive(new_heads, events, [leading[place] for place in new.values()]), strict=True))
+        statuses = dict(zip(new, self._derive([heads[at] for at in new.values()], [facts[at] for at in new.values()]), strict=True))
         self._usual |= {key: status for key, status in statuses.items() if isinstance(key, tuple)}
         return [statuses[key] if key in statuses else self._usual[key] for key in keys]
 
-    def _find_marked(self, heads: Sequence[ClaimHead]) -> set[str]:
-        """Return the claims of *heads* of which a status depends on more than their revision and events."""
-        claims = [head.claim for head in heads]
+    def find_usual(self, heads: Sequence[ClaimHead]) -> list[Status]:
+        """Return the status that a claim with each of *heads* has as long as `find_apart` returns nothing of it, in order."""
+        # No claim has an empty identifier, so nothing that was recorded of a single claim is found.
+        return self._derive([head._replace(claim="") for head in heads], [_NO_FACTS] * len(heads))
+
+    def find_apart(self, numbers: Sequence[int], claims: Sequence[str], families: Sequence[Family] | None = None) -> dict[int, OwnFacts]:
+        """Return what claim revisions have of their own, by entry; most have nothing, and are left out.
+
+        Args:
+            numbers: the entries of the revisions.
+            claims: their claims, in the same order.
+            families: theirs, where they are known already.
+        """
+        leading = self._families.find_leading(numbers) if families is None else [lead(family) for family in families]
+        events, marked, contexts = self._events(claims), self._find_marked(claims), self._contexts(numbers)
+        return {
+            seq: OwnFacts(tuple(events.get(claim, ())), tuple(contexts.get(seq, ())), gravest, beside, claim in marked)
+            for seq, claim, (gravest, beside) in zip(numbers, claims, leading, strict=True)
+            if claim in events or claim in marked or seq in contexts or gravest is not None or beside is not None
+        }
+
+    def _find_marked(self, claims: Sequence[str]) -> set[str]:
+        """Return those of *claims* of which a status depends on more than their revision and events."""
         return {claim for name in _MARKING if name in self._filled for (claim,) in self._reader.rows_by(_MARKING[name], claims)}
 
-    def _derive(
-        self,
-        heads: Sequence[ClaimHead],
-        events: Mapping[str, Sequence[tuple[ClaimEventKind, str | None]]],
-        leading: Sequence[tuple[FamilyOutcome | None, FamilyOutcome | None]],
-    ) -> list[Status]:
-        placed, grounds = self._gather(heads)
+    def _derive(self, heads: Sequence[ClaimHead], facts: Sequence[OwnFacts]) -> list[Status]:
+        placed, grounds = self._gather(heads, [(*head.specs, *own.contexts) for head, own in zip(heads, facts, strict=True)])
         return [
             derive_status(
                 StatusFacts(
                     has_revision=True,
-                    events=events.get(head.claim, ()),
+                    events=own.events,
                     objections=[position.state for position in placed.get(head.seq, ())],
                     causes=causes,
                     is_confirmed=is_confirmed,
-                    gravest=gravest,
-                    beside=beside,
+                    gravest=own.gravest,
+                    beside=own.beside,
                 )
             )
-            for head, (causes, is_confirmed), (gravest, beside) in zip(heads, self._causes.find(heads, grounds), leading, strict=True)
+            for head, own, (causes, is_confirmed) in zip(heads, facts, self._causes.find(heads, grounds), strict=True)
         ]
 
     def find_families(self, heads: Sequence[ClaimHead]) -> list[Family]:
@@ -235,20 +263,21 @@ class FactFinder:
 
     def find_specs(self, heads: Sequence[ClaimHead]) -> list[tuple[Reference, ...]]:
         """Return the specification versions that each head refers to, with its deployment contexts, in order."""
-        contexts = self._contexts(heads)
+        contexts = self._contexts([head.seq for head in heads])
         return [(*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs for head in heads]
 
     def candidates(self, heads: Sequence[ClaimHead]) -> list[tuple[StaleCause, ...]]:
         """Return for each of *heads* every cause to be stale that a person may decide on: also those that were dismissed."""
-        _, grounds = self._gather(heads)
+        _, grounds = self._gather(heads, self.find_specs(heads))
         return self._causes.candidates(heads, grounds)
 
-    def _gather(self, heads: Sequence[ClaimHead]) -> tuple[dict[int, tuple[ObjectionPosition, ...]], list[ClaimGround]]:
-        """Return objections by entry of the head, and what each head rests on."""
+    def _gather(
+        self, heads: Sequence[ClaimHead], specs: Sequence[tuple[Reference, ...]]
+    ) -> tuple[dict[int, tuple[ObjectionPosition, ...]], list[ClaimGround]]:
+        """Return objections by entry of the head, and what each head rests on; *specs* are its specification versions."""
         openings = self._openings(heads)
         audited = {opening.claim: opening.revision for opening in openings}
         outcomes = self._outcomes(heads, openings)
-        specs = self.find_specs(heads)
         placed = self._place(heads, specs) if self._disputed else {}
         upheld = {seq: _keep_upheld(positions) for seq, positions in placed.items()}
         grounds = [
@@ -283,9 +312,7 @@ class FactFinder:
     def _events(self, claims: Sequence[str]) -> dict[str, list[tuple[ClaimEventKind, str | None]]]:
         events: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)
         if self._has(claim_event):
-            wanted = select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
-            ordered = wanted.where(self._reader.visible(claim_event)).order_by(claim_event.c.seq)
-            for claim, event, successor in self._reader.rows_in(ordered, claim_event.c.claim, claims):
+            for claim, event, successor in self._reader.rows_by(_EVENTS, claims):
                 events[claim].append((ClaimEventKind(event), successor))
         return events
 
@@ -370,13 +397,12 @@ class FactFinder:
             specs[split_reference(recorded.payload.claim)] += map(split_reference, list_locked(recorded.payload))
         return specs
 
-    def _contexts(self, heads: Sequence[ClaimHead]) -> dict[int, list[Reference]]:
+    def _contexts(self, numbers: Sequence[int]) -> dict[int, list[Reference]]:
+        """Return the deployment contexts that claim revisions name, by their entry."""
         contexts: dict[int, list[Reference]] = defaultdict(list)
-        if heads and self._has(claim_context):
-            table = claim_context
-            wanted = select(table.c.seq, table.c.context, table.c.context_version).where(self._reader.visible(table))
-            for row in self._reader.rows_in(wanted.order_by(table.c.seq, table.c.position), table.c.seq, (head.seq for head in heads)):
-                contexts[row.seq].append((row.context, row.context_version))
+        if self._has(claim_context):
+            for seq, context, version in self._reader.rows_by(_CONTEXTS, numbers):
+                contexts[seq].append((context, version))
         return contexts
 
     def _spec_disputes(self) -> dict[Reference, list[ObjectionPosition]]:
@@ -395,6 +421,16 @@ _MARKING = {
     for table in (audit, objection, passage_match, staleness_review)
 }
 """What is recorded of a single claim, by table."""
+_EVENTS = (
+    select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
+    .where(seen(claim_event), claim_event.c.claim.in_(KEYS))
+    .order_by(claim_event.c.seq)
+)
+_CONTEXTS = (
+    select(claim_context.c.seq, claim_context.c.context, claim_context.c.context_version)
+    .where(seen(claim_context), claim_context.c.seq.in_(KEYS))
+    .order_by(claim_context.c.seq, claim_context.c.position)
+)
 _OPENINGS = (
     select(audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq).where(seen(audit), audit.c.claim.in_(KEYS)).order_by(audit.c.seq)
 )
