@@ -18,7 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from registry.registration.claims_file_registration import register_file
 from registry.store.ledger import Ledger
+from caveat_command import collect_rarely
 import secrets
+collect_rarely()
 folder = Path(sys.argv[1])
 ledger = Ledger.open(f"sqlite:///{folder / 'store.db'}", clock=lambda: datetime.now(UTC), salt=lambda: secrets.token_hex(16))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

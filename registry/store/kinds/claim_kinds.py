@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, select, text
@@ -227,6 +228,11 @@ def natural_key(claim: ClaimRevision) -> str:
         claim.model.version,
         " ".join(claim.quote.split()),
     )
+    return _digest_key(parts)
+
+
+@lru_cache(maxsize=4096)  # a bulk import asks for the keys of a chunk of claims, and records them then
+def _digest_key(parts: tuple[str | None, ...]) -> str:
     return digest_of(parts)
 
 
