@@ -50,11 +50,6 @@ def digest(document: Json) -> str:
     return hashlib.sha256(canonical_bytes(document)).hexdigest()
 
 
-def leaf_hash(canonical: bytes) -> str:
-    """Return SHA-256(0x00 ‖ *canonical*), hexadecimal: the leaf of RFC 6962 section 2.1."""
-    return hashlib.sha256(b"\x00" + canonical).hexdigest()
-
-
 def _is_plain(items: Iterable[Json]) -> bool:
     """Whether orjson writes all *items* as RFC 8785 does: no whole float (`1.0` is `1`), none with an exponent, no NaN, no odd type."""
     for item in items:

@@ -3,6 +3,7 @@
 import binascii
 import hashlib
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -10,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from registry.codec.canonical_documents import Json, canonical_bytes, from_document, from_json, leaf_hash, to_document
+from registry.codec.canonical_documents import Json, canonical_bytes, from_document, from_json, to_document
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.dossier import EntrySupersession, Inclusion, Recorded
 from registry.records.log_seal import EntryOpening
@@ -24,6 +25,37 @@ from registry.records.supplement import CardSupplement, Supplement
 
 STATEMENT_SCHEMA = "caveat/statement/1"
 _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
+
+
+LONGEST_ENTRY = 65_535
+"""Bytes of what the log hashes of one statement: C2SP tlog-tiles gives their number in sixteen bits."""
+_HEAD = re.compile(rb'\{"actor":"(?:[^"\\]|\\.)*","at":"[^"\\]*","kind":"[^"\\]*"(?=,"payload":)')
+_TAIL = re.compile(rb',"salt":"[^"\\]*","schema":"%b"\}' % STATEMENT_SCHEMA.encode())
+
+
+# Decision of 2026-11-26: a long statement goes into the log with the digest of its payload in place of the payload. Contexts, tasks,
+# pages of a card and proposed passages have no limit of their own, and records stay whole. The cost: the entry bundles of a log do not
+# have the payload of such a statement; bundles of Caveat and the API do.
+def hashed_form(text: bytes) -> bytes:
+    """Return the bytes that the log hashes of the statement *text*, and serves in entry bundles.
+
+    That is *text* itself. In one of more than `LONGEST_ENTRY` bytes, the member `payload_sha256` takes the place of `payload`: the
+    SHA-256 of the payload's canonical bytes, hexadecimal. What is no canonical statement is returned as it is.
+    """
+    if len(text) <= LONGEST_ENTRY:
+        return text
+    # Both ends must be those of a canonical statement. Otherwise two texts could have one form: one with a long value, and one with
+    # the digest of this value in its place. No statement has a member `payload_sha256`.
+    head, stop = _HEAD.match(text), text.rfind(b',"salt":"')
+    if head is None or not _TAIL.fullmatch(text, max(stop, 0)):
+        return text
+    payload = hashlib.sha256(text[head.end() + len(b',"payload":') : stop]).hexdigest()
+    return b'%b,"payload_sha256":"%b"%b' % (head[0], payload.encode(), text[stop:])
+
+
+def leaf_hash(text: bytes) -> str:
+    """Return SHA-256(0x00 ‖ `hashed_form` of *text*), hexadecimal: the leaf of RFC 6962 section 2.1."""
+    return hashlib.sha256(b"\x00" + hashed_form(text)).hexdigest()
 
 
 def encode_statement(statement: Statement) -> bytes:

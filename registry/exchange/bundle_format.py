@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from registry.codec.canonical_documents import canonical_bytes, leaf_hash
+from registry.codec.canonical_documents import canonical_bytes
+from registry.codec.statement_encoding import leaf_hash
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.log_seal import EntrySignature
 from registry.records.record import Record

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from registry.codec.canonical_documents import from_document, leaf_hash
+from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import new_file
-from registry.codec.statement_encoding import decode_statement
+from registry.codec.statement_encoding import decode_statement, leaf_hash
 from registry.configuration import EXAMPLE
 from registry.errors import AlteredError, AnswerNoError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.exchange.bundle_check import Bundle, KeyStep, find_signer, open_bundle, read_whole, shorten_vkey

@@ -96,7 +96,8 @@ class Entry(Record):
     actor: str
     at: datetime
     leaf: str
-    """SHA-256(0x00 ‖ JCS(statement)), hexadecimal (RFC 6962 leaf, RFC 8785 JSON)."""
+    """SHA-256(0x00 ‖ JCS(statement)), hexadecimal (RFC 6962 leaf, RFC 8785 JSON); of a statement of more than 65,535 bytes with
+    `payload_sha256` in place of `payload`."""
 
     def __post_init__(self) -> None:
         if self.kind not in PAYLOADS:

@@ -13,8 +13,7 @@ import zstandard
 from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
-from registry.codec.canonical_documents import leaf_hash
-from registry.codec.statement_encoding import decode_statement
+from registry.codec.statement_encoding import decode_statement, leaf_hash
 from registry.errors import MOST_EDITS, AlteredError, ConflictError, Fault, NotFoundError, count_edits
 from registry.records.dossier import Recorded
 from registry.records.log_seal import EntrySignature, KeyEvent

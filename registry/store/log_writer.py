@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select
 from sqlalchemy.exc import DBAPIError
 
-from registry.codec.canonical_documents import leaf_hash
-from registry.codec.statement_encoding import decode_statement, encode_statement
+from registry.codec.statement_encoding import LONGEST_ENTRY, decode_statement, encode_statement, hashed_form, leaf_hash
 from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRevision
 from registry.records.log_seal import EntrySignature, Erasure, KeyEvent
@@ -564,6 +563,10 @@ def check_entry(place: Entry, text: bytes) -> Payload:
     """Return what the statement says; raises InputError where leaf, kind, actor or time of its entry are not its own."""
     if leaf_hash(text) != place.leaf:
         raise InputError(broken(place.seq, "its leaf is not the hash of its text"))
+    # No statement of ours is too long: what is not its payload is short. Other software may write others.
+    if (count := len(hashed_form(text))) > LONGEST_ENTRY:
+        problem = f"its statement has {count:,} bytes without its payload; a log has at most {LONGEST_ENTRY:,}"
+        raise InputError(Fault("statement-too-long", f"entry {place.seq}", problem))
     statement = decode_statement(text, where=f"entry {place.seq}")
     facts = (statement.kind, statement.actor, statement.at)
     if facts != (place.kind, place.actor, place.at):

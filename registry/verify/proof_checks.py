@@ -6,8 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from registry.codec.canonical_documents import leaf_hash
-from registry.codec.statement_encoding import PublicationExtra, decode_published, decode_statement
+from registry.codec.statement_encoding import PublicationExtra, decode_published, decode_statement, leaf_hash
 from registry.errors import Fault, InputError
 from registry.records.log_seal import Checkpoint, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.statement import Publication, Statement

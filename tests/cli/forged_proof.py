@@ -4,8 +4,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
-from registry.codec.canonical_documents import leaf_hash
-from registry.codec.statement_encoding import Consistency, PublicationExtra, encode_nodes, encode_published, encode_statement
+from registry.codec.statement_encoding import Consistency, PublicationExtra, encode_nodes, encode_published, encode_statement, leaf_hash
 from registry.records.log_seal import Checkpoint, KeyAlgorithm
 from registry.records.statement import OutputFormat, Publication, Statement
 from registry.seal.merkle_tree import root_of

@@ -66,7 +66,7 @@ def test_a_changed_statement_is_named_with_its_entry(caveat: Caveat, registry: P
 
 def test_a_statement_changed_with_its_leaf_is_told_since_when(caveat: Caveat, registry: Path) -> None:
     """Whoever mends the leaf too changes the root: the checkpoint no longer fits, and says since when."""
-    from registry.codec.canonical_documents import leaf_hash
+    from registry.codec.statement_encoding import leaf_hash
 
     with sqlite3.connect(registry / "caveat.db") as connection:
         text = connection.execute("SELECT json FROM body WHERE seq = 7").fetchone()[0].replace("schemes in 5 %", "schemes in 1 %")

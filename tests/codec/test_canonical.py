@@ -8,7 +8,8 @@ import rfc8785
 from hypothesis import given
 from hypothesis.strategies import booleans, dictionaries, floats, integers, lists, none, recursive, text
 
-from registry.codec.canonical_documents import Json, canonical_bytes, digest, leaf_hash
+from registry.codec.canonical_documents import Json, canonical_bytes, digest
+from registry.codec.statement_encoding import leaf_hash
 from registry.errors import InputError
 
 NUMBERS = floats(allow_nan=False, allow_infinity=False) | floats(1e-6, 1e17) | integers(-(2**53) + 1, 2**53 - 1)

@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from registry.codec.canonical_documents import leaf_hash
-from registry.codec.statement_encoding import encode_statement
+from registry.codec.statement_encoding import encode_statement, leaf_hash
 from registry.records.analysis_plan import Lock, Plan
 from registry.records.audit_case import Audit, Deployment, Evidence, EvidenceStatement, Independence, Result, Scoring
 from registry.records.claim import (

@@ -4,8 +4,8 @@ import hashlib
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from registry.codec.canonical_documents import leaf_hash, to_document
-from registry.codec.statement_encoding import list_entries, list_recorded, write_statement
+from registry.codec.canonical_documents import to_document
+from registry.codec.statement_encoding import leaf_hash, list_entries, list_recorded, write_statement
 from registry.records.dossier import AuditFile, Dossier, Inclusion, ObjectionFile, Recorded
 from registry.records.log_seal import EntryOpening
 from registry.records.supplement import CardSupplement, Supplement

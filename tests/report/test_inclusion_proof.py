@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import data, integers, sampled_from
 
-from registry.codec.canonical_documents import leaf_hash, to_document
-from registry.codec.statement_encoding import list_entries, list_recorded, write_statement
+from registry.codec.canonical_documents import to_document
+from registry.codec.statement_encoding import leaf_hash, list_entries, list_recorded, write_statement
 from registry.errors import CaveatError, InputError
 from registry.records.dossier import Dossier
 from registry.records.supplement import CardSupplement, Supplement

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.canonical_documents import canonical_bytes, leaf_hash, to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.codec.statement_encoding import leaf_hash
 from registry.errors import AlteredError, NotFoundError
 from registry.folder.supplement_publishing import collect_coverage, collect_supplements
 from registry.records.claim import Form

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection, text
 
-from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import leaf_hash
 from registry.errors import AlteredError, InputError
 from registry.records.log_seal import Checkpoint
 from registry.records.statement import OutputFormat, Publication

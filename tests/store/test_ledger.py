@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import leaf_hash
 from registry.errors import ConflictError, InputError, NotFoundError, UnavailableError
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.log_seal import Erasure

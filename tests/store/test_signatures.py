@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import leaf_hash
 from registry.errors import CaveatError, ConflictError
 from registry.records.log_seal import KeyEventKind
 from registry.records.statement import Entry

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from registry.codec.canonical_documents import canonical_bytes, leaf_hash
-from registry.codec.statement_encoding import decode_statement
+from registry.codec.canonical_documents import canonical_bytes
+from registry.codec.statement_encoding import decode_statement, leaf_hash
 from registry.errors import CaveatError
 from registry.exchange.bundle_format import BundleEnd, BundleHeader, EntryLine, NoteLine, encode_line
 from registry.exchange.bundle_transfer import take_over
@@ -125,6 +125,26 @@ def test_a_statement_that_is_nested_without_end_is_refused(depth: int, aisi: Ins
 
     with pytest.raises(CaveatError):
         take_over(lab.ledger, sign_log(aisi, [*texts, deep], tmp_path / "evil.jsonl"), actor="LAB", keys=(aisi.vkey,))
+
+
+def test_a_long_statement_is_taken_over_whole_and_one_that_no_log_holds_is_refused(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
+    """A long payload goes into the log by its digest; an author's name of 70,000 characters cannot."""
+    note = "Who asks, and why? " * 6_000
+    (claim,) = aisi.add_claims(quote="It never schemes.")
+    texts = [
+        text.replace(b'"note":"no. 0"', b'"note":"%b"' % note.encode()) if claim.encode() in text else text for text in list_texts(aisi)
+    ]
+    take_over(lab.ledger, sign_log(aisi, texts, tmp_path / "long.jsonl"), actor="LAB", keys=(aisi.vkey,))
+    with lab.ledger.view(log=aisi.origin) as view:
+        recorded = view.find_claim(claim)
+    assert recorded is not None
+    assert recorded.payload.note == note
+
+    named = change(texts[-1], ("actor",), "A" * 70_000)
+    with pytest.raises(CaveatError) as refused:
+        take_over(lab.ledger, sign_log(aisi, [*texts, named], tmp_path / "evil.jsonl"), actor="LAB", keys=(aisi.vkey,))
+    assert refused.value.code == "statement-too-long"
+    assert refused.value.faults[0].where == f"entry {len(texts) + 1}"
 
 
 def test_more_key_events_than_anybody_follows_are_refused(aisi: Institute, lab: Institute, tmp_path: Path) -> None:

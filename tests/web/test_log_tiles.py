@@ -1,7 +1,9 @@
 """Tiles of a log, read as an independent client reads them: the root that they give is that of the checkpoint."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -74,6 +76,30 @@ def test_an_entry_bundle_holds_the_statements_of_its_leaves(long_log: Ledger) ->
         place += 2 + length
         assert hashlib.sha256(b"\x00" + statement).digest() == leaves[start : start + 32]
     assert place == len(bundle)
+
+
+def test_an_entry_bundle_holds_a_long_statement_by_the_digest_of_its_payload(tmp_path: Path) -> None:
+    """What is served hashes to the leaf, and names what it leaves out; the text that is in the database says the same."""
+    url = f"sqlite:///{tmp_path / 'registry.db'}"
+    schema.upgrade(url)
+    ledger = Ledger.open(url, clock=ticking(), salt=salting())
+    with ledger.write(actor="X0") as writer:
+        writer.append_many(
+            [Authority(code=code, name=name, role=AuthorityRole.LAB) for code, name in (("X0", "Lab"), ("X1", "x" * 70_000))]
+        )
+    with ledger.view() as view:
+        bundle, leaves = (build_tile(view, TilePath(level, 0, 2)) for level in (None, 0))
+        *_, (_, text) = view.log_entries()
+    ledger.close()
+    first = int.from_bytes(bundle[:2], "big")
+    served = bundle[2 + first + 2 :]
+
+    assert text is not None
+    assert int.from_bytes(bundle[2 + first : 4 + first], "big") == len(served) < 400 < len(text)
+    assert hashlib.sha256(b"\x00" + served).digest() == leaves[32:]
+    payload = text[text.index(b'"payload":') + 10 : text.rindex(b',"salt":')]
+    assert json.loads(served)["payload_sha256"] == hashlib.sha256(payload).hexdigest()
+    assert {**json.loads(served), "payload": json.loads(payload)}.items() >= json.loads(text).items()
 
 
 def test_what_the_log_does_not_have_is_not_found(long_log: Ledger) -> None:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from registry.errors import Fault, NotFoundError
+from registry.codec.statement_encoding import LONGEST_ENTRY, hashed_form
+from registry.errors import AlteredError, Fault, NotFoundError
 from registry.store.log_reader import LogReader, NodeFinder
 from registry.store.log_seals import StoredCheckpoint, list_checkpoints
 
@@ -17,13 +18,11 @@ WIDTH = 256
 _HEIGHT = 8
 """Levels of the tree that one level of tiles spans."""
 _HIGHEST = 63
-_LONGEST_STATEMENT = 65_535
-"""Bytes: an entry bundle gives the length of each statement in sixteen bits."""
 _PATH = re.compile(r"tile/(entries|0|[1-9]\d?)/((?:x\d{3}/)*\d{3})(?:\.p/([1-9]\d{0,2}))?")
 
-# A bundle with a statement that was erased, or is too long for its format, is not served: whoever needs
-# the leaf of such an entry takes the tile of level 0, which has it. Nothing here is computed from
-# statements, so an erased one leaves all tiles of hashes as they are.
+# A bundle with a statement that was erased is not served: whoever needs the leaf of such an entry takes
+# the tile of level 0, which has it. Nothing here is computed from statements, so an erased one leaves
+# all tiles of hashes as they are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,9 @@ def build_tile(reader: LogReader, tile: TilePath) -> bytes:
     """Return the bytes of *tile*: hashes of 32 bytes each, or statements, each after its length in two bytes.
 
     Raises:
+        AlteredError: a statement in the bundle is longer than any that is recorded.
         NotFoundError: `tile-not-found`: the log as *reader* sees it has not so many entries; `bundle-not-served`: a statement in the bundle
-            was erased, or is longer than the format allows.
+            was erased.
     """
     stop = tile.start + tile.width
     count = reader.log_size >> (_HEIGHT * (tile.level or 0))
@@ -100,10 +100,12 @@ def build_tile(reader: LogReader, tile: TilePath) -> bytes:
 
 def _list_statements(reader: LogReader, tile: TilePath, stop: int) -> Iterator[bytes]:
     for place, statement in reader.log_entries(tile.start + 1, stop + 1):
-        if statement is None or len(statement) > _LONGEST_STATEMENT:
-            reason = "was erased" if statement is None else f"has {len(statement):,} bytes, and the format allows {_LONGEST_STATEMENT:,}"
-            raise NotFoundError(Fault("bundle-not-served", str(tile), f"the statement of entry {place.seq} {reason}"))
-        yield len(statement).to_bytes(2, "big") + statement
+        if statement is None:
+            raise NotFoundError(Fault("bundle-not-served", str(tile), f"the statement of entry {place.seq} was erased"))
+        hashed = hashed_form(statement)
+        if len(hashed) > LONGEST_ENTRY:
+            raise AlteredError(Fault("entry-altered", f"entry {place.seq}", f"its text has {len(statement):,} bytes and no payload"))
+        yield len(hashed).to_bytes(2, "big") + hashed
 
 
 def find_checkpoint(reader: LogReader) -> StoredCheckpoint | None:
