@@ -221,7 +221,7 @@ class FactFinder:
         return self._derive([head._replace(claim="") for head in heads], [_NO_FACTS] * len(heads))
 
     def find_apart(self, numbers: Sequence[int], claims: Sequence[str], families: Sequence[Family] | None = None) -> dict[int, OwnFacts]:
-        """Return what claim revisions have of their own, by entry; most have nothing, and are left out.
+        """Return the facts that claim revisions do not share with others, by entry, without the many revisions that have none.
 
         Args:
             numbers: the entries of the revisions.
