@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from registry.cli import terminal_output
 from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_reading import read_supplement
+from registry.store.ledger import Ledger
 from tests.cli.conftest import Caveat
 from tests.report.layout import answer_questions, count_words, find_faults, find_overlaps, find_unanswered, is_sign_consistent, list_pages
+from tests.store.builders import salting, ticking
+from tests.store.traversal import check_changes, check_claims
 
 OUTCOMES = [
     ("degraded", None, "reported"),
@@ -138,6 +142,18 @@ def check_layout(folder: Path) -> None:
             assert is_sign_consistent(record["verdict"]), record["verdict"]
 
 
+def check_index(url: str) -> None:
+    """What the store finds by index is what all statements say, as of several entries and between them."""
+    ledger = Ledger.open(url, clock=ticking(), salt=salting())
+    with ledger.view() as view:
+        sizes = [*range(25, view.log_size, 40), view.log_size]
+    for first, last in pairwise(sizes):
+        with ledger.view(first) as before, ledger.view(last) as after:
+            assert check_claims(after) > 10
+            check_changes(before, after)
+    ledger.close()
+
+
 @pytest.mark.slow
 def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> None:
     """The paper's cases and both recorded replays come out as they must; a second run records nothing and draws the same bytes."""
@@ -163,6 +179,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert {one["section"] for one in replayed["not_made"]} == {"naturalness", "judge"}
     check_recognition(caveat, first.document, tmp_path / "demo")
     check_layout(tmp_path / "demo" / "supplements")
+    check_index(f"sqlite:///{tmp_path}/demo/caveat.db")
 
     late = caveat("demo", "-o", "demo", "--update")
 

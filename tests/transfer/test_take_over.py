@@ -13,6 +13,7 @@ from registry.seal.signed_notes import VerifierKey
 from registry.store.log_integrity import check_log
 from registry.store.registry_rebuild import verify
 from tests.store import builders
+from tests.store.traversal import check_changes, check_claims
 from tests.transfer.registries import Institute, found
 
 
@@ -222,3 +223,25 @@ def test_entries_altered_here_are_found_before_anything_comes(aisi: Institute, l
 
     with pytest.raises(CaveatError, match="entry-altered"):
         read(lab, tmp_path / "more.caveat")
+
+
+def test_claims_of_either_log_are_what_its_statements_say(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
+    """The entries of both logs have the same numbers."""
+    lab.add_claims(3, quote="It never lies.")
+    taken = tmp_path / "aisi.jsonl"
+    aisi.export(taken)
+    with lab.ledger.view() as view:
+        size = view.log_size
+    take_over(lab.ledger, taken, actor="LAB", keys=(aisi.vkey,))
+    with lab.ledger.view() as view:
+        after = view.log_size
+    lab.add_claims(1, quote="It does not scheme.")
+
+    for first, last in ((size, after), (after, None), (size, None)):
+        with lab.ledger.view(first) as before, lab.ledger.view(last) as now:
+            assert check_claims(now) >= 3
+            check_changes(before, now)
+    with lab.ledger.view(log=aisi.origin) as view:
+        assert check_claims(view) == 3
+    with lab.ledger.view(log=aisi.origin) as view, lab.ledger.view(view.log_size - 1, log=aisi.origin) as before:
+        assert check_changes(before, view) > 0
