@@ -1,5 +1,7 @@
 """Holm-adjusted p-values against statsmodels, and with comparisons that have none."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,12 @@ from tests.examples import scale
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 # R: p.adjust(c(0.01, 0.04, 0.03, 0.005), method = "holm") gives 0.03 0.06 0.06 0.02 (the worked example of many textbooks).
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_older_objects() -> None:
+    """`multipletests` looks for garbage at each call: two seconds each in a worker that holds what thousands of tests left."""
+    gc.freeze()
 
 
 def test_the_textbook_example_comes_out() -> None:
