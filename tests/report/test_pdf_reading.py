@@ -113,8 +113,10 @@ def test_texts_are_decoded_by_their_mark() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [b"<< /A 1 /A 2 >>", b"<< /A >>", b"<< 1 2 >>", b"[ 1 >>", b">>", b"(a", b"/A#g1", b"trueish", b"[1 0 Rx]", b"<zz>", b"[1 2", b"", b"%" * 100_000,
-     b"(" * 100_000],
+    [
+        b"<< /A 1 /A 2 >>", b"<< /A >>", b"<< 1 2 >>", b"[ 1 >>", b">>", b"(a", b"/A#g1", b"trueish", b"[1 0 Rx]", b"<zz>", b"[1 2", b"",
+        b"%" * 100_000, b"(" * 100_000,
+    ],
 )  # fmt: skip
 def test_a_value_with_two_readings_is_refused(text: bytes) -> None:
     """A key twice, an open bracket, an unknown word: readers guess differently."""
