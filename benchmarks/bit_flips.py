@@ -47,7 +47,7 @@ COMMANDS = (
     "init --code EXAMPLE --name Example --role lab",
     "card add card.md --title Lumen --publisher Example --published 2026-11-02",
     "claim add claims.yaml",
-    "report CLM-EXAMPLE-2026-0001-T --publish",
+    "report CLM-EXAMPLE-2026-0001-T --publish --yes",
 )
 MOMENT = datetime(2026, 11, 22, tzinfo=UTC)
 LARGE, BATCH = 10_000, 500

@@ -28,7 +28,7 @@ from audit.endpoints.model_endpoint import Endpoint
 from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run
 from audit.protocol.audit_record import get_audit, get_claim
 from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
-from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunForecast, RunSummary, forecast, hold_run, run_calls
+from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunSummary, hold_run, run_calls
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
 from audit.replay.replay_provenance import (
@@ -42,6 +42,7 @@ from audit.replay.replay_provenance import (
     read_served_by,
 )
 from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, read_prices
+from audit.replay.run_forecast import RunForecast, forecast
 from audit.replay.run_store import (
     DATABASE,
     Call,
