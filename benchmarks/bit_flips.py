@@ -110,7 +110,7 @@ def is_bad_signature(data: bytes) -> bool:
 
 
 def try_files(folder: Path, trust: Trust, every: int) -> list[Where]:
-    (pdf,), (record,) = folder.glob("*.pdf"), folder.glob("*.json")
+    (pdf,), (record,) = folder.glob("CLM-*.pdf"), folder.glob("CLM-*.json")
     return [
         *try_pdf(pdf.read_bytes(), every),
         *try_record(record.read_bytes(), (folder / f"{record.name}.tlog-proof").read_bytes(), trust, every),

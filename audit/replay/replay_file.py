@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from audit.replay.replay_design import read_tasks
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
@@ -225,7 +225,11 @@ def describe_contexts(documents: Mapping[str, Any], sealed: Mapping[str, str]) -
     return {name: {"commitment": sealed[name]} if name in sealed else document for name, document in documents.items()}
 
 
-def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> ReplayFile:
+ReplayCheck: TypeAlias = Callable[[Replay, Sequence[Task]], None]
+"""What else must hold of a replay and its tasks; raises InputError."""
+
+
+def read_replay(path: Path, view: View | None, *, owner: str | None = None, check: ReplayCheck | None = None) -> ReplayFile:
     """Return the replay in *path* with its tasks and contexts, ready for `audit.replay.replay_design.build_design`.
 
     A context is the file of that name next to the replay, where there is one, else a specification of the registry. A seal file next to it
@@ -234,9 +238,10 @@ def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> R
     Args:
         view: the registry; None where there is none, and then every context is a file.
         owner: authority with the short names that come first; those of others are looked at where it has none of the name.
+        check: what else must hold of the replay and its tasks, none of them where they cannot be read; its faults join the others.
 
     Raises:
-        InputError: with every fault of the replay's file; else of tasks and contexts together.
+        InputError: with every fault of the replay's file; else of tasks, contexts and *check* together.
     """
     replay = from_document(Replay, read_document(path), where=str(path))
     sources = {path.name: digest_file(path)}
@@ -263,6 +268,11 @@ def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> R
                 contexts[name], references[name], sealed[name] = seal.spec, seal.reference, seal.commitment
         except (ConflictError, InputError, NotFoundError) as error:
             faults.extend(error.faults)
+    try:
+        if check is not None:
+            check(replay, tasks)
+    except InputError as error:
+        faults.extend(error.faults)
     if faults:
         raise InputError(faults)
     return ReplayFile(replay=replay, tasks=tasks, contexts=contexts, sources=sources, references=references, sealed=sealed)
