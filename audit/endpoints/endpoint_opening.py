@@ -153,18 +153,23 @@ def _name_place(policy: Policy) -> str:
 
 
 def describe_sampling(policy: Policy, endpoint: Endpoint, facts: ModelFacts) -> dict[str, str]:
-    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it.
+    """Return for each sampling parameter its value as set, `default`, or `not settable` with the reason, as provenance says it.
 
     A parameter that the policy does not set is not settable where the version of the Messages API refuses it, where the host has none of
-    this name, or where the endpoint lists what its model takes and this is not in the list. Other servers use their default.
+    this name or its model refuses it, or where the endpoint lists what its model takes and this is not in the list. Other servers use
+    their default, whose value is not known.
     """
     refuses_all = endpoint.api is ModelApi.MESSAGES and endpoint.api_version >= WITHOUT_SAMPLING
 
     def describe(name: str) -> str:
         if (value := getattr(policy, name)) is not None:
             return str(value)
-        is_unlisted = facts.parameters is not None and name not in facts.parameters
-        return "not settable" if refuses_all or name in endpoint.unknown_parameters or is_unlisted else "default"
+        reason = endpoint.unsettable.get(name)
+        if refuses_all:
+            reason = f"version {endpoint.api_version} of the API refuses it"
+        elif reason is None and facts.parameters is not None and name not in facts.parameters:
+            reason = "the endpoint does not list it for this model"
+        return "default" if reason is None else f"not settable ({reason})"
 
     return {name: describe(name) for name in SAMPLING}
 
