@@ -27,7 +27,7 @@ from audit.endpoints.endpoint_opening import (
 )
 from audit.endpoints.model_answers import check_address, is_loopback
 from audit.endpoints.model_endpoint import Endpoint
-from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run, try_step
+from audit.protocol.audit_lock import count_calls, describe_replay, digest_sides, end_run, enter_run, try_step
 from audit.protocol.audit_record import get_audit, get_claim
 from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
 from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunSummary, hold_run, run_calls
@@ -138,12 +138,11 @@ def refuse_deviations(bound: ReplayLock, path: Path) -> None:
 
 def _describe(file: ReplayFile) -> PlannedReplay:
     replay = file.replay
-    planned = len(build_design(replay, file.tasks, file.contexts)) if replay.budget.calls is None else replay.budget.calls
     return PlannedReplay(
         tasks=tuple(task.id for task in file.tasks),
         sides=digest_sides(file),
         model=replay.policy.model,
-        calls=planned,
+        calls=count_calls(file),
         parts=describe_replay(file),
         sealed=tuple(file.sealed.values()),
     )

@@ -14,7 +14,7 @@ from audit.sources.sheet_files import Cell, Sheet, as_text
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "passed", "pass", "correct", "is_correct", "success", "result", "outcome", "grade", "accuracy", "value", "rating"),
-    "arm": ("arm", "side", "condition", "group", "setting", "framing", "environment", "mode", "phase", "variant"),
+    "arm": ("arm", "side", "condition", "cond", "group", "setting", "framing", "environment", "mode", "phase", "variant"),
     "task": ("task_id", "task", "prompt_id", "item_id", "question_id", "example_id", "item", "question", "problem", "prompt", "id"),
     "context": ("context_id", "context", "scenario", "system_prompt", "wrapper", "cue"),
     "sample": ("sample", "sample_id", "repeat", "repetition", "rep", "epoch", "trial", "attempt", "run", "iteration", "seed"),
@@ -31,7 +31,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 """By role, names of columns, the most telling first."""
 
 _TEST = re.compile(r"test|eval|exam|bench|lab\b", re.IGNORECASE)
-_DEPLOY = re.compile(r"deploy|prod|real|live|user|field", re.IGNORECASE)
+_DEPLOY = re.compile(r"deploy|prod|real|live|user|customer|traffic|field", re.IGNORECASE)
 _SIDES = {
     f"{WIDE}test": frozenset({"test", "eval", "evaluation", "exam", "bench", "benchmark"}),
     f"{WIDE}deploy": frozenset({"deploy", "deployed", "deployment", "prod", "production", "real", "live", "field"}),
