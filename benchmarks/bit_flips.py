@@ -47,7 +47,7 @@ COMMANDS = (
     "init --code EXAMPLE --name Example --role lab",
     "card add card.md --title Lumen --publisher Example --published 2026-11-02",
     "claim add claims.yaml",
-    "report CLM-EXAMPLE-2026-0001-T --publish",
+    "report CLM-EXAMPLE-2026-0001-T --publish --yes",
 )
 MOMENT = datetime(2026, 11, 22, tzinfo=UTC)
 LARGE, BATCH = 10_000, 500
@@ -110,7 +110,7 @@ def is_bad_signature(data: bytes) -> bool:
 
 
 def try_files(folder: Path, trust: Trust, every: int) -> list[Where]:
-    (pdf,), (record,) = folder.glob("*.pdf"), folder.glob("*.json")
+    (pdf,), (record,) = folder.glob("CLM-*.pdf"), folder.glob("CLM-*.json")
     return [
         *try_pdf(pdf.read_bytes(), every),
         *try_record(record.read_bytes(), (folder / f"{record.name}.tlog-proof").read_bytes(), trust, every),

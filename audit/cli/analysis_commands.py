@@ -18,7 +18,7 @@ from audit.cli.analysis_options import (
     score_options,
     table_options,
 )
-from audit.cli.audit_commands import describe_warnings
+from audit.cli.imported_evidence import describe_warnings
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import AUDIT, App, examples, pass_app
 from registry.cli.main import LazyGroup

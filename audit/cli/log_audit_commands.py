@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from audit.cli.analysis_options import arm_options, build_plan, plan_options
-from audit.cli.audit_commands import describe_warnings, read_evidence
+from audit.cli.imported_evidence import describe_warnings, read_evidence
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import CARD, App, examples, parse_model, pass_app, reason_option
 from registry.records.audit_case import Independence

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.cli.audit_commands import ImportedEvidence
+from audit.cli.imported_evidence import ImportedEvidence
 from audit.cli.table_reading import parse_map_options
 from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import SCORED

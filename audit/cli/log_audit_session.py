@@ -4,8 +4,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.cli.audit_commands import ImportedEvidence, settle_provenance
 from audit.cli.audit_draft import read_draft
+from audit.cli.imported_evidence import ImportedEvidence, settle_provenance
 from audit.cli.log_audit_files import LogAuditDraft
 from audit.protocol.audit_record import AuditConclusion, conclude, get_claim, get_property, open_audit
 from audit.protocol.evidence_basis import ScoredTable

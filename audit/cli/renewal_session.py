@@ -26,10 +26,11 @@ from audit.renew.renewal_outcome import (
     write_renewal_folder,
 )
 from audit.renew.renewal_replays import RenewalGroup, RenewalGroups, group, list_runs
-from audit.replay.call_engine import LOST, RunForecast, RunSummary
+from audit.replay.call_engine import LOST, RunSummary
 from audit.replay.replay_design import build_design
 from audit.replay.replay_provenance import count_arm_outcomes
 from audit.replay.run_budget import SpentAmount, check_prices, read_prices
+from audit.replay.run_forecast import RunForecast
 from audit.replay.run_store import RunStore, get_replay, get_tasks, open_store
 from audit.score.run_evidence import find_scorer as find_own_scorer
 from audit.score.scorers import check_scorable

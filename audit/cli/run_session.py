@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import (
+    check_destination,
     check_policy,
     describe_client,
     describe_sampling,
@@ -25,10 +27,10 @@ from audit.endpoints.endpoint_opening import (
 )
 from audit.endpoints.model_answers import check_address, is_loopback
 from audit.endpoints.model_endpoint import Endpoint
-from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run
+from audit.protocol.audit_lock import count_calls, describe_replay, digest_sides, end_run, enter_run, try_step
 from audit.protocol.audit_record import get_audit, get_claim
 from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
-from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunForecast, RunSummary, forecast, hold_run, run_calls
+from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunSummary, hold_run, run_calls
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
 from audit.replay.replay_provenance import (
@@ -42,6 +44,7 @@ from audit.replay.replay_provenance import (
     read_served_by,
 )
 from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, read_prices
+from audit.replay.run_forecast import RunForecast, forecast
 from audit.replay.run_store import (
     DATABASE,
     Call,
@@ -61,7 +64,7 @@ from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.records.analysis_plan import Lock
 from registry.records.dossier import AuditFile
-from registry.records.replay_run import Probe, Replay, RunStatus
+from registry.records.replay_run import Probe, Replay, RunStatus, Task
 from registry.records.specification import JudgeScorer
 from registry.registration.specification_registration import format_reference
 from registry.store.registry_view import View
@@ -135,12 +138,11 @@ def refuse_deviations(bound: ReplayLock, path: Path) -> None:
 
 def _describe(file: ReplayFile) -> PlannedReplay:
     replay = file.replay
-    planned = len(build_design(replay, file.tasks, file.contexts)) if replay.budget.calls is None else replay.budget.calls
     return PlannedReplay(
         tasks=tuple(task.id for task in file.tasks),
         sides=digest_sides(file),
         model=replay.policy.model,
-        calls=planned,
+        calls=count_calls(file),
         parts=describe_replay(file),
         sealed=tuple(file.sealed.values()),
     )
@@ -324,19 +326,16 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     if options.get("seal"):
         seal_replay(app, path, dry_run=options["dry_run"])
     bounds: list[ReplayLock] = []
+    prices = read_prices(options["prices"]) if options["prices"] else {}
     with _open_view(app) as view:
-        file = read_replay(path, view, owner=app.config.authority)
+        check = partial(_check_calls, prices=prices, options=options)
+        file = read_replay(path, view, owner=app.config.authority, check=check)
         for audit in file.replay.audits:
             bounds.append(check_lock(file, audit, view, path, begun=find_beginning(folder)))
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
         refuse_deviations(bound, path)
-    check_policy(file.replay.policy)
-    if file.replay.scoring is not None:
-        check_scorable(file.replay.scoring, file.tasks)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
-    prices = read_prices(options["prices"]) if options["prices"] else {}
-    check_prices(file.replay.budget, prices, {file.replay.policy.model})
     return RunSession(
         path=path,
         folder=folder,
@@ -350,6 +349,21 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
         served_by=_read_served_by(options["served_by"], file.replay),
         bounds=tuple(bounds),
     )
+
+
+def _check_calls(replay: Replay, tasks: Sequence[Task], *, prices: Mapping[str, TokenPrice], options: Mapping[str, Any]) -> None:
+    """Return when the calls of *replay* can be made and scored; raises InputError with all faults, nothing is sent."""
+    faults: list[Fault] = []
+    # Where the policy itself is wrong, the key's destination cannot be known.
+    try_step(lambda: check_policy(replay.policy), faults)
+    if not faults:
+        try_step(lambda: check_destination(replay.policy, send_key_to=list_key_hosts(options)), faults)
+    if replay.scoring is not None:
+        scoring = replay.scoring
+        try_step(lambda: check_scorable(scoring, tasks), faults)
+    try_step(lambda: check_prices(replay.budget, prices, {replay.policy.model}), faults)
+    if faults:
+        raise InputError(faults)
 
 
 def _read_served_by(path: Path | None, replay: Replay) -> ServedBy | None:

@@ -1,6 +1,7 @@
 """The door to OpenAI's chat completions, through the `openai` SDK: requests in this API's words, and answers read from them."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import ModuleType
@@ -64,13 +65,19 @@ class ChatEndpoint(Endpoint):
     models_path = "/models"
 
     def __init__(
-        self, open_client: Any, sdk: ModuleType, *, max_tokens_field: str, headers: Mapping[str, Any], is_own: bool, **common: Any
+        self,
+        open_client: Any,
+        sdk: ModuleType,
+        *,
+        max_tokens_field: str,
+        headers: Mapping[str, Any],
+        unsettable: Mapping[str, str],
+        **common: Any,
     ) -> None:
         super().__init__(open_client, sdk, **common)
         self.max_tokens_field = max_tokens_field
         self.headers = headers
-        # `top_k` is an addition of other servers (`_SAME`).
-        self.unknown_parameters = frozenset({"top_k"}) if is_own else frozenset()
+        self.unsettable = unsettable
 
     async def _send(self, body: Mapping[str, Json]) -> EndpointAnswer:
         content = canonical_bytes(self.write_body(body))
@@ -132,7 +139,26 @@ def open_chat(policy: Policy, environ: Mapping[str, str], *, key: str, key_name:
 
     field = policy.max_tokens_field or ("max_completion_tokens" if is_own else "max_tokens")
     common = {"key": key, "key_name": key_name, "timeout_s": timeout_s}
-    return ChatEndpoint(open_client, openai, max_tokens_field=field, headers=headers, is_own=is_own, **common)
+    unsettable = list_unsettable(policy) if is_own else {}
+    return ChatEndpoint(open_client, openai, max_tokens_field=field, headers=headers, unsettable=unsettable, **common)
+
+
+# OpenAI's reasoning models answer with an error to any temperature but 1 and to top_p
+# (https://platform.openai.com/docs/guides/reasoning, 2026-11-26). From gpt-5.1 to gpt-5.9 they take both where the effort is `none`, which
+# some of them use by default. Chat variants do not reason. Names that are not listed here say nothing, and count as models that take both.
+
+_REASONING = re.compile(r"(?:o[1-9]|gpt-5|codex-mini|gpt-6(?:\.\d)?-astra)(?:-(?!chat)|$)|gpt-5(?:\.\d)?-(?!.*chat).*(?:pro|codex)")
+_REASONING_BY_EFFORT = re.compile(r"gpt-5\.\d(?:-(?!.*chat)|$)")
+
+
+def list_unsettable(policy: Policy) -> dict[str, str]:
+    """Return the sampling parameters that cannot be set at OpenAI's own hosts with the model of *policy*, each with the reason."""
+    # A fine-tuned model is called `ft:MODEL:…`.
+    model = policy.model.removeprefix("ft:").partition(":")[0]
+    is_reasoning = _REASONING.match(model) or (_REASONING_BY_EFFORT.match(model) and policy.effort not in (None, "none"))
+    reason = "OpenAI's reasoning models refuse it"
+    # `top_k` is an addition of other servers (`_SAME`).
+    return {**({"temperature": reason, "top_p": reason} if is_reasoning else {}), "top_k": "OpenAI has no such parameter"}
 
 
 def find_chat_address(policy: Policy, environ: Mapping[str, str]) -> str:

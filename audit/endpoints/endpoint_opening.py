@@ -38,7 +38,7 @@ def open_endpoint(
     """
     check_policy(policy)
     key_name, key = _find_key(policy, environ)
-    _check_destination(policy, environ, key_name=key_name, allowed=send_key_to)
+    check_destination(policy, environ=environ, send_key_to=send_key_to)
     if get_api(policy) is ModelApi.OPENAI_CHAT:
         return open_chat(policy, environ, key=key, key_name=key_name, timeout_s=timeout_s)
     return open_messages(policy, environ, key=key, key_name=key_name, timeout_s=timeout_s)
@@ -109,9 +109,14 @@ def _find_key(policy: Policy, environ: Mapping[str, str]) -> tuple[str, str]:
 # call. `registry.cfg` cannot allow one: it lies in the current folder, and may come from the same stranger as the replay.
 
 
-def _check_destination(policy: Policy, environ: Mapping[str, str], *, key_name: str, allowed: Collection[str]) -> None:
-    """Return when the environment's secrets may go to the address of *policy*; raises InputError."""
+def check_destination(policy: Policy, *, environ: Mapping[str, str] = os.environ, send_key_to: Collection[str] = ()) -> None:
+    """Return when the environment's secrets may go to the address of *policy*, or there are none; sends nothing.
+
+    Raises:
+        InputError: the address is none; `key-not-allowed`.
+    """
     is_chat = get_api(policy) is ModelApi.OPENAI_CHAT
+    key_name = policy.key or (OPENAI_KEY if is_chat else KEY)
     headers = chat_completions.HEADERS if is_chat else messages_api.HEADERS
     secrets = [name for name in (key_name, headers) if name != NO_KEY and environ.get(name, "").strip()]
     address = find_chat_address(policy, environ) if is_chat else find_messages_address(policy, environ)
@@ -120,7 +125,7 @@ def _check_destination(policy: Policy, environ: Mapping[str, str], *, key_name: 
         return
     parts = urlsplit(address)
     is_provider = parts.scheme == "https" and parts.hostname in _PROVIDERS and parts.port in (None, 443)
-    if is_provider or any(_is_host_of(host, address) for host in allowed):
+    if is_provider or any(_is_host_of(host, address) for host in send_key_to):
         return
     problem = f"names {parts.netloc}, and {' and '.join(secrets)} from your environment would be sent there; nothing was sent"
     advice = f"if you trust this server, add --send-key-to {parts.netloc}, or set CAVEAT_SEND_KEY_TO={parts.netloc}"
@@ -148,18 +153,23 @@ def _name_place(policy: Policy) -> str:
 
 
 def describe_sampling(policy: Policy, endpoint: Endpoint, facts: ModelFacts) -> dict[str, str]:
-    """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it.
+    """Return for each sampling parameter its value as set, `default`, or `not settable` with the reason, as provenance says it.
 
     A parameter that the policy does not set is not settable where the version of the Messages API refuses it, where the host has none of
-    this name, or where the endpoint lists what its model takes and this is not in the list. Other servers use their default.
+    this name or its model refuses it, or where the endpoint lists what its model takes and this is not in the list. Other servers use
+    their default, whose value is not known.
     """
     refuses_all = endpoint.api is ModelApi.MESSAGES and endpoint.api_version >= WITHOUT_SAMPLING
 
     def describe(name: str) -> str:
         if (value := getattr(policy, name)) is not None:
             return str(value)
-        is_unlisted = facts.parameters is not None and name not in facts.parameters
-        return "not settable" if refuses_all or name in endpoint.unknown_parameters or is_unlisted else "default"
+        reason = endpoint.unsettable.get(name)
+        if refuses_all:
+            reason = f"version {endpoint.api_version} of the API refuses it"
+        elif reason is None and facts.parameters is not None and name not in facts.parameters:
+            reason = "the endpoint does not list it for this model"
+        return "default" if reason is None else f"not settable ({reason})"
 
     return {name: describe(name) for name in SAMPLING}
 

@@ -6,7 +6,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote
 
@@ -59,8 +59,8 @@ class Endpoint(ABC):
     """Where a message is asked for, after the base address."""
     models_path: ClassVar[str]
     """Where models are listed."""
-    unknown_parameters: frozenset[str] = frozenset()
-    """Sampling parameters that this host has none of; of an unknown host, none is known to be so."""
+    unsettable: Mapping[str, str] = MappingProxyType({})
+    """Sampling parameters that cannot be set here, each with the reason; of an unknown host, none is known to be so."""
 
     def __init__(self, open_client: Callable[[], Any], sdk: ModuleType, *, key: str, key_name: str, timeout_s: float) -> None:
         self._open_client = open_client

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
+from audit.protocol.lock_adherence import read_limits
 from audit.replay.replay_design import build_design, read_tasks
 from audit.replay.replay_file import SIDES, ReplayFile, digest_parts, digest_tasks, list_parts, read_replay
 from audit.sources.score_table import read_task_families
@@ -96,6 +97,12 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
 def describe_replay(file: ReplayFile) -> dict[str, str]:
     """Return the parts of a replay that was read from files, as a lock fixes them."""
     return list_parts(file.replay, file.tasks, file.describe_contexts())
+
+
+def count_calls(file: ReplayFile) -> int:
+    """Return how many calls a replay may take: its budget, else its design."""
+    most = file.replay.budget.calls
+    return len(build_design(file.replay, file.tasks, file.contexts)) if most is None else most
 
 
 def digest_spec(version: SpecVersion) -> str:
@@ -201,6 +208,10 @@ def _find_contradictions(
     if draft.model is not None and draft.model != file.replay.policy.model:
         problem = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
         yield Fault("lock-contradicts-itself", "model", problem, advice="leave model out: the replay names its own")
+    limit, planned = read_limits(draft.budget).get("calls"), count_calls(file)
+    if limit is not None and planned > limit:
+        problem = f"is {limit:,} calls, and the replay may take {planned:,}"
+        yield Fault("lock-contradicts-itself", "budget", problem, advice="write the same number into budget here and in the replay")
     # Arms under a lock are always `test` and `deploy`. If names could be mapped at import, exchanging them would turn
     # the sign of ED after the scores were seen.
     arms = {arm.arm for arm in file.replay.arms}

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, cast
@@ -99,19 +99,31 @@ async def find_batch(endpoint: Endpoint, batch: str) -> BatchView:
 
 async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView]:
     """Return all batches of the workspace that were created at or after *since*, latest first; raises ModelError."""
+    return await list_pages(endpoint, _PATH, since=since, cursor="after_id", read_view=_read_view)
+
+
+async def list_pages(
+    endpoint: Endpoint, path: str, *, since: datetime, cursor: str, read_view: Callable[[Any], BatchView]
+) -> list[BatchView]:
+    """Return all batches listed at *path* that were created at or after *since*, latest first; raises ModelError.
+
+    Args:
+        cursor: the parameter that names the last batch of the page before.
+        read_view: reads one item of the list.
+    """
     batch_views: list[BatchView] = []
-    cursor = ""
+    after = ""
     while True:
-        page = await ask_endpoint(endpoint, "GET", f"{_PATH}?limit={_PAGE}{cursor}")
+        page = await ask_endpoint(endpoint, "GET", f"{path}?limit={_PAGE}{after}")
         listed = page.get("data")
         if not isinstance(listed, list):
             raise ModelError(RequestTrouble.BAD_ANSWER, "expected a list of batches as data")
-        views = [_read_view(item) for item in listed]
+        views = [read_view(item) for item in listed]
         # Pages come latest first, so the first page that ends before *since* is the last one needed.
         batch_views += [view for view in views if view.created_at >= since]
         if not page.get("has_more") or not views or views[-1].created_at < since:
             return batch_views
-        cursor = f"&after_id={quote(views[-1].id, safe='')}"
+        after = f"&{cursor}={quote(views[-1].id, safe='')}"
 
 
 async def read_results(endpoint: Endpoint, batch: str) -> AsyncGenerator[dict[str, Any] | None]:

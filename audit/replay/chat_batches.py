@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from audit.endpoints.model_answers import ModelError, RequestTrouble
 from audit.endpoints.model_endpoint import Endpoint
-from audit.replay.batch_requests import BatchView, ask_endpoint
+from audit.replay.batch_requests import BatchView, ask_endpoint, list_pages
 from registry.codec.canonical_documents import Json, canonical_bytes
 
 # The functions are those of `batch_requests.BatchPort`. A batch of this API shows neither its size before it was checked nor, without a
@@ -16,7 +16,6 @@ from registry.codec.canonical_documents import Json, canonical_bytes
 # found again at once, and none is submitted twice.
 
 _PATH = "/batches"
-_PAGE = 100
 _TARGET = "/v1/chat/completions"
 _TAG = "caveat_chunk"
 _ENDED = frozenset({"completed", "expired", "cancelled", "failed"})
@@ -49,18 +48,7 @@ async def find_batch(endpoint: Endpoint, batch: str) -> BatchView:
 
 async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView]:
     """Return all batches of the project that were created at or after *since*, latest first; raises ModelError."""
-    batch_views: list[BatchView] = []
-    cursor = ""
-    while True:
-        page = await ask_endpoint(endpoint, "GET", f"{_PATH}?limit={_PAGE}{cursor}")
-        listed = page.get("data")
-        if not isinstance(listed, list):
-            raise ModelError(RequestTrouble.BAD_ANSWER, "expected a list of batches as data")
-        views = [_read_view(endpoint, item) for item in listed]
-        batch_views += [view for view in views if view.created_at >= since]
-        if not page.get("has_more") or not views or views[-1].created_at < since:
-            return batch_views
-        cursor = f"&after={quote(views[-1].id, safe='')}"
+    return await list_pages(endpoint, _PATH, since=since, cursor="after", read_view=lambda item: _read_view(endpoint, item))
 
 
 async def read_results(endpoint: Endpoint, batch: str) -> AsyncGenerator[dict[str, Any] | None]:

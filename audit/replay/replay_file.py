@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from audit.replay.replay_design import read_tasks
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
@@ -225,7 +225,11 @@ def describe_contexts(documents: Mapping[str, Any], sealed: Mapping[str, str]) -
     return {name: {"commitment": sealed[name]} if name in sealed else document for name, document in documents.items()}
 
 
-def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> ReplayFile:
+ReplayCheck: TypeAlias = Callable[[Replay, Sequence[Task]], None]
+"""What else must hold of a replay and its tasks; raises InputError."""
+
+
+def read_replay(path: Path, view: View | None, *, owner: str | None = None, check: ReplayCheck | None = None) -> ReplayFile:
     """Return the replay in *path* with its tasks and contexts, ready for `audit.replay.replay_design.build_design`.
 
     A context is the file of that name next to the replay, where there is one, else a specification of the registry. A seal file next to it
@@ -234,38 +238,84 @@ def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> R
     Args:
         view: the registry; None where there is none, and then every context is a file.
         owner: authority with the short names that come first; those of others are looked at where it has none of the name.
+        check: what else must hold of the replay and its tasks, none of them where they cannot be read; its faults join the others.
 
     Raises:
-        InputError: with every fault of the replay's file; else of tasks and contexts together.
+        InputError: with every fault of the replay's file, of tasks, contexts and, where the replay can be read, *check*.
     """
-    replay = from_document(Replay, read_document(path), where=str(path))
-    sources = {path.name: digest_file(path)}
+    document = read_document(path)
     faults: list[Fault] = []
-    tasks: tuple[Task, ...] = ()
     try:
-        file = find_beside(path.parent, replay.tasks, where=f"{path}, tasks")
-        tasks = read_tasks(file)
-        sources[replay.tasks] = digest_file(file)
+        replay = from_document(Replay, document, where=str(path))
+    except InputError as error:
+        # The files that it names are read all the same, so that a half-filled template shows all its blanks at once.
+        faults.extend(error.faults)
+        _read_parts(path, *_list_names(document), view=view, owner=owner, faults=faults)
+        raise InputError(faults) from error
+    tasks, contexts = _read_parts(path, replay.tasks, [arm.context for arm in replay.arms], view=view, owner=owner, faults=faults)
+    try:
+        if check is not None:
+            check(replay, tasks)
     except InputError as error:
         faults.extend(error.faults)
-    contexts: dict[str, ContextSpec] = {}
-    references: dict[str, str] = {}
-    sealed: dict[str, str] = {}
-    for name in dict.fromkeys(arm.context for arm in replay.arms):
+    if faults:
+        raise InputError(faults)
+    return ReplayFile(
+        replay=replay,
+        tasks=tasks,
+        contexts=contexts.bodies,
+        sources={path.name: digest_file(path), **contexts.sources},
+        references=contexts.references,
+        sealed=contexts.sealed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedContexts:
+    """The contexts that a replay names, and the files and specifications that they are from."""
+
+    bodies: dict[str, ContextSpec] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    references: dict[str, str] = field(default_factory=dict)
+    sealed: dict[str, str] = field(default_factory=dict)
+
+
+def _list_names(document: Any) -> tuple[str, list[str]]:
+    """Return the names of tasks and contexts in a replay that is not valid, as far as they are names."""
+    named = document if isinstance(document, Mapping) else {}
+    arms = named.get("arms")
+    contexts = [arm.get("context") for arm in arms if isinstance(arm, Mapping)] if isinstance(arms, Sequence) else []
+    tasks = named.get("tasks")
+    return tasks if isinstance(tasks, str) else "", [name for name in contexts if isinstance(name, str)]
+
+
+def _read_parts(
+    path: Path, tasks_name: str, names: Sequence[str], *, view: View | None, owner: str | None, faults: list[Fault]
+) -> tuple[tuple[Task, ...], _NamedContexts]:
+    """Return tasks and contexts of the replay *path*; what cannot be read is missing, and its faults are added to *faults*."""
+    parts = _NamedContexts()
+    tasks: tuple[Task, ...] = ()
+    try:
+        if tasks_name:
+            file = find_beside(path.parent, tasks_name, where=f"{path}, tasks")
+            tasks = read_tasks(file)
+            parts.sources[tasks_name] = digest_file(file)
+    except InputError as error:
+        faults.extend(error.faults)
+    for name in dict.fromkeys(names):
         try:
             # The seal comes first: where a seal file exists, the plain file must not decide what is replayed.
-            seal = _find_seal(path, name, view, sources)
+            seal = _find_seal(path, name, view, parts.sources)
             if seal is None:
                 # A file beside the replay wins over a registered specification of the same name: the file is what its
                 # author sees and edits.
-                contexts[name] = _read_context(path, name, sources) or _find_registered(path, name, view, owner, (references, sealed))
+                known = (parts.references, parts.sealed)
+                parts.bodies[name] = _read_context(path, name, parts.sources) or _find_registered(path, name, view, owner, known)
             else:
-                contexts[name], references[name], sealed[name] = seal.spec, seal.reference, seal.commitment
+                parts.bodies[name], parts.references[name], parts.sealed[name] = seal.spec, seal.reference, seal.commitment
         except (ConflictError, InputError, NotFoundError) as error:
             faults.extend(error.faults)
-    if faults:
-        raise InputError(faults)
-    return ReplayFile(replay=replay, tasks=tasks, contexts=contexts, sources=sources, references=references, sealed=sealed)
+    return tasks, parts
 
 
 def _read_context(path: Path, name: str, sources: dict[str, str]) -> ContextSpec | None:

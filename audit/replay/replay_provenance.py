@@ -444,7 +444,7 @@ def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
     if policy.extra:
         parts += [f"{name} {value}" for name, value in sorted(policy.extra.items())]
     if policy.api is not ModelApi.OPENAI_CHAT:
-        seed = "not settable"
+        seed = "not settable (the Messages API has none)"
     else:
         seed = "default" if policy.seed is None else f"{policy.seed} + number of the sample (set)"
     return ", ".join([*parts, f"seed {seed}"])

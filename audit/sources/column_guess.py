@@ -14,7 +14,7 @@ from audit.sources.sheet_files import Cell, Sheet, as_text
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "passed", "pass", "correct", "is_correct", "success", "result", "outcome", "grade", "accuracy", "value", "rating"),
-    "arm": ("arm", "side", "condition", "group", "setting", "framing", "environment", "mode", "phase", "variant"),
+    "arm": ("arm", "side", "condition", "cond", "group", "setting", "framing", "environment", "mode", "phase", "variant"),
     "task": ("task_id", "task", "prompt_id", "item_id", "question_id", "example_id", "item", "question", "problem", "prompt", "id"),
     "context": ("context_id", "context", "scenario", "system_prompt", "wrapper", "cue"),
     "sample": ("sample", "sample_id", "repeat", "repetition", "rep", "epoch", "trial", "attempt", "run", "iteration", "seed"),
@@ -31,12 +31,14 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 """By role, names of columns, the most telling first."""
 
 _TEST = re.compile(r"test|eval|exam|bench|lab\b", re.IGNORECASE)
-_DEPLOY = re.compile(r"deploy|prod|real|live|user|field", re.IGNORECASE)
+_DEPLOY = re.compile(r"deploy|prod|real|live|user|customer|traffic|field", re.IGNORECASE)
 _SIDES = {
     f"{WIDE}test": frozenset({"test", "eval", "evaluation", "exam", "bench", "benchmark"}),
     f"{WIDE}deploy": frozenset({"deploy", "deployed", "deployment", "prod", "production", "real", "live", "field"}),
 }
 """By role of a column with the scores of one arm, words of its name."""
+_PAIR = frozenset({"pair", "pairs", "paired", "match", "matched"})
+"""Words in the name of a column that says which rows are the two halves of one pair."""
 _MOST_ARMS = 8
 _SAMPLE = 5_000
 """Rows that are looked at."""
@@ -109,6 +111,8 @@ def guess_columns(sheet: Sheet, *, has_arm: bool) -> TableGuess:
         chosen.pop("score", None)
         chosen = {role: choice for role, choice in chosen.items() if choice[0] not in sides.values()}
         chosen |= {role: (column, "its name") for role, column in sides.items()}
+    if pairs := _find_pairs(names, values, chosen):
+        chosen["task"] = (pairs, "its values are in both arms")
     by_column = {column: (role, why) for role, (column, why) in chosen.items()}
     guesses = [
         ColumnGuess(column=name, role=role, why=why, examples=_find_examples(values[name]))
@@ -159,6 +163,25 @@ def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str |
         words = [name for name in fitting if all(read_cell(cell)[0] in {"words", "missing"} for cell in values[name])]
         return (words[0], "its values") if len(words) == 1 else None
     return None
+
+
+def _find_pairs(names: Sequence[str], values: Mapping[str, Sequence[str | None]], chosen: Mapping[str, tuple[str, str]]) -> str | None:
+    """Return the column that says which rows are the two halves of a pair, where each half has an identifier of its own.
+
+    With the identifiers as tasks, no task would be in both arms, and the estimate would lose the pairs.
+    """
+    if "arm" not in chosen or "task" not in chosen:
+        return None
+
+    def count_shared(column: str) -> int:
+        arms: dict[str | None, set[str | None]] = {}
+        for value, arm in zip(values[column], values[chosen["arm"][0]], strict=True):
+            arms.setdefault(value, set()).add(arm)
+        return sum(value is not None and len(found) > 1 for value, found in arms.items())
+
+    free = [name for name in names if name not in {column for column, _ in chosen.values()} and _PAIR & set(_plain(name).split("_"))]
+    shared = [name for name in free if count_shared(name) > 1]
+    return shared[0] if len(shared) == 1 and not count_shared(chosen["task"][0]) else None
 
 
 def _find_sides(names: Sequence[str], values: Mapping[str, Sequence[str | None]], sheet: Sheet) -> dict[str, str]:

@@ -287,8 +287,8 @@ def _check_texts(sheet: Sheet, chosen: Sequence[int], texts: Mapping[str, Sequen
 # Scores. A word without a number is refused and never excluded, because leaving some answers out would choose among them.
 
 _WORDS = {
-    **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), 1.0),
-    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), 0.0),
+    **dict.fromkeys(("true", "yes", "y", "pass", "passed", "correct"), 1.0),
+    **dict.fromkeys(("false", "no", "n", "fail", "failed", "incorrect"), 0.0),
 }
 _NO_SCORE = frozenset(
     (

@@ -6,12 +6,12 @@ import warnings
 from base64 import b64decode
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import Fault, InputError
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.statement import OutputFormat
+from registry.report.pdf_reading import PdfDocument, decode_text, get_number
 
 if TYPE_CHECKING:
     from asn1crypto import cms as asn1
@@ -175,33 +175,30 @@ class UnsignedPdf:
 
 def read_blank(unsigned: bytes) -> UnsignedPdf:
     """Return what the unsigned PDF says that a revision repeats; raises ValueError if it has no empty place for a signature."""
-    import pikepdf  # noqa: PLC0415  (only signing and checking need it)
-    from pikepdf import Name  # noqa: PLC0415
-
     # Only the exact end that Caveat writes: the appended table continues it.
     tail = re.search(rb"startxref\n(\d{1,10})\n%%EOF\n\Z", unsigned[-40:])
     if tail is None:
         raise ValueError("the file does not end as Caveat ends a PDF")
     try:
-        with pikepdf.Pdf.open(BytesIO(unsigned)) as pdf:
-            (field,), trailer = pdf.Root.AcroForm.Fields, pdf.trailer
-            permissions = pdf.Root.Perms
-            # A filled field or permissions would already change what the document allows.
-            if Name.V in field or len(permissions) or not field.is_indirect or not permissions.is_indirect:
-                raise ValueError("its place for a signature is not empty")
-            return UnsignedPdf(
-                field=field.objgen[0],
-                field_text=field.unparse(resolved=True).removesuffix(b">>"),
-                permissions=permissions.objgen[0],
-                size=int(trailer.Size),
-                previous=int(tail[1]),
-                root=trailer.Root.objgen[0],
-                info=trailer.Info.objgen[0],
-                identifier=bytes(trailer.ID[0]),
-            )
-    # pikepdf answers foreign structures with errors of many kinds.
-    except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
+        pdf = PdfDocument(unsigned)
+        (field,), (identifier, _) = pdf.follow_list(pdf.root, "AcroForm", "Fields"), pdf.follow_list(pdf.trailer, "ID")
+        # A filled field or permissions would already change what the document allows.
+        is_empty = pdf.follow(field, "V") is None and pdf.follow(pdf.root, "Perms") == {}
+        blank = UnsignedPdf(
+            field=get_number(field),
+            field_text=pdf.read_text(get_number(field)).removesuffix(b">>"),
+            permissions=get_number(pdf.root.get("Perms")),
+            size=pdf.size,
+            previous=int(tail[1]),
+            root=get_number(pdf.trailer.get("Root")),
+            info=get_number(pdf.trailer.get("Info")),
+            identifier=identifier if isinstance(identifier, bytes) else b"",
+        )
+    except ValueError as error:
         raise ValueError("it has no place for a signature: it was made by an earlier release of Caveat, or by another program") from error
+    if not is_empty:
+        raise ValueError("its place for a signature is not empty")
+    return blank
 
 
 def _write_signature(number: int, at: datetime) -> tuple[bytes, bytes]:
@@ -400,32 +397,29 @@ class _AttachmentPlaces:
 
 
 def _read_places(content: bytes) -> _AttachmentPlaces:
-    from io import BytesIO  # noqa: PLC0415
-
-    import pikepdf  # noqa: PLC0415  (only publishing and checking need it)
-
     try:
-        with pikepdf.Pdf.open(BytesIO(content)) as pdf:
-            files, names = pdf.Root.AF, pdf.Root.Names.EmbeddedFiles
-            (record,), (name, listed) = files, names.Names
-            moment = str(pdf.docinfo["/ModDate"])
-            # Other places for attachments would let a proof be added beside the list that readers
-            # show.
-            if not (files.is_indirect and names.is_indirect) or record.objgen != listed.objgen or set(names.keys()) != {"/Names"}:
-                raise ValueError("its attached files are not listed where a proof can be added")
-            # These texts are copied into the revision, so they must not hold anything but what
-            # Caveat writes.
-            if re.fullmatch(r"D:\d{14}Z", moment) is None or re.fullmatch(r"[a-z.]{1,40}", str(name)) is None:
-                raise ValueError("its date or the name of its record is not written as Caveat writes it")
-            return _AttachmentPlaces(
-                files=files.objgen[0],
-                names=names.objgen[0],
-                record=record.objgen[0],
-                record_name=str(name).encode(),
-                moment=moment.encode(),
-            )
-    except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
+        pdf = PdfDocument(content)
+        files, names = pdf.root.get("AF"), pdf.follow(pdf.root, "Names")
+        tree = names.get("EmbeddedFiles") if isinstance(names, dict) else None
+        (record,), (name, listed) = pdf.follow_list(files), pdf.follow_list(tree, "Names")
+        record_name, moment = decode_text(name), decode_text(pdf.follow(pdf.trailer, "Info", "ModDate"))
+        # Other places for attachments would let a proof be added beside the list that readers show.
+        is_only = record == listed and pdf.follow(tree) == {"Names": [name, listed]}
+        places = _AttachmentPlaces(
+            files=get_number(files),
+            names=get_number(tree),
+            record=get_number(record),
+            record_name=record_name.encode(),
+            moment=moment.encode(),
+        )
+    except ValueError as error:
         raise ValueError("it has no place for a proof: something else than Caveat rendered it") from error
+    if not is_only:
+        raise ValueError("its attached files are not listed where a proof can be added")
+    # These texts are copied into the revision, so they must not hold anything but what Caveat writes.
+    if re.fullmatch(r"D:\d{14}Z", moment) is None or re.fullmatch(r"[a-z.]{1,40}", record_name) is None:
+        raise ValueError("its date or the name of its record is not written as Caveat writes it")
+    return places
 
 
 def _refuse_odd(proof: bytes) -> None:

@@ -7,114 +7,84 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from io import BytesIO
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from registry.codec.canonical_documents import from_json
 from registry.errors import Fault, InputError
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
+from registry.report.pdf_reading import (
+    PdfDamageError,
+    PdfDocument,
+    PdfName,
+    PdfReference,
+    PdfSizeError,
+    PdfStream,
+    PdfValue,
+    decode_text,
+    list_values,
+)
 from registry.report.published_file import PROOF_NAME, FileLayers, find_revision, is_file_link, split_file
-
-if TYPE_CHECKING:
-    from pikepdf import Object, Pdf
 
 # A foreign PDF, opened within limits.
 #
 # Nothing is inflated to more than a supplement ever has, and no reading is waited for without end.
-# qpdf's limits apply to the whole process, so they are set while a file is open and then put back.
 # A process for each file, as for cards, would take longer than everything else that is asked of a
 # supplement. Under these limits a hostile file can cost some seconds, and memory in proportion to
 # them.
 
-LARGEST_STREAM_BYTES = 50_000_000
-"""Of what any compressed stream may inflate to."""
-MOST_OBJECTS = 500_000
-_MOST_ITEMS = 500_000
-_MOST_NESTING = 100
-_MOST_FILTERS = 2
 _SECONDS = 20.0
+_REPAIR = "a reader has to repair it, and readers repair differently"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPdf:
     """An open PDF, and until when it may be read."""
 
-    pdf: "Pdf"
+    pdf: PdfDocument
     where: str
     deadline: float
+    damage: list[str] = field(default_factory=list)
+    """What `walk` met that a reader would have to repair."""
 
-    def walk(self) -> "Iterator[tuple[int, Object]]":
-        """Yield every object with its number; raises InputError `pdf-damaged` when the time is up."""
+    def walk(self) -> Iterator[tuple[int, PdfValue]]:
+        """Yield every object with its number, and None for a damaged one; raises InputError `pdf-damaged` when the time is up."""
         # Checked at every object: a file can have half a million of them.
-        for object_ in self.pdf.objects:
+        for number in self.pdf.list_objects():
             if time.monotonic() > self.deadline:
                 raise InputError(Fault("pdf-damaged", self.where, "reading it takes longer than any supplement does"))
-            yield object_.objgen[0], object_
+            try:
+                value = self.pdf.read_object(number)
+            except PdfDamageError as error:
+                self.damage.append(str(error))
+                value = None
+            yield number, value
 
 
 @contextmanager
 def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[OpenPdf]:
-    """Open the PDF *data*, damaged or not; what goes wrong in the block is reported in words.
+    """Open the PDF *data*; what goes wrong in the block is reported in words.
 
     Args:
         data: the file.
         where: what it is called, for messages.
-        seconds: how long `Opened.walk` may take.
+        seconds: how long `OpenPdf.walk` may take.
 
     Raises:
         InputError: `pdf-damaged`, `file-too-large` (also what inflates to too much), `file-not-readable`.
     """
-    import pikepdf  # noqa: PLC0415  (only PDFs need it)
-    from pikepdf.settings import set_qpdf_limits  # noqa: PLC0415
-
-    # The earlier limits are put back at the end, whatever happens.
-    before = set_qpdf_limits(
-        flate_max_memory=LARGEST_STREAM_BYTES,
-        run_length_max_memory=LARGEST_STREAM_BYTES,
-        png_max_memory=LARGEST_STREAM_BYTES,
-        tiff_max_memory=LARGEST_STREAM_BYTES,
-        parser_max_nesting=_MOST_NESTING,
-        parser_max_container_size=_MOST_ITEMS,
-        max_stream_filters=_MOST_FILTERS,
-        doc_max_warnings=1_000,
-    )
     try:
-        with pikepdf.Pdf.open(BytesIO(data)) as pdf:
-            _refuse_unusual(pdf, where)
-            yield OpenPdf(pdf=pdf, where=where, deadline=time.monotonic() + seconds)
-    # Our own faults keep their code and place.
-    except InputError:
-        raise
-    except pikepdf.PasswordError as error:
-        raise _encrypted(where) from error
-    except Exception as error:  # pikepdf raises errors of many kinds on hostile files
-        raise _explain(error, where) from error
-    finally:
-        set_qpdf_limits(**before)  # type: ignore[arg-type]
-
-
-def _refuse_unusual(pdf: "Pdf", where: str) -> None:
-    if pdf.is_encrypted:
-        raise _encrypted(where)
-    if len(pdf.objects) > MOST_OBJECTS:
-        problem = f"it has {len(pdf.objects):,} objects; no supplement has more than {MOST_OBJECTS:,}"
-        raise InputError(Fault("file-too-large", where, problem))
-
-
-def _encrypted(where: str) -> InputError:
-    return InputError(Fault("pdf-damaged", where, "it is encrypted, which no supplement is"))
-
-
-def _explain(error: Exception, where: str) -> InputError:
-    # qpdf names no code, so the words decide.
-    if "limit exceeded" in str(error) or isinstance(error, MemoryError):
-        return InputError(Fault("file-too-large", where, f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"))
-    # pikepdf names the buffer, which says nothing to a reader.
-    words = re.sub(r"(stream )?<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0][:200]
-    return InputError(Fault("file-not-readable", where, f"not a PDF that can be read: {words or type(error).__name__}"))
+        pdf = PdfDocument(data)
+        if "Encrypt" in pdf.trailer:
+            raise InputError(Fault("pdf-damaged", where, "it is encrypted, which no supplement is"))
+        yield OpenPdf(pdf=pdf, where=where, deadline=time.monotonic() + seconds)
+    except PdfSizeError as error:
+        raise InputError(Fault("file-too-large", where, str(error))) from error
+    except PdfDamageError as error:
+        raise InputError(Fault("pdf-damaged", where, f"{_REPAIR}: {error}")) from error
+    except ValueError as error:
+        raise InputError(Fault("file-not-readable", where, f"not a PDF that can be read: {error}")) from error
 
 
 # The record attached to a PDF. A published file has a second attachment: its proof.
@@ -138,60 +108,59 @@ def read_attached(opened: OpenPdf) -> bytes:
         raise InputError(Fault("not-a-supplement", opened.where, f"a PDF without the attachment {ATTACHMENT}"))
     if wrong := _find_wrong(opened.pdf, files):
         raise InputError(Fault("pdf-altered", opened.where, wrong))
-    stream = files[0][1].EF.F
-    data = bytes(stream.read_bytes())
-    stated = _follow(stream, "/Params", "/CheckSum")
-    if stated is not None and bytes(stated) != hashlib.md5(data, usedforsecurity=False).digest():  # ISO 32000-2, 7.11.4.2
+    stream = opened.pdf.follow(files[0][1], "EF", "F")
+    if not isinstance(stream, PdfStream):
+        raise InputError(Fault("pdf-altered", opened.where, "the attachment holds no file"))
+    data = stream.inflate()
+    stated = opened.pdf.follow(stream.dictionary.get("Params"), "CheckSum")
+    if stated is not None and stated != hashlib.md5(data, usedforsecurity=False).digest():  # ISO 32000-2, 7.11.4.2
         # The checksum shows an attachment that was swapped without care; the byte comparison in
         # `verify` shows every other.
         raise InputError(Fault("pdf-altered", opened.where, f"the attached {ATTACHMENT} was swapped: its checksum is of another file"))
     return data
 
 
-def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
+def _find_wrong(pdf: PdfDocument, files: list[tuple[str, PdfValue]]) -> str | None:
     names = [name for name, _ in files]
     # A third file has no business in a supplement, and readers would show it as part of one.
     if len(files) > 1 and names != [ATTACHMENT, PROOF_NAME]:
         return f"{len(files)} files are attached: {', '.join(names[:5])}; one is expected, and in a published file its proof"
     name, file = files[0]
     # The name stands in three places, and readers differ in which they show.
-    shown = {name, str(file.get("/UF", name)), str(file.get("/F", name))}
+    others = [pdf.follow(file, key) for key in ("UF", "F")]
+    shown = {name, *(decode_text(other) for other in others if other is not None)}
     if shown != {ATTACHMENT}:
         return f"the attachment is called {' and '.join(sorted(shown))}, not {ATTACHMENT}"
-    if "/EF" not in file or set(file.EF.keys()) - {"/F", "/UF"} or "/F" not in file.EF:
+    streams = pdf.follow(file, "EF")
+    if not isinstance(streams, dict) or streams.keys() - {"F", "UF"} or "F" not in streams:
         return "the attachment holds no file"
     # Two streams under one name: some readers would open the other one.
-    if file.EF.get("/UF", file.EF.F).objgen != file.EF.F.objgen:
+    if streams.get("UF", streams["F"]) != streams["F"]:
         return "the attachment holds two files under one name"
     # The list of associated files must name the same objects in the same order.
-    sources = _follow(pdf.Root, "/AF")
-    if sources is None or [source.objgen for source in sources] != [filespec.objgen for _, filespec in files]:
+    sources = pdf.follow(pdf.root, "AF")
+    if sources != [filespec for _, filespec in files] or not all(isinstance(filespec, PdfReference) for _, filespec in files):
         return "the document does not name what is attached as its files, and nothing else"
     return None
 
 
-def _list_files(pdf: "Pdf") -> "list[tuple[str, Object]]":
+def _list_files(pdf: PdfDocument) -> list[tuple[str, PdfValue]]:
     """Return every entry of the tree of attached files, also those of one name, in order; raises ValueError for a tree that is none."""
-    tree = _follow(pdf.Root, "/Names", "/EmbeddedFiles")
-    waiting = [] if tree is None else [(tree, 0)]
-    files: list[tuple[str, Object]] = []
+    tree = pdf.follow(pdf.root, "Names", "EmbeddedFiles")
+    waiting: list[tuple[PdfValue, int]] = [] if tree is None else [(tree, 0)]
+    files: list[tuple[str, PdfValue]] = []
     while waiting:
         node, depth = waiting.pop()
         # Names come in pairs of key and value.
-        names = list(node.get("/Names", []))
-        files += [(str(names[at]), names[at + 1]) for at in range(0, len(names) - 1, 2)]
+        names, kids = pdf.follow(node, "Names") or [], pdf.follow(node, "Kids") or []
+        if not isinstance(names, list) or not isinstance(kids, list) or len(names) % 2:
+            raise ValueError("its tree of attached files is damaged")
+        files += [(decode_text(pdf.follow(name)), file) for name, file in zip(names[::2], names[1::2], strict=True)]
         # A tree that refers to itself would have no end.
         if depth > _DEEPEST_TREE or len(files) + len(waiting) > _MOST_FILES:
             raise ValueError("its tree of attached files has no end")
-        waiting += [(kid, depth + 1) for kid in node.get("/Kids", [])]
+        waiting += [(kid, depth + 1) for kid in kids]
     return files
-
-
-def _follow(start: "Object", *keys: str) -> "Object | None":
-    value: Object | None = start
-    for key in keys:
-        value = None if value is None else value.get(key)
-    return value
 
 
 # A supplement, read from any of its forms: JSON, the attachment of a PDF, or the script element of
@@ -298,9 +267,6 @@ def _read_schema(text: bytes, where: str) -> str | None:
 # This is a list of known harm, so an empty one proves nothing. The proof is that rendering the
 # record again gives the same bytes. The list says why a failing file was made.
 
-# Text in brackets may contain slashes that are no names.
-_STRING = re.compile(rb"\((?:[^\\()]|\\.)*\)", re.DOTALL)
-_NAME = re.compile(rb"/([^\s<>\[\](){}/%]+)")
 _END = re.compile(rb"startxref\s+(\d{1,12})\s+%%EOF\n")
 _OBJECT = re.compile(rb"(?<![0-9])([1-9][0-9]{0,7}) [0-9]{1,5} obj(?![a-z])")
 # Keys that lead to earlier tables. Names may be written with `#` and digits, so any such spelling
@@ -341,8 +307,8 @@ _OUTSIDE = {
 }
 _FILES = {"FileAttachment": "a file attached to a page", "Collection": "a portfolio of files"}
 # The keys of our one field and of our links. Any other key makes them foreign.
-_FIELD = {"/F", "/FT", "/P", "/Rect", "/StructParent", "/Subtype", "/T", "/TU", "/Type", "/V"}
-_LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subtype", "/Type"}
+_FIELD = {"F", "FT", "P", "Rect", "StructParent", "Subtype", "T", "TU", "Type", "V"}
+_LINK = {"A", "BS", "Contents", "F", "P", "Rect", "StructParent", "Subtype", "Type"}
 
 
 def list_threats(data: bytes) -> tuple[Fault, ...]:
@@ -356,8 +322,9 @@ def list_threats(data: bytes) -> tuple[Fault, ...]:
     try:
         with open_pdf(data, where="PDF") as opened:
             faults += _find_named(opened, files=1 if layers.proof is None else 2)
-            faults += _find_fields(opened)
+            faults += _find_fields(opened.pdf)
             faults += _find_damage(opened)
+            _check_pages(opened.pdf)
             faults += _find_attachment(opened)
     # A file that cannot be opened within limits is itself a finding.
     except InputError as error:
@@ -413,12 +380,13 @@ def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
     places: dict[tuple[str, str], list[int]] = {}
     attached: list[int] = []
     for number, pdf_object in opened.walk():
-        names = _read_names(pdf_object)
+        names = _list_names(pdf_object)
+        opened.damage.extend(_list_dangling(opened.pdf, pdf_object, f"object {number}"))
         for meaning in {known[name] for name in names & known.keys()}:
             places.setdefault(meaning, []).append(number)
         # An embedded file has the key EF.
         attached += [number] * ("EF" in names)
-        if _is_outside(pdf_object):
+        if isinstance(pdf_object, PdfStream) and "F" in pdf_object.dictionary:
             places.setdefault(("pdf-active", _OUTSIDE["FFilter"]), []).append(number)
     faults = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
     # One is the record, a second the proof.
@@ -443,62 +411,65 @@ def _list_known() -> dict[str, tuple[str, str]]:
     return known
 
 
-def _read_names(pdf_object: "Object") -> set[str]:
-    """Return every name that *pdf_object* has in it, as key or value; qpdf has written out what was escaped, such as /J#61vaScript.
+def _list_names(pdf_object: PdfValue) -> set[str]:
+    """Return every name that *pdf_object* has in it, as key or value, with what was escaped written out, such as /J#61vaScript.
 
     What makes a link to another supplement in the same folder is left out, and only that.
     """
-    from pikepdf import Stream  # noqa: PLC0415  (only PDFs need it)
-
-    dictionary = pdf_object.stream_dict if isinstance(pdf_object, Stream) else pdf_object
-    text = (_leave_out_action(dictionary) if _is_file_link(dictionary) else dictionary).unparse(resolved=True)
-    return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
+    if isinstance(pdf_object, dict) and _is_file_link(pdf_object):
+        pdf_object = {key: value for key, value in pdf_object.items() if key != "A"}
+    return {str(value) for value in list_values(pdf_object) if isinstance(value, PdfName)}
 
 
-def _is_file_link(pdf_object: "Object") -> bool:
+def _is_file_link(pdf_object: dict[str, PdfValue]) -> bool:
     """Whether *pdf_object* is a link whose one action, written in it, names a file of the folder by its bare name, and nothing else."""
-    from pikepdf import Dictionary, String  # noqa: PLC0415
-
     # Exactly a link and nothing more: every further key could carry an action.
-    if not isinstance(pdf_object, Dictionary) or pdf_object.get("/Subtype") != "/Link" or not set(pdf_object.keys()) <= _LINK:
+    if pdf_object.get("Subtype") != PdfName("Link") or not pdf_object.keys() <= _LINK:
         return False
-    action = pdf_object.get("/A")
+    action = pdf_object.get("A")
     # An indirect action could be shared, and changed elsewhere.
-    if not isinstance(action, Dictionary) or action.is_indirect or set(action.keys()) != {"/Type", "/S", "/URI"}:
+    if not isinstance(action, dict) or action.keys() != {"Type", "S", "URI"}:
         return False
-    is_plain = action.get("/Type") == "/Action" and action.get("/S") == "/URI" and isinstance(action.URI, String)
-    return is_plain and is_file_link(bytes(action.URI))
+    target = action["URI"]
+    return action["Type"] == PdfName("Action") and action["S"] == PdfName("URI") and isinstance(target, bytes) and is_file_link(target)
 
 
-def _leave_out_action(pdf_object: "Object") -> "Object":
-    from pikepdf import Dictionary  # noqa: PLC0415
-
-    return Dictionary({key: value for key, value in pdf_object.items() if key != "/A"})
-
-
-def _is_outside(pdf_object: "Object") -> bool:
-    from pikepdf import Stream  # noqa: PLC0415
-
-    return isinstance(pdf_object, Stream) and "/F" in pdf_object.stream_dict
-
-
-def _find_fields(opened: OpenPdf) -> list[Fault]:
+def _find_fields(pdf: PdfDocument) -> list[Fault]:
     """There is one field, for the signature, and it shows nothing; files rendered by earlier releases have none."""
-    form = opened.pdf.Root.get("/AcroForm")
+    form = pdf.follow(pdf.root, "AcroForm")
     if form is None:
         return []
-    fields = list(form.get("/Fields", []))
-    is_ours = len(fields) == 1 and fields[0].get("/FT") == "/Sig" and set(fields[0].keys()) <= _FIELD
-    if is_ours and [float(value) for value in fields[0].get("/Rect", [])] == [0, 0, 0, 0]:
+    fields = pdf.follow(form, "Fields")
+    only = pdf.follow(fields[0]) if isinstance(fields, list) and len(fields) == 1 else None
+    is_ours = isinstance(only, dict) and only.get("FT") == PdfName("Sig") and only.keys() <= _FIELD
+    if is_ours and pdf.follow(only, "Rect") == [0, 0, 0, 0]:
         return []
     return [_fault("pdf-active", "it has other fields than the one for its signature, or that one shows something")]
 
 
 def _find_damage(opened: OpenPdf) -> list[Fault]:
-    warnings = opened.pdf.get_warnings()
+    damage = [*opened.damage, *_list_dangling(opened.pdf, opened.pdf.trailer, "its table")]
+    if opened.pdf.trailer.get("Size") != opened.pdf.size:
+        damage.append("its table says another number of objects")
     # Readers repair damage in different ways, so two people could see different documents.
-    words = f"a reader has to repair it ({len(warnings)} places), and readers repair differently"
-    return [_fault("pdf-damaged", words)] if warnings else []
+    return [_fault("pdf-damaged", f"{_REPAIR} ({len(damage)} places): {damage[0]}")] if damage else []
+
+
+def _list_dangling(pdf: PdfDocument, value: PdfValue, place: str) -> list[str]:
+    references = (item for item in list_values(value) if isinstance(item, PdfReference))
+    return [f"{place} refers to object {reference.number}, which does not exist" for reference in references if not pdf.has(reference)]
+
+
+def _check_pages(pdf: PdfDocument) -> None:
+    """Raise ValueError if a page stands twice in the tree of pages, or the tree in itself."""
+    waiting, numbers = [pdf.root.get("Pages")], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, PdfReference) or node.number in numbers:
+            raise ValueError("its tree of pages has no end, or a page twice")
+        numbers.add(node.number)
+        kids = pdf.follow(node, "Kids")
+        waiting += kids if isinstance(kids, list) else []
 
 
 def _find_attachment(opened: OpenPdf) -> list[Fault]:

@@ -20,6 +20,7 @@ from registry.records.replay_run import Run
 from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, AuditPart, CardSupplement, ChangeReport, ClaimState, SpecPart, SpecRole, Supplement
 from registry.report.claim_change import is_newly_inverted
+from registry.report.pdf_reading import decode_text
 from registry.report.statement_backing import Backings
 from registry.report.supplement_reading import find_record, open_pdf, parse_subject, read_supplement
 from registry.seal.merkle_tree import root_from_nodes
@@ -111,7 +112,8 @@ def find_template(embedded: SupplementInFile) -> str | None:
     if embedded.format is OutputFormat.PDF:
         # A PDF says it in its information dictionary.
         with open_pdf(embedded.data, where="PDF") as opened:
-            text = str(opened.pdf.docinfo.get("/Creator", ""))
+            creator = opened.pdf.follow(opened.pdf.trailer.get("Info"), "Creator")
+            text = "" if creator is None else decode_text(creator)
     else:
         # In the head only: a quoted text further down could say it, too.
         match = _DRAWN_BY.search(embedded.data[:_HEAD_BYTES])

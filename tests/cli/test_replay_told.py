@@ -211,6 +211,7 @@ def test_a_replay_begins_with_files_to_be_filled_in(caveat: Caveat, tmp_path: Pa
 
     assert empty.code == 2
     assert "policy.model" in empty.err
+    assert "live/test.yaml, blocks.announcement" in empty.err
     assert filled.code == 0, filled.err
     assert filled.document["planned"] == 4
     assert caveat("audit", "lock", "--yes", "live/audit.yaml").code == 0

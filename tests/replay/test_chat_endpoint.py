@@ -4,6 +4,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -359,8 +360,9 @@ def test_sampling_is_set_default_or_not_settable() -> None:
 
     here, openai = "http://127.0.0.1:1/v1", "https://api.openai.com/v1"
     assert describe(here, temperature=0.3) == {"temperature": "0.3", "top_p": "default", "top_k": "default"}
-    assert describe(openai) == {"temperature": "default", "top_p": "default", "top_k": "not settable"}
-    assert describe(here, ("max_tokens", "top_p")) == {"temperature": "not settable", "top_p": "default", "top_k": "not settable"}
+    assert describe(openai) == {"temperature": "default", "top_p": "default", "top_k": "not settable (OpenAI has no such parameter)"}
+    unlisted = "not settable (the endpoint does not list it for this model)"
+    assert describe(here, ("max_tokens", "top_p")) == {"temperature": unlisted, "top_p": "default", "top_k": unlisted}
     assert describe(here, ("top_p",), temperature=0.3)["temperature"] == "0.3"
 
 
@@ -451,3 +453,36 @@ def test_an_unknown_model_is_not_another_api() -> None:
 
     assert caught.value.trouble is RequestTrouble.NOT_FOUND
     assert MODEL not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "is_settable"),
+    [
+        ("o1", None, False),
+        ("o3-mini-2025-01-31", None, False),
+        ("o4-mini", "low", False),
+        ("gpt-5", None, False),
+        ("gpt-5-nano-2025-08-07", None, False),
+        ("ft:o4-mini-2025-04-16:lab::abc", None, False),
+        ("gpt-6.2-astra", None, False),
+        ("gpt-5.1", "high", False),
+        ("gpt-5.2-pro", None, False),
+        ("gpt-5.1", "none", True),
+        ("gpt-5.4-mini", None, True),
+        ("gpt-5-chat-latest", None, True),
+        ("gpt-5.2-chat-latest", "high", True),
+        ("gpt-4o", None, True),
+        ("gpt-4.1-mini", None, True),
+        ("ft:gpt-4o-2024-08-06:o1::abc", None, True),
+    ],
+)
+def test_reasoning_models_of_openai_take_no_sampling(model: str, effort: str | None, is_settable: bool) -> None:  # noqa: FBT001
+    """Their provenance gives the reason instead of a default; on other hosts the same name says nothing."""
+    policy = Policy(model=model, max_tokens=5, api=CHAT, effort=effort, base_url="https://api.openai.com/v1")
+    there = describe_sampling(policy, open_endpoint(policy, environ={"OPENAI_API_KEY": KEY}), ModelFacts(id=model))
+    elsewhere = replace(policy, base_url="http://127.0.0.1:1/v1")
+    here = describe_sampling(elsewhere, open_endpoint(elsewhere, environ={}), ModelFacts(id=model))
+
+    expected = "default" if is_settable else "not settable (OpenAI's reasoning models refuse it)"
+    assert (there["temperature"], there["top_p"]) == (expected, expected)
+    assert (here["temperature"], here["top_p"]) == ("default", "default")

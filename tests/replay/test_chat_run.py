@@ -211,6 +211,27 @@ def test_a_key_that_is_missing_or_not_allowed_ends_the_run_before_a_request(cave
     assert server.asked == []
 
 
+def test_a_dry_run_reports_a_key_that_is_not_allowed_with_all_other_faults(caveat: Caveat, tmp_path: Path) -> None:
+    """A stranger's address, a context without a file and a budget without a price: three faults of one answer."""
+    with run_endpoint(ChatServer()) as server:
+        write(tmp_path, server, tasks=2)
+        path = tmp_path / "small.yaml"
+        text = path.read_text(encoding="utf-8").replace(f"{server.url}/v1", "http://192.0.2.1:9/v1")
+        path.write_text(text, encoding="utf-8")
+        alone = run(caveat, "--dry-run", "--json")
+        allowed = run(caveat, "--dry-run", "--send-key-to", "192.0.2.1:9")
+        broken = text.replace("context: test.yaml", "context: missing.yaml")
+        assert broken != text, text
+        path.write_text(broken + "\nbudget: {usd: 5}\n", encoding="utf-8")
+        together = run(caveat, "--dry-run")
+
+    assert (alone.code, allowed.code, together.code) == (2, 0, 2), allowed.err
+    assert "error[key-not-allowed]" in together.err
+    assert "error[price-missing]" in together.err
+    assert "missing.yaml" in together.err
+    assert server.asked == []
+
+
 def test_a_key_in_the_other_api_s_header_is_refused_with_the_api_to_set(caveat: Caveat, tmp_path: Path) -> None:
     """A server that wants a key refuses the Messages API's header; the form of its error shows what it speaks."""
     with run_endpoint(ChatServer(key="sk-another-key-0123456789")) as server:

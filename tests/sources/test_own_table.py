@@ -589,3 +589,18 @@ def test_columns_for_arms_are_guessed_only_from_clear_names(tmp_path: Path, head
 
     assert guess.is_wide is is_wide
     assert guess.is_complete is is_wide
+
+
+@pytest.mark.parametrize(
+    ("item", "task"), [("e{0},P{0}\nd{0},P{0}", "pair_id"), ("i{0},P{0}\ni{0},P{0}", "item_id"), ("e{0},P\nd{0},P", "item_id")]
+)
+def test_the_two_halves_of_a_pair_are_one_task(tmp_path: Path, item: str, task: str) -> None:
+    """The column that both halves share is guessed where their own identifiers are each in one arm; else it is not read."""
+    lines = "\n".join(item.format(number) for number in range(5)).splitlines()
+    rows = [f"{line},{arm},1" for line, arm in zip(lines, ["Eval", "Prod"] * 5, strict=True)]
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join(["item_id,pair_id,condition,passed", *rows]) + "\n", encoding="utf-8")
+
+    guess = guess_columns(read_sheet(path), has_arm=False)
+
+    assert guess.mapping == {"task": task, "arm": "condition", "score": "passed"}
