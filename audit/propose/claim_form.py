@@ -266,9 +266,14 @@ def _note_figure(figure: CardFigure) -> tuple[str, ...]:
 _GENERAL = read_expression("general")
 
 
+def is_general(words: str) -> bool:
+    """Return whether *words* have a form of rules, definitions, methods, or intentions."""
+    return _GENERAL.search(words) is not None
+
+
 def read_worded(words: str) -> FormReading | None:
     """Return what a sentence claims without a figure; None where it does not look like a claim."""
-    if _GENERAL.search(words) or not 25 <= len(words) <= 600:
+    if is_general(words) or not 25 <= len(words) <= 600:
         return None
     for row in read_expressions("worded"):
         if hit := row.pattern.search(words):
@@ -283,6 +288,32 @@ def read_worded(words: str) -> FormReading | None:
                 span=hit.span(),
             )
     return None
+
+
+_COMPARES = re.compile(
+    r"\b(?:than|compar(?:ed|able|ison)|relative\sto|outperform\w*|surpass\w*|exceed\w*|improv\w*|increas\w*|decreas\w*|reduc\w+"
+    r"|better|worse|stronger|gains?|drops?|fell|rose|declin\w+|more|less|fewer|higher|lower)\b",
+    re.IGNORECASE,
+)
+_FREQUENCY = re.compile(
+    r"\b(?:often|usually|generally|typically|frequent\w*|tend(?:s|ed)?|always|mostly|largely|common\w*|consistent\w*|most)\b", re.IGNORECASE
+)
+_UNRULED = "no rule reads this sentence; it looks like a claim by its words: check every field"
+
+
+def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
+    """Return the form of a sentence that only looks like a claim, with the one quantity that it gives."""
+    if quantity is not None:
+        form = Form.EXISTENCE if quantity.unit is FigureUnit.COUNT else Form.PREVALENCE
+        return FormReading(form=form, reported=_report(quantity), written=quantity.written, certainty=0.4, notes=(_UNRULED,))
+    span = (0, len(words))
+    if hit := _COMPARES.search(words):
+        relation = LEAST if _RISES.search(words) else MOST if _FALLS.search(words) else None
+        relative = find_relative(words, hit.start()) or hit[0]
+        form = Form.THRESHOLD if relation is not None else Form.PREVALENCE
+        return FormReading(form=form, relation=relation, relative_to=relative, certainty=0.4, notes=(_UNRULED,), span=span)
+    form = Form.PREVALENCE if _FREQUENCY.search(words) else Form.EXISTENCE
+    return FormReading(form=form, certainty=0.4, notes=(_UNRULED,), span=span)
 
 
 _RELATIVE = re.compile(
