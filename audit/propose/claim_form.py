@@ -161,6 +161,11 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     return _GOAL.search(clause + words[figure.start : figure.stop + 60].split(", ", maxsplit=1)[0]) is not None
 
 
+def says_no_result(words: str, figures: Sequence[CardFigure]) -> bool:
+    """Return whether a sentence tells of a goal, or gives a figure that is a condition or how much of a test was run."""
+    return _GOAL.search(words) is not None or any(is_no_result(words, figure) for figure in figures)
+
+
 def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | None = None) -> FormReading | None:
     """Return what the passage claims with *figure*, None where a figure of this kind makes no claim.
 

@@ -17,6 +17,7 @@ from audit.propose.claim_form import (
     read_likely,
     read_threshold,
     read_worded,
+    says_no_result,
     weigh_denial,
     weigh_doubt,
 )
@@ -250,18 +251,23 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
 LIKELY, EVIDENT = 0.7, 0.8
 """The least probability of a sentence that no rule reads, and of one in the words of rules and methods; chosen on cards in view."""
 _PICTURE = re.compile(r"^\W*(?:Figure|Fig\.|Table|Chart|Box|Image|Transcript)\b", re.IGNORECASE)
-_OPENING = 30
-"""Characters in which a sentence names its subject if it is another model."""
+_SHORTEST, _OPENING = 40, 30
+"""Characters of the shortest sentence, and those in which a sentence names its subject if it is another model."""
 
 
 def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
     """What looks like a claim by its words alone: proposed with low confidence, and only fields that the words show are filled."""
     passage, words = span.passage, span.passage.words
-    if passage.kind is PassageKind.FOOTNOTE or not 25 <= len(words) <= 600 or _PICTURE.match(words):
+    if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words):
+        return
+    if says_no_result(words, span.figures):
         return
     if score_sentence(fold_sentence(words, reading.models.find(words))) < (EVIDENT if is_general(words) else LIKELY):
         return
-    subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)
+    subject = find_worded_subject(passage, 0, reading.around, reading.models)
+    if subject.place != "sentence":
+        # Without the own model in the sentence, another one in its opening words is the subject.
+        subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)
     if subject.is_own is False:
         return
     quantity = find_quantity(words)
