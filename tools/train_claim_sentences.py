@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 _ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(_ROOT))
 
-from audit.propose.card_models import ModelMention
-from audit.propose.claim_sentences import BUCKETS, SCALE, fold_sentence, hash_features
+from audit.propose.card_models import ModelMention  # noqa: E402  (of this checkout)
+from audit.propose.claim_sentences import BUCKETS, SCALE, fold_sentence, hash_features  # noqa: E402
 
 _EXAMPLES = _ROOT / "tools" / "claim_sentences"
 _WEIGHTS = _ROOT / "audit" / "propose" / "vocabulary" / "claim_weights.txt"
@@ -93,7 +93,7 @@ def main() -> int:
     text = format_weights(*fit(rows, labels))
     if "--check" in sys.argv[1:]:
         return 0 if _WEIGHTS.read_text(encoding="ascii") == text else 1
-    print(f"{len(labels)} examples; right when left out: {estimate_accuracy(rows, labels):.1%}")
+    print(f"{len(labels)} examples; right when left out: {estimate_accuracy(rows, labels):.1%}")  # noqa: T201
     _WEIGHTS.write_text(text, encoding="ascii")
     return 0
 

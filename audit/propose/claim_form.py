@@ -321,17 +321,6 @@ def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
     return FormReading(form=form, certainty=0.4, notes=(_UNRULED,), span=span)
 
 
-_RELATIVE = re.compile(
-    r"(?:(?:significantly|substantially|slightly|much|far|somewhat|considerably|roughly|over|about|at least"
-    r"|more than)\s){0,2}(?:[\d.]+\s?(?:×|x|-?fold|times)\s|twice\s|half\s|double\s)?"
-    r"(?:(?:as\s\w+\sas|higher|lower|better|worse|more|less|fewer|greater|larger|smaller|stronger|weaker|safer|comparabl[ey]"
-    r"|similar(?:ly)?|on par|in line|improve\w*|increase\w*|decrease\w*|reduc\w+|gains?|outperform\w*|surpass\w*|exceed\w*)\b"
-    r"[^.;,()]{0,50}?\s)?(?:than|to|with|over|relative to|compared (?:to|with)|that of|of|from)\s(?:those of\s"
-    r"|that of\s)?(?P<what>[^.;()]{3,80})",
-    re.IGNORECASE,
-)  # fmt: skip
-
-
 def find_relative(words: str, at: int) -> str | None:
     """Return what a comparison around character *at* is relative to, in the card's words; None where it does not say."""
     hit = re.search(

@@ -36,7 +36,9 @@ def hash_features(folded: str) -> set[int]:
     tokens = _TOKEN.findall(folded)
     parts = {f"w {token}" for token in tokens}
     parts |= {f"p {first} {second}" for first, second in zip(["^", *tokens], [*tokens, "$"], strict=True)}
-    parts |= {padded[at : at + size] for token in tokens for padded in (f" {token} ",) for size in _GRAMS for at in range(len(padded) - size + 1)}
+    parts |= {
+        padded[at : at + size] for token in tokens for padded in (f" {token} ",) for size in _GRAMS for at in range(len(padded) - size + 1)
+    }
     return {crc32(part.encode()) % BUCKETS for part in parts}
 
 

@@ -69,7 +69,9 @@ _COMPARING = read_expression("comparing")
 _LISTED = re.compile(
     r"[\])*%\d.,\s]*(?:,? (?:and|or|as well as|&) |, |/)(?:the |both |to |for |\d[\d.]*\s?% (?:for|of the time for) )?[\[(*]*"
 )
-_INSTRUMENT = re.compile(r"(?:[- ]based)?(?: (?:classifiers?|graders?|judges?|monitors?|auditors?|raters?)\b| as (?:an? )?(?:\w+ )?(?:judge|grader)\b)")
+_INSTRUMENT = re.compile(
+    r"(?:[- ]based)?(?: (?:classifiers?|graders?|judges?|monitors?|auditors?|raters?)\b| as (?:an? )?(?:\w+ )?(?:judge|grader)\b)"
+)
 """Behind a model that measured something, and is not what was measured."""
 _NEXT_CLAUSE = re.compile(r"; |, (?:while|whereas|but) | (?:while|whereas) |(?<!vs)\. ")
 _TURN = read_expression("turn")
@@ -179,7 +181,9 @@ def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
     for start, stop, name, is_own in sorted(spans, key=lambda span: span[:2]):
         last = parties[-1] if parties else None
         is_listed = last is not None and last.is_aside and _LISTED.fullmatch(words, last.stop, start) is not None
-        is_aside = is_listed or _COMPARING.search(words[max(0, start - 70) : start]) is not None or _INSTRUMENT.match(words, stop) is not None
+        is_aside = (
+            is_listed or _COMPARING.search(words[max(0, start - 70) : start]) is not None or _INSTRUMENT.match(words, stop) is not None
+        )
         parties.append(_Party(start=start, stop=stop, name=name, is_own=is_own, is_aside=is_aside))
     return tuple(parties)
 

@@ -248,7 +248,10 @@ def test_a_figure_under_a_short_title_is_no_title() -> None:
     assert [one.numbers for one in find_text_changes(follower).figures] == ["92 → 82"]
 
 
-TABLE = "## Results\n\nTable 1: Scores on the test.\n\n| Model | Alpha | Beta |\n|---|---|---|\n| Heron 2 | 71.2 | 63.0 |\n| Heron 1 | 50.1 | 40.2 |\n\nText.\n"
+TABLE = (
+    "## Results\n\nTable 1: Scores on the test.\n\n"
+    "| Model | Alpha | Beta |\n|---|---|---|\n| Heron 2 | 71.2 | 63.0 |\n| Heron 1 | 50.1 | 40.2 |\n\nText.\n"
+)
 ROW = "| Heron 2 | 71.2 | 63.0 |"
 WIDER = TABLE.replace("|---|", "|---|---|", 1)
 

@@ -48,7 +48,7 @@ def test_a_likely_claim_has_low_confidence_and_an_open_direction(tmp_path: Path)
     (claim,) = propose(tmp_path, "Longer drafts lead to a consistent improvement in the quality of the reports.")
 
     assert claim.confidence is Confidence.LOW
-    assert claim.reported is None and claim.theta is None
+    assert (claim.reported, claim.theta) == (None, None)
     assert "direction" in claim.unknown
     assert any("check every field" in note for note in claim.notes)
 
@@ -75,8 +75,10 @@ def test_an_amount_of_money_and_a_number_of_things_are_quantities() -> None:
     """Prices and counts are no rates or scores; of several it is not known which one is claimed."""
     price, things = find_quantity("The mean cost of a run was $1.75."), find_quantity("The agent reported 112 crashes in a week.")
 
-    assert price is not None and (price.value, price.unit, price.scale) == (1.75, FigureUnit.SCORE, "$")
-    assert things is not None and (things.value, things.unit) == (112, FigureUnit.COUNT)
+    assert price is not None
+    assert (price.value, price.unit, price.scale) == (1.75, FigureUnit.SCORE, "$")
+    assert things is not None
+    assert (things.value, things.unit) == (112, FigureUnit.COUNT)
     assert find_quantity("It found 12 bugs in 30 projects.") is None
 
 

@@ -485,9 +485,7 @@ _REFERRING = frozenset(
 """Before a number, these say that it names a place in the card and is no figure."""
 _PLACE = re.compile(r"^(?:\d+\.){2,}\d*$|^\d+(?:\.\d+)+\.[A-Za-z]$")
 """A number with two points or more is that of a section."""
-_STATE = frozenset(
-    (PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.HEAD, PassageKind.CAPTION, PassageKind.FOOTNOTE)
-)
+_STATE = frozenset((PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.HEAD, PassageKind.CAPTION, PassageKind.FOOTNOTE))
 """Passages that state something, and the heads of tables, which say of what."""
 _SIGNS = frozenset("%<>=~±≤≥≈")
 _WRITTEN = frozenset(
