@@ -156,7 +156,7 @@ _CHANGED = re.compile(
 )  # fmt: skip
 _CHANGED_BY = re.compile(
     r"\b(?P<how>reduc|decreas|increas|improv|drop|fell|fall|ris|rose|lower|outperform|exceed|surpass|declin"
-    r"|cut)\w{0,4}\b[^.;,]{0,60}\bby\s(?:about\s|over\s|~|up\sto\s)?$",
+    r"|cut)\w{0,4}\b(?:[^.;,]{0,60}\bby|\sof)\s(?:about\s|over\s|~|up\sto\s|more\sthan\s)?$",
     re.IGNORECASE,
 )  # fmt: skip
 _INPUT = re.compile(
@@ -494,6 +494,26 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
         if not kept or figure.start >= kept[-1].stop:
             kept.append(_read_surroundings(figure, words, plain))
     return tuple(_join_fractions(kept, words))
+
+
+_MONEY = re.compile(rf"(?P<unit>[$€£])\s?(?P<one>{NUMBER})\b(?!\s?(?:per\s)?(?:million|billion|k\b|[MBK]\b))")
+_THINGS_COUNTED = re.compile(
+    rf"{_BEFORE}(?<!all )(?<!the )(?<!these )(?<!those )(?<!of )(?P<one>{NUMBER}|\b{_WORD})"
+    r"(?P<unit>(?:\s(?!of\b|more\b)[a-z-]{3,20}){0,2}?\s[a-z-]{2,20}s)\b(?!\s?%)",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1024)
+def find_quantity(words: str) -> CardFigure | None:
+    """Return the one amount of money or number of things that a sentence gives; None without one, or where it gives several."""
+    if find_figures(words):
+        return None
+    money = list(_MONEY.finditer(words))
+    hits = money or [hit for hit in _THINGS_COUNTED.finditer(blank_asides(words)) if hit["one"].casefold() not in ("one", "no")]
+    if len(hits) != 1:
+        return None
+    return _build(hits[0], read_number(hits[0]["one"]), FigureUnit.SCORE if money else FigureUnit.COUNT, scale=hits[0]["unit"].strip())
 
 
 def _settle(figures: Sequence[CardFigure]) -> list[CardFigure]:

@@ -161,6 +161,11 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     return _GOAL.search(clause + words[figure.start : figure.stop + 60].split(", ", maxsplit=1)[0]) is not None
 
 
+def says_no_result(words: str, figures: Sequence[CardFigure]) -> bool:
+    """Return whether a sentence tells of a goal, or gives a figure that is a condition or how much of a test was run."""
+    return _GOAL.search(words) is not None or any(is_no_result(words, figure) for figure in figures)
+
+
 def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | None = None) -> FormReading | None:
     """Return what the passage claims with *figure*, None where a figure of this kind makes no claim.
 
@@ -266,9 +271,14 @@ def _note_figure(figure: CardFigure) -> tuple[str, ...]:
 _GENERAL = read_expression("general")
 
 
+def is_general(words: str) -> bool:
+    """Return whether *words* have a form of rules, definitions, methods, or intentions."""
+    return _GENERAL.search(words) is not None
+
+
 def read_worded(words: str) -> FormReading | None:
     """Return what a sentence claims without a figure; None where it does not look like a claim."""
-    if _GENERAL.search(words) or not 25 <= len(words) <= 600:
+    if is_general(words) or not 25 <= len(words) <= 600:
         return None
     for row in read_expressions("worded"):
         if hit := row.pattern.search(words):
@@ -285,15 +295,30 @@ def read_worded(words: str) -> FormReading | None:
     return None
 
 
-_RELATIVE = re.compile(
-    r"(?:(?:significantly|substantially|slightly|much|far|somewhat|considerably|roughly|over|about|at least"
-    r"|more than)\s){0,2}(?:[\d.]+\s?(?:×|x|-?fold|times)\s|twice\s|half\s|double\s)?"
-    r"(?:(?:as\s\w+\sas|higher|lower|better|worse|more|less|fewer|greater|larger|smaller|stronger|weaker|safer|comparabl[ey]"
-    r"|similar(?:ly)?|on par|in line|improve\w*|increase\w*|decrease\w*|reduc\w+|gains?|outperform\w*|surpass\w*|exceed\w*)\b"
-    r"[^.;,()]{0,50}?\s)?(?:than|to|with|over|relative to|compared (?:to|with)|that of|of|from)\s(?:those of\s"
-    r"|that of\s)?(?P<what>[^.;()]{3,80})",
+_COMPARES = re.compile(
+    r"\b(?:than|compar(?:ed|able|ison)|relative\sto|outperform\w*|surpass\w*|exceed\w*|improv\w*|increas\w*|decreas\w*|reduc\w+"
+    r"|better|worse|stronger|gains?|drops?|fell|rose|declin\w+|more|less|fewer|higher|lower)\b",
     re.IGNORECASE,
-)  # fmt: skip
+)
+_FREQUENCY = re.compile(
+    r"\b(?:often|usually|generally|typically|frequent\w*|tend(?:s|ed)?|always|mostly|largely|common\w*|consistent\w*|most)\b", re.IGNORECASE
+)
+_UNRULED = "no rule reads this sentence; it looks like a claim by its words: check every field"
+
+
+def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
+    """Return the form of a sentence that only looks like a claim, with the one quantity that it gives."""
+    if quantity is not None:
+        form = Form.EXISTENCE if quantity.unit is FigureUnit.COUNT else Form.PREVALENCE
+        return FormReading(form=form, reported=_report(quantity), written=quantity.written, certainty=0.4, notes=(_UNRULED,))
+    span = (0, len(words))
+    if hit := _COMPARES.search(words):
+        relation = LEAST if _RISES.search(words) else MOST if _FALLS.search(words) else None
+        relative = find_relative(words, hit.start()) or hit[0]
+        form = Form.THRESHOLD if relation is not None else Form.PREVALENCE
+        return FormReading(form=form, relation=relation, relative_to=relative, certainty=0.4, notes=(_UNRULED,), span=span)
+    form = Form.PREVALENCE if _FREQUENCY.search(words) else Form.EXISTENCE
+    return FormReading(form=form, certainty=0.4, notes=(_UNRULED,), span=span)
 
 
 def find_relative(words: str, at: int) -> str | None:

@@ -90,6 +90,11 @@ def read_property(
     )
 
 
+def forget_direction(reading: PropertyReading) -> PropertyReading:
+    """Return *reading* with a safer direction that is not known."""
+    return replace(reading, spec=replace(reading.spec, direction=Direction.NOT_SAFETY), direction=None, direction_certainty=0.0)
+
+
 def slugify(name: str) -> str:
     """Return *name* in lower case with single hyphens, at most 80 characters, never empty."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80].strip("-") or "property"

@@ -63,10 +63,16 @@ ALL_MODELS = re.compile(
     r"(?: (?:we )?(?:tested|evaluated|assessed|studied))?\b(?! apart| except| other| besides| but\b)",
     re.IGNORECASE,
 )
+_NO_MODEL = re.compile(r"no(?:ne)?\b", re.IGNORECASE)
+"""What no model did, the card's own did not do either."""
 _COMPARING = read_expression("comparing")
 _LISTED = re.compile(
     r"[\])*%\d.,\s]*(?:,? (?:and|or|as well as|&) |, |/)(?:the |both |to |for |\d[\d.]*\s?% (?:for|of the time for) )?[\[(*]*"
 )
+_INSTRUMENT = re.compile(
+    r"(?:[- ]based)?(?: (?:classifiers?|graders?|judges?|monitors?|auditors?|raters?)\b| as (?:an? )?(?:\w+ )?(?:judge|grader)\b)"
+)
+"""Behind a model that measured something, and is not what was measured."""
 _NEXT_CLAUSE = re.compile(r"; |, (?:while|whereas|but) | (?:while|whereas) |(?<!vs)\. ")
 _TURN = read_expression("turn")
 _FOR = re.compile(
@@ -129,6 +135,8 @@ def find_worded_subject(passage: Passage, at: int, around: PassageContext, model
     """Return what a claim in words is about, whose words begin at *at*."""
     parties = _find_parties(passage.words, models)
     if groups := ALL_MODELS.search(passage.words):
+        if _NO_MODEL.match(groups[0]) and len(models.own) == 1:
+            return FigureSubject(model=models.own[0], is_own=True, words=groups[0], place="sentence", certainty=PRONOUN)
         return FigureSubject(model=groups[0], is_own=None, words=groups[0], place="sentence", certainty=NAMED)
     before = [party for party in parties if party.start <= at + 1 and not party.is_aside]
     after = [party for party in parties if party.start > at and not party.is_aside]
@@ -173,7 +181,9 @@ def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
     for start, stop, name, is_own in sorted(spans, key=lambda span: span[:2]):
         last = parties[-1] if parties else None
         is_listed = last is not None and last.is_aside and _LISTED.fullmatch(words, last.stop, start) is not None
-        is_aside = is_listed or _COMPARING.search(words[max(0, start - 70) : start]) is not None
+        is_aside = (
+            is_listed or _COMPARING.search(words[max(0, start - 70) : start]) is not None or _INSTRUMENT.match(words, stop) is not None
+        )
         parties.append(_Party(start=start, stop=stop, name=name, is_own=is_own, is_aside=is_aside))
     return tuple(parties)
 

@@ -9,6 +9,8 @@ from registry.records.claim_draft import Confidence, Proposal
 TOP = 40
 """Proposals shown at first: about ten minutes of review. A folded table counts as one."""
 
+DOUBTFUL = 0.4
+"""The most that is certain of a form that no rule reads, or that the words around it put in doubt."""
 _CONFIDENCE = {Confidence.HIGH: 4, Confidence.MEDIUM: 2, Confidence.LOW: 0}
 _BOUNDING = (Form.UPPER_BOUND, Form.LOWER_BOUND, Form.THRESHOLD)
 
@@ -17,20 +19,25 @@ def rank_proposals(proposals: Sequence[Proposal]) -> list[int]:
     """Return the indexes of *proposals*, the most important first.
 
     Claims about the card's own model come first, then safety properties, figures and bounds, and confidence. Of a table of
-    capabilities only the first row is ranked with the others, and of one property the first proposal before its repetitions. Ties
-    keep the order of the card.
+    capabilities only the first row is ranked with the others, and of one property the first proposal before its repetitions. What only
+    may be a claim comes last. Ties keep the order of the card.
     """
     tables: set[str] = set()
     repeated: Counter[tuple[str, str | None]] = Counter()
-    keys: list[tuple[bool, int, int]] = []
+    keys: list[tuple[bool, bool, int, int]] = []
     for index, proposal in enumerate(proposals):
         is_folded = proposal.table is not None and proposal.table in tables
         tables |= {proposal.table} if proposal.table is not None else set()
         name = (proposal.slug, proposal.model)
         weight = weigh_proposal(proposal) - min(6, 2 * repeated[name])
         repeated[name] += 1
-        keys.append((is_folded, -weight, index))
-    return [index for _, _, index in sorted(keys)]
+        keys.append((is_doubtful(proposal), is_folded, -weight, index))
+    return [index for *_, index in sorted(keys)]
+
+
+def is_doubtful(proposal: Proposal) -> bool:
+    """Return whether it is hardly known what a proposal claims, or that it is a claim at all."""
+    return any(field.field == "form" and field.certainty <= DOUBTFUL for field in proposal.evidence)
 
 
 def weigh_proposal(proposal: Proposal) -> int:

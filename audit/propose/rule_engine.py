@@ -5,20 +5,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_span, is_letter_spaced
-from audit.propose.card_figures import CardFigure, FigureUnit, find_row_figures
+from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity, find_row_figures
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
     find_hedges,
     find_thresholds,
+    is_general,
     is_no_result,
     read_figure,
+    read_likely,
     read_threshold,
     read_worded,
+    says_no_result,
     weigh_denial,
     weigh_doubt,
 )
-from audit.propose.claimed_property import read_property
+from audit.propose.claim_sentences import fold_sentence, score_sentence
+from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation, find_label
 from audit.propose.figure_subject import (
     PRONOUN,
@@ -41,7 +45,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -91,7 +95,7 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     """Return the claims of one span."""
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
-    return list(_read_figures(span, reading)) or list(_read_words(span, reading))
+    return list(_read_figures(span, reading)) or list(_read_words(span, reading)) or list(_read_likely(span, reading))
 
 
 # Rows of a table.
@@ -242,6 +246,35 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
         return
     if is_measured or is_performance or form.reported is not None:
         yield claim
+
+
+LIKELY, EVIDENT = 0.7, 0.8
+"""The least probability of a sentence that no rule reads, and of one in the words of rules and methods; chosen on cards in view."""
+_PICTURE = re.compile(r"^\W*(?:Figure|Fig\.|Table|Chart|Box|Image|Transcript)\b", re.IGNORECASE)
+_SHORTEST, _OPENING = 40, 30
+"""Characters of the shortest sentence, and those in which a sentence names its subject if it is another model."""
+
+
+def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
+    """What looks like a claim by its words alone: proposed with low confidence, and only fields that the words show are filled."""
+    passage, words = span.passage, span.passage.words
+    if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words):
+        return
+    if says_no_result(words, span.figures):
+        return
+    if score_sentence(fold_sentence(words, reading.models.find(words))) < (EVIDENT if is_general(words) else LIKELY):
+        return
+    subject = find_worded_subject(passage, 0, reading.around, reading.models)
+    if subject.place != "sentence":
+        # Without the own model in the sentence, another one in its opening words is the subject.
+        subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)
+    if subject.is_own is False:
+        return
+    quantity = find_quantity(words)
+    claim = _describe(span, read_likely(words, quantity), quantity, subject, reading, at=0)
+    if claim.property.place != "sentence":
+        claim = replace(claim, property=forget_direction(claim.property))
+    yield claim
 
 
 def _describe(

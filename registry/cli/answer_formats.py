@@ -102,8 +102,8 @@ def _list_cards() -> tuple[AnswerFormat, ...]:
     match = group(claim=str, match=MatchResult, alarm=bool, differs=list[str])
     side = group(card=str | None, revision=int | None, file=str | None, document=str)
     passage = group(
-        claim=str, quoted=str, match=MatchResult, alarm=bool, differs=list[str], numbers=str | None, recorded=bool, old=Anchor,
-        new=Anchor | None, redline=list[group(change=RunChange, text=str)],
+        claim=str, quoted=str, match=MatchResult, alarm=bool, differs=list[str], heads=list[str], numbers=str | None, recorded=bool,
+        old=Anchor, new=Anchor | None, redline=list[group(change=RunChange, text=str)],
     )  # fmt: skip
     return (
         answer("card-add", "card add", new=bool, card=card, warnings=list[str], passage_matches=list[match]),

@@ -7,6 +7,7 @@ from typing import Any
 
 from registry.codec.canonical_documents import to_document
 from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges
+from registry.intake.text_normalisation import INVISIBLE
 from registry.present.blocks import Block, Subtitle, Title
 from registry.records.system_card import Anchor, MatchResult
 from registry.registration.passage_matching import ComparedPassage, RevisionComparison
@@ -47,8 +48,8 @@ def render_redline(old: str, new: str, *, context: int | None = None) -> str:
 
     Where a text has these signs itself, a backslash is before them.
     """
-    # Line breaks come from the layout of a card and are no changes.
-    runs = build_redline(" ".join(old.split()), " ".join(new.split()))
+    # Line breaks and signs without a shape come from the layout of a card and are no changes.
+    runs = build_redline(*(" ".join(INVISIBLE.sub("", text).split()) for text in (old, new)))
     shown = []
     for at, run in enumerate(runs):
         before, after = _MARKS[run.change]
@@ -153,6 +154,7 @@ def _present_passage(passage: ComparedPassage, quoted: str | None) -> Iterator[B
             yield f"  {render_redline(old, anchor.exact)}"
         case _:
             yield f"  {' '.join(old.split())}"
+    yield from (f"  {change}" for change in passage.found.heads)
     yield f"  {_advise(passage)}"
 
 
@@ -283,6 +285,7 @@ def _summarise(passage: ComparedPassage) -> dict[str, Any]:
         "match": passage.found.match_result.value,
         "alarm": passage.is_alarm,
         "differs": list(passage.found.differs),
+        "heads": list(passage.found.heads),
         "numbers": passage.numbers,
         "recorded": passage.sighted is not None and passage.sighted.is_recorded,
         "old": to_document(passage.old),

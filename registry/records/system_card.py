@@ -263,12 +263,12 @@ class MatchResult(StrEnum):
     """Outcome of a claim's passage in another revision of its card."""
 
     UNCHANGED = "unchanged"
-    """Word for word, in the same section; layout may differ."""
+    """Word for word, in the same section; layout may differ. A row whose cells stand under the same heads, also if columns were added."""
     MOVED = "moved"
     """Word for word, in another section."""
     REWORDED = "reworded"
-    """A passage like it stands there in other words. Whether it is the same claim is a person's decision, unless spelling is all that
-    differs (`PassageMatch.differs`)."""
+    """A passage like it stands there in other words, or a row under another head or caption. Whether it is the same claim is a person's
+    decision, unless spelling is all that differs (`PassageMatch.differs`)."""
     GONE = "gone"
     """Nothing like it stands there."""
 

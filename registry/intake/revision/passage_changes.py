@@ -10,6 +10,7 @@ from rapidfuzz.distance import LCSseq
 
 from registry.intake.outline.card_passages import read_outline
 from registry.intake.quote_anchor import AnchoredText
+from registry.intake.revision.row_comparison import RowComparison, compare_rows
 from registry.intake.revision.word_alignment import (
     LIKE_HERE,
     MOST_CELLS,
@@ -25,7 +26,7 @@ from registry.intake.revision.word_alignment import (
     read_words,
 )
 from registry.intake.text_normalisation import SOFT_HYPHEN
-from registry.records.system_card import Anchor, CardText, MatchResult, PassageKind
+from registry.records.system_card import Anchor, CardText, MatchResult, Outline, Passage, PassageKind
 
 # Words whose change can turn the meaning of a passage although no figure changed: negations, opposites, scope (all,
 # some, likely) and names. A new wording with such a change needs a reason of its own. Finding nothing proves nothing.
@@ -211,6 +212,8 @@ class FollowedPassage:
     """Where it stands in the new text; None for what is gone."""
     differs: tuple[str, ...] = ()
     """As in `registry.records.system_card.PassageMatch`."""
+    heads: tuple[str, ...] = ()
+    """Of a row whose column heads or caption changed: each change, as "column head: Test → Deployment"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +251,7 @@ class Follower:
         start, stop = self.old_words.find_words(anchor.start, anchor.stop)
         if start >= stop:
             return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
-        place = self._find_place(start, stop)
-        if place is None:
+        if (place := self._find_place(start, stop)) is None:
             return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         place = self._widen(start, stop, place)
         # A passage that lost the negation before it is reworded, even if its own words are the same.
@@ -257,10 +259,21 @@ class Follower:
         if differs is None and self._measure(start, stop, place) < LIKE_HERE:
             return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         there = self._anchor(anchor, place, start, stop)
+        rows = self.compare_rows(anchor.start, there.start)
+        if rows is not None and rows.is_renamed:
+            # The same words under another head are another statement.
+            return FollowedPassage(match_result=MatchResult.REWORDED, anchor=there, heads=rows.describe_heads())
+        if differs is None and rows is not None and rows.has_same_cells:
+            differs = ()
         if differs != ():
             return FollowedPassage(match_result=MatchResult.REWORDED, anchor=there, differs=differs or ())
         moved = self.sections.is_moved(anchor.start, there.start, in_order=place.in_order)
         return FollowedPassage(match_result=MatchResult.MOVED if moved else MatchResult.UNCHANGED, anchor=there)
+
+    def compare_rows(self, old: int, new: int) -> RowComparison | None:
+        """Return how the rows at two characters, of the old and of the new text, differ; None unless both are rows with known heads."""
+        ours, theirs = _find_passage(self.old_outline, old), _find_passage(self.new_outline, new)
+        return None if ours is None or theirs is None else compare_rows(ours, theirs)
 
     def _find_place(self, start: int, stop: int) -> _Place | None:
         """Return the new words that are the old ones, or the most like them; None if there are none."""
@@ -433,6 +446,11 @@ class Follower:
         return self._anchored.place(begin, end)
 
 
+def _find_passage(outline: Outline, at: int) -> Passage | None:
+    index = bisect_right(outline.passages, at, key=lambda passage: passage.start) - 1
+    return outline.passages[index] if index >= 0 and at < outline.passages[index].stop else None
+
+
 def _get_between(words: Words, at: int) -> str:
     """Return the signs between a word and the next, quotation marks and hyphens of all kinds alike."""
     return "".join(words.text[words.stops[at] : words.starts[at + 1]].translate(_QUOTES).split())
@@ -467,8 +485,8 @@ _REFERRING = frozenset(
 """Before a number, these say that it names a place in the card and is no figure."""
 _PLACE = re.compile(r"^(?:\d+\.){2,}\d*$|^\d+(?:\.\d+)+\.[A-Za-z]$")
 """A number with two points or more is that of a section."""
-_STATE = frozenset((PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE))
-"""Passages that state something."""
+_STATE = frozenset((PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.HEAD, PassageKind.CAPTION, PassageKind.FOOTNOTE))
+"""Passages that state something, and the heads of tables, which say of what."""
 _SIGNS = frozenset("%<>=~±≤≥≈")
 _WRITTEN = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety "  # noqa: SIM905
@@ -685,9 +703,14 @@ def _find_figures(follower: Follower, reworded: list[AlignedRun]) -> Iterator[Ch
     for pair in reworded:
         taken_out, put_in = _compare_figures(follower, pair)
         start, stop = follower.old_words.map_span(*pair.old)
-        if not (taken_out or put_in) or _is_title(follower.old.text, titles, start):
+        if _is_title(follower.old.text, titles, start):
             continue
         begin, _ = follower.new_words.map_span(*pair.new)
+        rows = follower.compare_rows(start, begin)
+        if rows is not None:
+            taken_out, put_in = _keep_cells(taken_out, rows.taken_out), _keep_cells(put_in, rows.put_in)
+        if not (taken_out or put_in):
+            continue
         section = follower.new_outline.find_section(begin)
         yield ChangedFigure(
             old=_read(follower.old_words, pair.old),
@@ -730,6 +753,11 @@ def _compare_figures(follower: Follower, pair: AlignedRun) -> tuple[tuple[Placed
     taken_out = _choose(left, sorted(ours, key=lambda our: to_new[our[2]] >= 0))
     put_in = _choose(right, sorted(theirs, key=lambda their: their[2] in kept))
     return _locate(follower.old_words, taken_out), _locate(follower.new_words, put_in)
+
+
+def _keep_cells(figures: tuple[PlacedFigure, ...], cells: Counter[str]) -> tuple[PlacedFigure, ...]:
+    """Return the figures that are in one of the changed cells; those of a new column are no changed figures."""
+    return tuple(figure for figure in figures if any(figure.number in fold_spelling(cell) for cell in cells))
 
 
 def _list_figures(words: Words, span: tuple[int, int]) -> list[tuple[str, bool, int]]:
