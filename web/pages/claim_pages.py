@@ -214,7 +214,7 @@ def build_files(files: Published, link: Linker) -> tuple[PublishedFile, ...]:
 
 def _list_erased(view: View, supplement: Supplement, link: Linker) -> Iterator[ErasedObjection]:
     """Yield the objections to the claim, and to definitions that it rests on, of which a text was erased."""
-    targets = [supplement.claim.payload.reference, *(part.reference for part in supplement.specs)]
+    targets = [supplement.claim.payload.claim, *(part.reference for part in supplement.specs)]
     for name in dict.fromkeys(objection for target in targets for objection in view.list_erased_objections(target)):
         erasures = [one.erased_by for one in view.trail(parse_identifier(name)) if one.payload is None and one.erased_by is not None]
         yield ErasedObjection(

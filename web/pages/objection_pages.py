@@ -50,8 +50,10 @@ def render_contest(view: View, claim: str, link: Linker) -> bytes:
     definitions = [name for name in (current.payload.property, current.payload.scoring, current.payload.test_context) if name]
     contested = [reference, *dict.fromkeys([*definitions, *current.payload.deploy_contexts])]
     known = {reference, *view.list_spec_versions({name.partition("@")[0] for name in contested[1:]})}
-    files = [file for name in contested for file in view.list_objections(name)]
-    erased = [name for target in contested for name in view.list_erased_objections(target)]
+    # Those against earlier revisions concern the claim too.
+    targets = [claim, *contested[1:]]
+    files = [file for name in targets for file in view.list_objections(name)]
+    erased = [name for target in targets for name in view.list_erased_objections(target)]
     facts = {
         "claim": PageLink(text=reference, href=link(f"/{reference}/"), is_code=True),
         "quote": current.payload.quote,
