@@ -377,9 +377,7 @@ class View(LogReader):
         table = objection
         wanted = select(table).where(self.visible(table)).order_by(table.c.seq)
         rows = self.rows(wanted) if objections is None else self.rows_in(wanted, table.c.objection, objections)
-        named = {
-            row.objection: ((row.claim, row.revision), (row.spec, row.version), (row.rival, row.rival_version)) for row in rows
-        }
+        named = {row.objection: ((row.claim, row.revision), (row.spec, row.version), (row.rival, row.rival_version)) for row in rows}
         return {name: tuple(f"{bare}@{number}" for bare, number in references if bare) for name, references in named.items()}
 
     def find_objection(self, objection_id: str) -> ObjectionFile | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from registry.cli.card_comparison_presenter import present_comparison
 from registry.errors import Fault, NotFoundError
@@ -13,9 +12,7 @@ from registry.registration.passage_matching import RevisionComparison, compare_s
 from registry.store.registry_view import View
 from web.pages.addresses import Linker, PageSettings
 from web.pages.layout import PageLink, PageText, link_names, render
-
-if TYPE_CHECKING:
-    from web.pages.claim_pages import Published
+from web.pages.supplement_files import Published, PublishedFile, build_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +24,12 @@ class CardFile:
     published: str | None
     coverage: PageLink
     diffs: tuple[PageLink, ...]
-    files: tuple[object, ...]
+    files: tuple[PublishedFile, ...]
     """The published supplements of the card."""
 
 
 def render_card_part(
-    view: View, supplement: CardSupplement, rest: str, *, settings: PageSettings, files: "Published", link: Linker, is_newest: bool
+    view: View, supplement: CardSupplement, rest: str, *, settings: PageSettings, files: Published, link: Linker, is_newest: bool
 ) -> bytes | None:
     """Return one page of a card; None where a card has no page of this kind.
 
@@ -54,9 +51,7 @@ def _state(supplement: CardSupplement) -> str:
     return f"Last changed by entry {supplement.log_size:,}."
 
 
-def _render_card(view: View, supplement: CardSupplement, settings: PageSettings, files: "Published") -> bytes:
-    from web.pages.claim_pages import build_files
-
+def _render_card(view: View, supplement: CardSupplement, settings: PageSettings, files: Published) -> bytes:
     source = supplement.card
     link = Linker(f"/{source.card}@{source.revision}/", settings)
     recorded = view.find_card(source.card, source.revision)

@@ -8,9 +8,7 @@ from registry.cli.log_presenter import compare_revisions, show_value
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
 from registry.present.html_fragment import render_fragment
-from registry.records.dossier import Recorded
 from registry.records.record import parse_identifier
-from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
 from registry.report.html_rendering import render_json
@@ -27,30 +25,11 @@ from web.pages.layout import PageLink, PageText
 from web.pages.layout import render as render_page
 from web.pages.log_pages import build_entry_rows, render_subject_feed
 from web.pages.objection_pages import render_contest
-from web.pages.supplement_files import Download
+from web.pages.supplement_files import Published, PublishedFile, build_files
 
 CITATIONS = tuple(FORMATS)
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
-
-Published = Sequence[tuple[Recorded[Publication], Download | None]]
-"""The publications of a claim or card in log order, each with its file where that is at hand."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFile:
-    """A file of a claim, as the log says it was published."""
-
-    subject: str
-    format: str
-    at: object
-    seq: int
-    log_size: int
-    sha256: str
-    file: PageLink | None
-    """The file itself; None where it is not at hand."""
-    proof: PageLink | None
-    """The file with its proof; None where it carries the proof itself, or is not at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,23 +172,6 @@ def _render_claim(view: View, supplement: Supplement, link: Linker, files: Publi
         names=collect_names(supplement),
     )
     return render_page("claim.html.j2", text, {"related": related, "whole": record}, link, supplement=supplement)
-
-
-def build_files(files: Published, link: Linker) -> tuple[PublishedFile, ...]:
-    """Return what a table shows of published files."""
-    return tuple(
-        PublishedFile(
-            subject=publication.payload.subject,
-            format=publication.payload.format.value,
-            at=publication.entry.at,
-            seq=publication.entry.seq,
-            log_size=publication.payload.log_size,
-            sha256=publication.payload.sha256,
-            file=PageLink(text=download.name, href=link(f"/{download.name}"), is_code=True) if download else None,
-            proof=PageLink(text="proof", href=link(f"/{download.proof}")) if download and download.proof else None,
-        )
-        for publication, download in files
-    )
 
 
 def _list_erased(view: View, supplement: Supplement, link: Linker) -> Iterator[ErasedObjection]:

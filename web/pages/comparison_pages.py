@@ -77,14 +77,14 @@ def find_comparison(view: View, address: str, link: Linker) -> bytes | None:
 def _render_list(view: View, logs: list[ComparedLog], link: Linker) -> bytes:
     links = [
         PageLink(
-            text=f"{first.short} and {second.short}", href=link(_find_address(first, second)), note=f"{first.size:,} and {second.size:,} entries"
+            text=f"{first.short} and {second.short}",
+            href=link(_find_address(first, second)),
+            note=f"{first.size:,} and {second.size:,} entries",
         )
         for first, second in combinations(logs, 2)
     ]
-    group = {
-        "key": "pairs", "title": "Two logs", "note": None if links else "No log of another registry was imported.", "claims": (), "entries": (),
-        "links": tuple(links), "caption": "",
-    }  # fmt: skip
+    note = None if links else "No log of another registry was imported."
+    group = {"key": "pairs", "title": "Two logs", "note": note, "claims": (), "entries": (), "links": tuple(links), "caption": ""}
     text = PageText(title="Comparison of logs", origin=view.log_origin, state=f"As of entry {view.log_size:,}.")
     return render("blocks.html.j2", text, {"body": "", "redline": (), "groups": (group,)}, link)
 
@@ -96,7 +96,7 @@ def _open(view: View, log: ComparedLog) -> View:
 def _render_pair(view: View, first: ComparedLog, second: ComparedLog, link: Linker) -> bytes:
     left, right = _open(view, first), _open(view, second)
     text = PageText(title="Two registries compared", origin=view.log_origin, state=f"As of entry {view.log_size:,}.")
-    sides = [(letter, f"{log.origin}, {log.size:,} entries{' (this registry)' if log.is_own else ''}") for letter, log in zip("AB", (first, second), strict=True)]
+    sides = [(letter, f"{log.origin}, {log.size:,} entries") for letter, log in (("A", first), ("B", second))]
     blocks: list[Block] = [Facts(sides)]
     if max(left.count_claims(), right.count_claims()) > MOST_CLAIMS:
         blocks.append(f"A log with more than {MOST_CLAIMS:,} claims is compared by the command: caveat compare A B")
@@ -141,5 +141,3 @@ def _build_row(pair: ClaimPair, first: ComparedLog, second: ComparedLog, link: L
 
 def _show(value: object) -> str:
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
-
-

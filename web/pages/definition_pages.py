@@ -100,19 +100,20 @@ def _list_rows(body: SpecBody) -> list[tuple[str, str]]:
     """Return the fields of a definition that has no table of its own; what is made of parts as JSON."""
     skipped = {"name", "cues", "contexts", "blocks", "edits"}
     document: dict[str, Any] = to_document(body)
-    rows = []
-    for key, value in document.items():
-        if key in skipped or value is None or value == []:
-            continue
-        if key == "range":
-            value = f"{value[0]:g} to {value[1]:g}"
-        elif isinstance(value, bool):
-            value = "yes" if value else "no"
-        elif isinstance(value, dict | list):
-            value = json.dumps(value, ensure_ascii=False)
-        words = str(value).replace("_", " ") if key in ("class", "direction", "method") else str(value)
-        rows.append((key.replace("_", " "), words))
-    return rows
+    shown = {key: value for key, value in document.items() if key not in skipped and value is not None and value != []}
+    return [(key.replace("_", " "), _show_field(key, value)) for key, value in shown.items()]
+
+
+def _show_field(key: str, value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case [low, high] if key == "range":
+            return f"{low:g} to {high:g}"
+        case dict() | list():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return str(value).replace("_", " ") if key in ("class", "direction", "method") else str(value)
 
 
 def write_record(view: View, name: str) -> bytes:

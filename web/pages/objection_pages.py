@@ -72,5 +72,3 @@ def render_contest(view: View, claim: str, link: Linker) -> bytes:
     }
     text = PageText(title=f"How to object to {claim}", origin=view.log_origin, state="", feed=f"/{claim}/")
     return render("contest.html.j2", text, facts, link)
-
-

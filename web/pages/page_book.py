@@ -307,11 +307,6 @@ class PageBook:
             return found
         parts = address.strip("/").split("/")
         match parts:
-            case ["compare", *_] if address.endswith("/"):
-                body = comparison_pages.find_comparison(self.view, address, link)
-                return None if body is None else (body, HTML)
-            case [*_, feed] if feed in MEDIA_TYPES:
-                return self._find_selection_feed(address.removesuffix(feed), link)
             case ["claims", *rest] if address.endswith("/"):
                 return self._find_claim_list(rest, link)
             case ["models", developer, name, version] if address.endswith("/"):
@@ -343,9 +338,15 @@ class PageBook:
         return body, MEDIA_TYPES[link.here.rpartition("/")[2]]
 
     def _find_file(self, address: str, link: Linker) -> tuple[bytes, str] | None:
-        """Return a feed of the registry, or a file of the log for programs."""
-        if (feed := address[1:]) in MEDIA_TYPES:
-            return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
+        """Return a feed, a comparison of two logs, or a file of the log for programs."""
+        if address.startswith(comparison_pages.INDEX) and address.endswith("/"):
+            body = comparison_pages.find_comparison(self.view, address, link)
+            return None if body is None else (body, HTML)
+        page, slash, feed = address.rpartition("/")
+        if feed in MEDIA_TYPES:
+            if page == "":
+                return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
+            return self._find_selection_feed(f"{page}{slash}", link)
         body = log_files.find_file(self.view, address)
         return None if body is None else (body, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES)
 

@@ -13,7 +13,9 @@ MOST_CLAIMS = 1_000
 """Claims of a selection whose entries a feed looks through: those with the latest revisions."""
 
 
-def render_selection_feed(view: View, claims: ClaimSource, wanted: ClaimFilter, link: Linker, *, title: str, page: str, query: str = "") -> bytes:
+def render_selection_feed(
+    view: View, claims: ClaimSource, wanted: ClaimFilter, link: Linker, *, title: str, page: str, query: str = ""
+) -> bytes:
     """Return the latest entries about the claims that pass *wanted* now, as the feed with the address *link*.
 
     A claim whose verdict changed so that it passes is there with the entry that changed it.

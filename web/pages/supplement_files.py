@@ -1,7 +1,7 @@
 """Published supplements as downloads: files of a folder that `caveat report` wrote, each as the log says that it was published."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,8 @@ from registry.records.dossier import Recorded
 from registry.records.statement import OutputFormat, Publication
 from registry.report.published_file import split_file
 from registry.report.supplement_reading import read_supplement
+from web.pages.addresses import Linker
+from web.pages.layout import PageLink
 
 _MOST_NAMES = 12
 """Names under which a file is looked for: the plain one, and those of renderings of the same entry."""
@@ -90,3 +92,40 @@ def list_downloads(
     """Yield each of *publications* with its file; None where it is not at hand."""
     for publication in publications:
         yield publication, None if folder is None else folder.find(publication, erased)
+
+
+Published = Sequence[tuple[Recorded[Publication], Download | None]]
+"""The publications of a claim or card in log order, each with its file where that is at hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFile:
+    """A file of a claim, as the log says it was published."""
+
+    subject: str
+    format: str
+    at: object
+    seq: int
+    log_size: int
+    sha256: str
+    file: PageLink | None
+    """The file itself; None where it is not at hand."""
+    proof: PageLink | None
+    """The file with its proof; None where it carries the proof itself, or is not at hand."""
+
+
+def build_files(files: Published, link: Linker) -> tuple[PublishedFile, ...]:
+    """Return what a table shows of published files."""
+    return tuple(
+        PublishedFile(
+            subject=publication.payload.subject,
+            format=publication.payload.format.value,
+            at=publication.entry.at,
+            seq=publication.entry.seq,
+            log_size=publication.payload.log_size,
+            sha256=publication.payload.sha256,
+            file=PageLink(text=download.name, href=link(f"/{download.name}"), is_code=True) if download else None,
+            proof=PageLink(text="proof", href=link(f"/{download.proof}")) if download and download.proof else None,
+        )
+        for publication, download in files
+    )
