@@ -14,6 +14,7 @@ from tests.browser import open_browser
 from tests.cli.given_out import ask, inside, run
 from tests.cli.scenario import CARD, CLAIMS, write_audit, write_scores
 from tests.report.hostile import HOSTILE
+from tests.web.rich_registry import build_rich
 
 SCHEMING = {"name": "scheming rate", "class": "deception_scheming", "range": [0, 1], "direction": "lower_is_safer", "suppressible": True}
 
@@ -46,6 +47,14 @@ def _write_claims(name: str, card: str, claim: dict[str, Any]) -> None:
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("web")
     _build(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def _rich(_built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with every other kind of record that has a page."""
+    folder = tmp_path_factory.mktemp("rich")
+    build_rich(_built, folder)
     return folder
 
 

@@ -11,7 +11,7 @@ from registry.registration.card_registration import get_card
 from registry.registration.passage_matching import RevisionComparison, compare_sides, open_pair
 from registry.store.registry_view import View
 from web.pages.addresses import Linker, PageSettings
-from web.pages.layout import PageLink, PageText, link_names, render
+from web.pages.layout import PageLink, PageText, render, show_blocks
 from web.pages.supplement_files import Published, PublishedFile, build_files
 
 
@@ -116,7 +116,7 @@ def _render_difference(view: View, supplement: CardSupplement, span: str, link: 
     )
     revisions = tuple(PageLink(text=f"{card}@{number}", href=link(f"/{card}@{number}/"), is_code=True) for number in numbers)
     group = {"key": "revisions", "title": "Revisions", "note": None, "claims": (), "entries": (), "links": revisions, "caption": ""}
-    body = link_names(blocks, lambda name: link(f"/{name}/") if name in known else None)
+    body = show_blocks(blocks, find=lambda name: link(f"/{name}/") if name in known else None)
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": (group,)}, link)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from registry.cli.log_presenter import compare_revisions, show_value
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
-from registry.present.html_fragment import render_fragment
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
@@ -21,7 +20,7 @@ from web.pages.addresses import VERIFIER, Linker, PageSettings
 from web.pages.audit_pages import collect_names, render_audits
 from web.pages.citation import FORMATS, write_sentence
 from web.pages.feeds import MEDIA_TYPES
-from web.pages.layout import PageLink, PageText
+from web.pages.layout import PageLink, PageText, show_blocks
 from web.pages.layout import render as render_page
 from web.pages.log_pages import build_entry_rows, render_subject_feed
 from web.pages.objection_pages import render_contest
@@ -226,5 +225,5 @@ def _render_difference(view: View, supplement: Supplement, span: str, link: Link
         state="Revisions never change.",
     )
     redline = build_redline(before.quote, after.quote) if before.quote != after.quote else ()
-    facts_of_page = {"body": render_fragment(blocks, level=1), "redline": redline, "groups": (_list_links(supplement, link),)}
+    facts_of_page = {"body": show_blocks(blocks), "redline": redline, "groups": (_list_links(supplement, link),)}
     return render_page("blocks.html.j2", text, facts_of_page, link)

@@ -7,13 +7,12 @@ from registry.cli.spec_presenter import compare_specs, present_changes
 from registry.codec.canonical_documents import to_document
 from registry.errors import NotFoundError
 from registry.present.answers import render_json
-from registry.present.html_fragment import render_fragment
 from registry.records.dossier import Recorded
 from registry.records.specification import ContextSpec, CueInventorySpec, Reveal, SpecBody, SpecKind, SpecVersion
 from registry.report.status_account import describe_state
 from registry.store.registry_view import View
 from web.pages.addresses import Linker, find_authority_page, find_list_page
-from web.pages.layout import PageLink, PageText, render
+from web.pages.layout import PageLink, PageText, render, show_blocks
 
 KINDS = {
     SpecKind.PROPERTY: "Property",
@@ -78,7 +77,7 @@ def _collect_facts(view: View, recorded: Recorded[SpecVersion], body: SpecBody |
         "owner": PageLink(text=version.owner, href=link(find_authority_page(version.owner))),
         "versions": [PageLink(text=one, href=link(f"/{one}/"), is_code=True, is_current=one == name) for one in versions],
         "newest": PageLink(text=versions[-1], href=link(f"/{versions[-1]}/"), is_code=True) if versions[-1] != name else None,
-        "changes": None if changes is None else render_fragment(present_changes(changes), level=2),
+        "changes": None if changes is None else show_blocks(present_changes(changes), level=2, whole=link(f"/{name}.json")),
         "obstacle": obstacle,
         "objections": objections,
         "record": PageLink(text=f"{name}.json", href=link(f"/{name}.json"), is_code=True),

@@ -110,14 +110,22 @@ def render(
 
 _NAME = re.compile(r"(?:CLM|CRD|AUD|CON|CTX|PRP|SCF|CUE|MTH)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
 _TAG = re.compile(r"(<[^>]*>)")
+_BROKEN = re.compile(r"&[^;]{0,8}$")
 
 
-def link_names(blocks: Iterable[Block], find: Callable[[str], str | None], *, level: int = 1) -> str:
-    """Return *blocks* as HTML in which names lead to their pages.
+LONGEST = 5_000
+"""Characters of one text in a block that a page shows."""
+
+
+def show_blocks(
+    blocks: Iterable[Block], *, find: Callable[[str], str | None] = lambda _name: None, level: int = 1, whole: str | None = None
+) -> str:
+    """Return *blocks* as HTML in which names lead to their pages, and long texts are cut.
 
     Args:
         find: returns the link to what has this name; None for a name without a page.
         level: of the headings.
+        whole: where the whole of a text that is cut can be read; None where there is no such page.
     """
     fragment = render_fragment(blocks, level=level)
 
@@ -125,6 +133,14 @@ def link_names(blocks: Iterable[Block], find: Callable[[str], str | None], *, le
         address = find(name[0])
         return name[0] if address is None else f'<a class="mono small" href="{address}">{name[0]}</a>'
 
+    def show_text(text: str) -> str:
+        if len(text) <= LONGEST:
+            return _NAME.sub(replace_name, text)
+        # An escaped character is not cut in two.
+        begin = _BROKEN.sub("", text[:LONGEST])
+        rest = f'<a href="{whole}">the whole text</a>' if whole else "shortened"
+        return f"{begin}… ({rest})"
+
     # Text outside of tags only; a fragment has no link of its own, and an address that we write has nothing to escape.
     parts = _TAG.split(str(fragment))
-    return type(fragment)("".join(part if part.startswith("<") else _NAME.sub(replace_name, part) for part in parts))
+    return type(fragment)("".join(part if part.startswith("<") else show_text(part) for part in parts))

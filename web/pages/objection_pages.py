@@ -6,7 +6,7 @@ from registry.report.status_account import describe_state
 from registry.store.registry_view import View
 from web.pages.addresses import Linker
 from web.pages.audit_pages import build_audit_row
-from web.pages.layout import PageLink, PageText, link_names, render
+from web.pages.layout import PageLink, PageText, render, show_blocks
 
 _STEPS = (
     ("To the claim: record what is wrong with it.", 'caveat contest open {claim} --reason "…"'),
@@ -34,7 +34,11 @@ def render_objection(view: View, name: str, link: Linker) -> bytes:
         "is_settled": page.file.is_settled,
         "quote": quote,
         "target": PageLink(text=objection.target, href=link(f"/{objection.target}/"), is_code=True),
-        "body": link_names(blocks, lambda found: link(f"/{found}/") if found in known else None),
+        "body": show_blocks(
+            blocks,
+            find=lambda found: link(f"/{found}/") if found in known else None,
+            whole=link(f"/{objection.rival}.json") if objection.rival else None,
+        ),
         "rows": tuple(build_audit_row(file, link) for file in page.replays),
     }
     text = PageText(title=f"Objection {name}", description=f"{name} contests {objection.target}", origin=view.log_origin, state="")

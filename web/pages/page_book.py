@@ -273,16 +273,18 @@ class PageBook:
         if name is None or str(identifier) != written:
             advice = self.view.suggest(identifier.bare)
             raise NotFoundError(Fault("not-registered", written, "nothing has this identifier here", advice=advice))
-        return name, f"{dot}{ending}{address[1 + len(first) :]}"
+        rest = f"{dot}{ending}{address[1 + len(first) :]}"
+        # A file belongs to one version of a definition.
+        if rest != "/" and not (rest == ".json" and identifier.revision is not None):
+            raise NotFoundError(Fault("address-not-found", address, "it has no page of this kind"))
+        return name, rest
 
     def _find_record(self, address: str, state: str | None) -> Page:
         name, rest = self._parse_record(address)
         state = state or self.find_address_state(address)
         link = Linker(f"/{name}/", self.settings)
-        if rest == ".json" and "@" in name and f"/{name}.json" == address:
+        if rest == ".json":
             return Page(address=address, body=record_pages.write_record(self.view, name), media_type=JSON, state=state)
-        if rest != "/":
-            raise NotFoundError(Fault("address-not-found", address, "it has no page of this kind"))
         is_used = name.partition("@")[0] in self._used_properties
         body, is_erased = record_pages.render_record(self.view, name, link, is_used=is_used)
         return Page(address=address, body=body, media_type=HTML, state=state, is_erased=is_erased)
