@@ -449,9 +449,12 @@ class View(LogReader):
         """Return the entries of which the text was erased, whenever that was: no earlier state has it any more."""
         return frozenset(row.erased for row in self.rows(select(erasure.c.erased).where(erasure.c.log == self.log_id)))
 
-    def open_import(self, origin: str, size: int) -> "View":
-        """Return the first *size* entries of the log *origin*, which was taken over from another registry."""
-        return View(self._connection, limit=size, log_id=find_log(self._connection, origin))
+    def open_import(self, origin: str, size: int) -> "View | None":
+        """Return the first *size* entries of the log *origin*, which was taken over from another registry; None where it is not here."""
+        try:
+            return View(self._connection, limit=size, log_id=find_log(self._connection, origin))
+        except NotFoundError:
+            return None
 
     def history(self, name: str) -> tuple[Recorded[Payload], ...]:
         """Return every statement about what *name* identifies, in log order; a claim's audits and objections belong to it.

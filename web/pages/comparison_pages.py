@@ -48,7 +48,9 @@ def list_logs(view: View) -> list[ComparedLog]:
     """Return this registry's log, then each that was taken over, with its size as of the last import."""
     sizes = {recorded.payload.origin: recorded.payload.size for recorded in list_imports(view)}
     logs = [ComparedLog(origin=view.log_origin, size=view.log_size, is_own=True)]
-    return [*logs, *(ComparedLog(origin=origin, size=size, is_own=False) for origin, size in sizes.items() if origin != view.log_origin)]
+    # A log that was imported may itself name imports of its registry, which are not here.
+    others = {origin: size for origin, size in sizes.items() if origin != view.log_origin and view.open_import(origin, size) is not None}
+    return [*logs, *(ComparedLog(origin=origin, size=size, is_own=False) for origin, size in others.items())]
 
 
 def list_addresses(view: View) -> list[str]:
@@ -90,7 +92,10 @@ def _render_list(view: View, logs: list[ComparedLog], link: Linker) -> bytes:
 
 
 def _open(view: View, log: ComparedLog) -> View:
-    return view if log.is_own else view.open_import(log.origin, log.size)
+    opened = view if log.is_own else view.open_import(log.origin, log.size)
+    if opened is None:
+        raise ValueError(f"the log {log.origin} is not here")
+    return opened
 
 
 def _render_pair(view: View, first: ComparedLog, second: ComparedLog, link: Linker) -> bytes:
