@@ -71,10 +71,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None 
     # The current revision is the subject. Outcomes of others on the same words come through the
     # family.
     current = dossier.current
-    if audit_file is None:
-        leading, outcome = find_leading(dossier)
-    else:
-        leading, outcome = audit_file, audit_file.restrictions[-1] if audit_file.restrictions else None
+    leading, outcome = (audit_file, next(reversed(audit_file.restrictions), None)) if audit_file else find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
     items = () if leading is None else build_audit_items(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))
