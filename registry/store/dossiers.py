@@ -365,8 +365,7 @@ def build_dossiers(
     What claims share (card, definitions, model, authorities) is read once.
 
     Args:
-        skips_erased: leaves out an objection with an erased text, which refuses the whole dossier otherwise. Who asks for that
-            names those objections (`find_erased_objections`).
+        skips_erased: leaves out an objection with an erased text, instead of raising NotFoundError; `find_erased_objections` names it.
     """
     gatherer = _Gatherer(reader, skips_erased=skips_erased)
     for start in range(0, len(claims), CHUNK):

@@ -18,11 +18,11 @@ def render_selection_feed(
 ) -> bytes:
     """Return the latest entries about the claims that pass *wanted* now, as the feed with the address *link*.
 
-    A claim whose verdict changed so that it passes is there with the entry that changed it.
+    A claim that passes since its verdict changed comes with the entry that changed it.
 
     Args:
         page: the page that shows the selection.
-        query: of the search, with its question mark; it makes the feeds of two searches two feeds.
+        query: of the search, with its question mark; two searches have two feeds.
     """
     selected = [claim.claim for claim in claims.select(wanted, limit=MOST_CLAIMS).claims]
     named = _find_entries(view, selected)
