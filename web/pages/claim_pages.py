@@ -213,7 +213,7 @@ def _render_difference(view: View, supplement: Supplement, span: str, link: Link
     old, dots, new = span.partition("..")
     if not (dots and old.isascii() and old.isdecimal() and new.isascii() and new.isdecimal()) or len(span) > 20:
         raise NotFoundError(Fault("address-not-found", link.here, "two revisions are written 1..2"))
-    before, after, rows = compare_revisions(view.dossier(claim), int(old), int(new))
+    before, after, rows = compare_revisions(view.dossier(claim, skips_erased=True), int(old), int(new))
     facts = [("from", before.reference), ("to", after.reference), ("reason of the newer one", after.why or "none stated")]
     # The words are shown as a redline.
     cells = [(field.replace("_", " "), show_value(left), show_value(right)) for field, left, right in rows if field != "quote"]
