@@ -99,7 +99,7 @@ def test_a_definition_has_a_page_for_each_version(pages: dict[str, Page]) -> Non
 
     assert newest.body == pages[f"/{CONTEXT}@2/"].body
     assert f"A newer version exists: {CONTEXT}@2" in read_text(first)
-    assert "{+fewer+}" in read_text(newest)
+    assert "<ins>fewer</ins>" in newest.body.decode()
     assert OBJECTION in read_text(newest)
     assert json.loads(pages[f"/{CONTEXT}@1.json"].body)["spec"] == CONTEXT
 
@@ -143,10 +143,10 @@ def test_a_record_that_is_not_there_is_named(book: PageBook, address: str) -> No
 
 
 def test_two_revisions_of_a_card_are_compared_word_by_word(pages: dict[str, Page]) -> None:
-    text = read_text(pages[f"/{CARD}/diff/1..2/"])
+    page = pages[f"/{CARD}/diff/1..2/"].body.decode()
 
-    assert "[-92%-]{+93%+}" in text
-    assert "Next:" not in text
+    assert re.search(r"<del>92%</del>.*<ins>93%</ins>", page)
+    assert "Next:" not in page
 
 
 def test_a_card_has_a_page_of_its_coverage(pages: dict[str, Page]) -> None:
@@ -163,7 +163,7 @@ def test_a_log_of_another_registry_is_compared_with_disagreements_first(pages: d
     assert text.index("Disagreements") < text.index("Only in")
     assert "prevalence" in text
     assert "existence" in text
-    assert "1 disagreements" in text
+    assert re.search("1 disagreement ?, ", text)
     # Either may come first; a log that is not here has no page.
     _, _, first, first_digits, second, second_digits, _ = address.split("/")
     assert book.find(f"/compare/{second}/{second_digits}/{first}/{first_digits}/").body != pages[address].body

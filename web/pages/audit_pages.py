@@ -130,16 +130,20 @@ def _assemble(view: View, dossier: Dossier, file: AuditFile) -> Supplement:
     return replace(supplement, log_size=last.seq, made_at=last.at)
 
 
-def render_audits(view: View, claim: str, link: Linker) -> bytes:
-    """Return the list of all audits of the claim *claim*, `CLM-…`, in any of its revisions."""
-    dossier = view.dossier(claim, skips_erased=True)
-    rows = [build_audit_row(file, link, dossier=dossier) for file in dossier.audits]
+def render_audits(view: View, supplement: Supplement, link: Linker) -> bytes:
+    """Return the list of all audits of the claim of *supplement*, in any of its revisions."""
+    current = supplement.claim.payload
+    rows: list[AuditRow] = []
+    # Most claims of a registry have no audit: then nothing more is read.
+    if supplement.audit is not None or supplement.other_audits:
+        dossier = view.dossier(current.claim, skips_erased=True)
+        rows = [build_audit_row(file, link, dossier=dossier) for file in dossier.audits]
     facts = {
         "rows": tuple(sorted(rows, key=lambda row: (not row.leads, -row.opened.seq))),
-        "quote": dossier.current.payload.quote,
-        "claim": PageLink(text=dossier.current.payload.reference, href=link(f"/{dossier.current.payload.reference}/"), is_code=True),
+        "quote": current.quote,
+        "claim": PageLink(text=current.reference, href=link(f"/{current.reference}/"), is_code=True),
     }
-    text = PageText(title=f"Audits of {claim}", origin=view.log_origin, state="", feed=f"/{claim}/")
+    text = PageText(title=f"Audits of {current.claim}", origin=view.log_origin, state="", feed=f"/{current.claim}/")
     return render("audits.html.j2", text, facts, link)
 
 

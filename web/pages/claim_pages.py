@@ -95,7 +95,9 @@ def render(
             raise NotFoundError(Fault("digest-mismatch", address, found))
         body, media_type = _render_claim(view, supplement, Linker(here, settings), files, has_erased=has_erased), HTML
     else:
-        body, media_type = _render_part(view, supplement, rest, settings=settings, trail=trail, link=link, is_newest=is_newest)
+        body, media_type = _render_part(
+            view, supplement, rest, settings=settings, has_erased=has_erased, trail=trail, link=link, is_newest=is_newest
+        )
     if body is None:
         raise NotFoundError(Fault("address-not-found", address, "a claim or card has no page of this kind"))
     return body, media_type
@@ -107,6 +109,7 @@ def _render_part(
     rest: str,
     *,
     settings: PageSettings,
+    has_erased: bool,
     trail: Callable[[], Sequence[TrailEntry]],
     link: Linker,
     is_newest: bool,
@@ -122,9 +125,9 @@ def _render_part(
     if is_newest and rest == "/history/":
         body = _render_history(trail(), supplement, link)
     elif is_newest and rest == "/audits/":
-        body = render_audits(view, claim.claim, link)
+        body = render_audits(view, supplement, link)
     elif is_newest and rest == "/contest/":
-        body = render_contest(view, claim.claim, link)
+        body = render_contest(supplement, _name_erased(view, supplement) if has_erased else (), link)
     elif is_newest and rest.startswith("/diff/"):
         body = _render_difference(view, supplement, rest.removeprefix("/diff/").removesuffix("/"), link)
     return body, HTML
@@ -173,10 +176,14 @@ def _render_claim(view: View, supplement: Supplement, link: Linker, files: Publi
     return render_page("claim.html.j2", text, {"related": related, "whole": record}, link, supplement=supplement)
 
 
-def _list_erased(view: View, supplement: Supplement, link: Linker) -> Iterator[ErasedObjection]:
-    """Yield the objections to the claim, and to definitions that it rests on, of which a text was erased."""
+def _name_erased(view: View, supplement: Supplement) -> tuple[str, ...]:
+    """Return the objections to the claim, and to definitions that it rests on, of which a text was erased."""
     targets = [supplement.claim.payload.claim, *(part.reference for part in supplement.specs)]
-    for name in dict.fromkeys(objection for target in targets for objection in view.list_erased_objections(target)):
+    return tuple(dict.fromkeys(objection for target in targets for objection in view.list_erased_objections(target)))
+
+
+def _list_erased(view: View, supplement: Supplement, link: Linker) -> Iterator[ErasedObjection]:
+    for name in _name_erased(view, supplement):
         erasures = [one.erased_by for one in view.trail(parse_identifier(name)) if one.payload is None and one.erased_by is not None]
         yield ErasedObjection(
             link=PageLink(text=name, href=link(f"/{name}/"), is_code=True),

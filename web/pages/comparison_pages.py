@@ -1,5 +1,6 @@
 """Comparisons of this registry with logs of others that were imported, and of two of these: disagreements first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -111,10 +112,18 @@ def _render_pair(view: View, first: ComparedLog, second: ComparedLog, link: Link
     tables = [(_TITLES[kind], [row for row in rows if row.kind == kind.value]) for kind in MatchKind]
     facts = {
         "body": render_fragment(blocks),
-        "counts": [(_TITLES[kind], sum(pair.kind is kind for pair in pairs), kind is MatchKind.DISAGREEMENT) for kind in MatchKind],
+        "counts": [_count(pairs, kind) for kind in MatchKind],
         "tables": [(title, listed[:_SHOWN], len(listed)) for title, listed in tables if listed],
     }
     return render("comparison.html.j2", text, facts, link)
+
+
+def _count(pairs: Sequence[ClaimPair], kind: MatchKind) -> tuple[str, int, bool]:
+    """Return words, number and whether red: of the claims of one kind."""
+    number = sum(pair.kind is kind for pair in pairs)
+    words = _TITLES[kind][:1].lower() + _TITLES[kind][1:]
+    is_one = number == 1 and kind in (MatchKind.DISAGREEMENT, MatchKind.DIFFERENCE)
+    return words.removesuffix("s") if is_one else words, number, kind is MatchKind.DISAGREEMENT
 
 
 _TITLES = {

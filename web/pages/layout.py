@@ -110,6 +110,11 @@ def render(
 
 _NAME = re.compile(r"(?:CLM|CRD|AUD|CON|CTX|PRP|SCF|CUE|MTH)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
 _TAG = re.compile(r"(<[^>]*>)")
+# Comparisons in a terminal have signs for what was removed and added; pages have elements, as those of supplements.
+_REMOVED = re.compile(r"(?<!\\)\[-(.+?)-\]", re.DOTALL)
+_DELETED = r'<span class="mark">[removed:</span> <del>\1</del><span class="mark">]</span> '
+_ADDED = re.compile(r"(?<!\\)\{\+(.+?)\+\}", re.DOTALL)
+_INSERTED = r'<span class="mark">[added:</span> <ins>\1</ins><span class="mark">]</span>'
 _BROKEN = re.compile(r"&[^;]{0,8}$")
 
 
@@ -135,7 +140,7 @@ def show_blocks(
 
     def show_text(text: str) -> str:
         if len(text) <= LONGEST:
-            return _NAME.sub(replace_name, text)
+            return _ADDED.sub(_INSERTED, _REMOVED.sub(_DELETED, _NAME.sub(replace_name, text)))
         # An escaped character is not cut in two.
         begin = _BROKEN.sub("", text[:LONGEST])
         rest = f'<a href="{whole}">the whole text</a>' if whole else "shortened"

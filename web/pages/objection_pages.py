@@ -1,7 +1,11 @@
 """Pages of objections: one objection with its steps, rival and replays, and how to object to a claim."""
 
-from registry.cli.claim_presenter import collect_objection, present_objection
-from registry.present.blocks import Block, Title
+from collections.abc import Sequence
+from itertools import takewhile
+
+from registry.cli.claim_presenter import REPLAYS, collect_objection, present_objection
+from registry.present.blocks import Block, Subtitle, Title
+from registry.records.supplement import SpecRole, Supplement
 from registry.report.status_account import describe_state
 from registry.store.registry_view import View
 from web.pages.addresses import Linker
@@ -21,7 +25,9 @@ def render_objection(view: View, name: str, link: Linker) -> bytes:
     """Return the page of the objection *name*; raises NotFoundError where a text that it rests on was erased."""
     page = collect_objection(view, name)
     objection = page.file.objection.payload
-    blocks: list[Block] = [block for block in present_objection(page).blocks or () if not isinstance(block, Title)]
+    presented = (block for block in present_objection(page).blocks or () if not isinstance(block, Title))
+    # Replays have a table of their own.
+    blocks: list[Block] = list(takewhile(lambda block: not (isinstance(block, Subtitle) and block.text == REPLAYS), presented))
     replays = [file.audit.payload for file in page.replays]
     known = {objection.target, *(audit.audit for audit in replays), *(audit.claim for audit in replays)}
     known |= {objection.rival} if objection.rival else set()
@@ -39,40 +45,40 @@ def render_objection(view: View, name: str, link: Linker) -> bytes:
             find=lambda found: link(f"/{found}/") if found in known else None,
             whole=link(f"/{objection.rival}.json") if objection.rival else None,
         ),
+        "has_rival": objection.rival is not None,
         "rows": tuple(build_audit_row(file, link) for file in page.replays),
     }
     text = PageText(title=f"Objection {name}", description=f"{name} contests {objection.target}", origin=view.log_origin, state="")
     return render("objection.html.j2", text, facts, link)
 
 
-def render_contest(view: View, claim: str, link: Linker) -> bytes:
-    """Return the page on how to object to the claim *claim*, `CLM-…`, with the objections that there are."""
-    current = view.find_claim(claim)
-    if current is None:
-        raise ValueError(f"{claim} has no revision")
-    reference = current.payload.reference
-    definitions = [name for name in (current.payload.property, current.payload.scoring, current.payload.test_context) if name]
-    contested = [reference, *dict.fromkeys([*definitions, *current.payload.deploy_contexts])]
-    known = {reference, *view.list_spec_versions({name.partition("@")[0] for name in contested[1:]})}
-    # Those against earlier revisions concern the claim too.
-    targets = [claim, *contested[1:]]
-    files = [file for name in targets for file in view.list_objections(name)]
-    erased = [name for target in targets for name in view.list_erased_objections(target)]
+def render_contest(supplement: Supplement, erased: Sequence[str], link: Linker) -> bytes:
+    """Return the page on how to object to the claim of *supplement*, with the objections that there are.
+
+    Args:
+        erased: the objections, `CON-…`, of which a text was erased.
+    """
+    claim = supplement.claim.payload
+    definitions = [part for part in supplement.specs if part.role is not SpecRole.OTHER]
+    contested = [claim.reference, *dict.fromkeys(part.reference for part in definitions if part.version is not None)]
+    files = {file.objection.payload.objection: file for file in supplement.objections}
+    files |= {file.objection.payload.objection: file for part in definitions for file in part.objections}
+    listed = [
+        PageLink(
+            text=name,
+            href=link(f"/{name}/"),
+            is_code=True,
+            note=f"against {file.objection.payload.target}, by {file.objection.payload.by}: {describe_state(file)}",
+        )
+        for name, file in files.items()
+    ]
     facts = {
-        "claim": PageLink(text=reference, href=link(f"/{reference}/"), is_code=True),
-        "quote": current.payload.quote,
-        "steps": [(sentence, command.format(claim=reference, definition=contested[-1])) for sentence, command in _STEPS],
-        "contested": [PageLink(text=name, href=link(f"/{name}/"), is_code=True) for name in contested if name in known],
-        "objections": [
-            PageLink(
-                text=file.objection.payload.objection,
-                href=link(f"/{file.objection.payload.objection}/"),
-                is_code=True,
-                note=f"against {file.objection.payload.target}, by {file.objection.payload.by}: {describe_state(file)}",
-            )
-            for file in files
-        ]
+        "claim": PageLink(text=claim.reference, href=link(f"/{claim.reference}/"), is_code=True),
+        "quote": claim.quote,
+        "steps": [(sentence, command.format(claim=claim.reference, definition=contested[-1])) for sentence, command in _STEPS],
+        "contested": [PageLink(text=name, href=link(f"/{name}/"), is_code=True) for name in contested],
+        "objections": listed
         + [PageLink(text=name, href=link(f"/{name}/"), is_code=True, note="a text of it was erased") for name in erased],
     }
-    text = PageText(title=f"How to object to {claim}", origin=view.log_origin, state="", feed=f"/{claim}/")
+    text = PageText(title=f"How to object to {claim.claim}", origin=supplement.log_origin, state="", feed=f"/{claim.claim}/")
     return render("contest.html.j2", text, facts, link)

@@ -13,6 +13,7 @@ from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault, NotFoundError
 from registry.folder.supplement_publishing import SupplementCollector
 from registry.records.dossier import Recorded
+from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
@@ -104,6 +105,11 @@ class PageBook:
     @cached_property
     def _erased(self) -> frozenset[int]:
         return self.view.list_erased()
+
+    @cached_property
+    def _models(self) -> Mapping[str, ModelRef]:
+        """Every model version, by its page."""
+        return {find_model_page(model): model for model in model_pages.list_models(self.view)}
 
     @cached_property
     def _used_properties(self) -> frozenset[str]:
@@ -311,12 +317,8 @@ class PageBook:
         match parts:
             case ["claims", *rest] if address.endswith("/"):
                 return self._find_claim_list(rest, link)
-            case ["models", developer, name, version] if address.endswith("/"):
-                for model in model_pages.list_models(self.view):
-                    # As they are written, or as they are called.
-                    written = [write_segment(text) for text in (model.developer, model.name, model.version)]
-                    if [developer, name, version] == written:
-                        return model_pages.render_model(self.view, self._claims, model, link), HTML
+            case ["models", _, _, _] if address in self._models:
+                return model_pages.render_model(self.view, self._claims, self._models[address], link), HTML
             case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
                 return model_pages.render_authority(self.view, self._claims, code, link), HTML
             case _:
@@ -328,12 +330,10 @@ class PageBook:
         wanted, title = None, self.view.log_origin
         if page == "/claims/":
             wanted = ClaimFilter()
-        for model in model_pages.list_models(self.view):
-            if page == find_model_page(model):
-                wanted, title = ClaimFilter(chosen=model_pages.choose_model(model)), str(model)
-        for code in model_pages.list_codes(self.view):
-            if page == find_authority_page(code):
-                wanted, title = ClaimFilter(chosen={"authority": (code,)}), code
+        elif page in self._models:
+            wanted, title = ClaimFilter(chosen=model_pages.choose_model(self._models[page])), str(self._models[page])
+        elif (code := page.removeprefix("/authorities/").removesuffix("/")) in model_pages.list_codes(self.view):
+            wanted, title = (ClaimFilter(chosen={"authority": (code,)}) if page == find_authority_page(code) else None), code
         if wanted is None:
             return None
         body = selection_feeds.render_selection_feed(self.view, self._claims, wanted, link, title=title, page=page)
