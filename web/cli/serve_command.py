@@ -22,9 +22,24 @@ from registry.errors import Fault, UnavailableError
     help="Encrypt with this certificate.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
+@click.option(
+    "--supplements",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder of published files to offer as downloads.",
+)
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
-def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, example: bool) -> None:
+def serve(
+    app: App,
+    *,
+    host: str,
+    port: int,
+    base: str | None,
+    tls: tuple[Path, Path] | None,
+    behind_proxy: bool,
+    supplements: Path | None,
+    example: bool,
+) -> None:
     """Serve the registry over HTTP, to be read.
 
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
@@ -39,7 +54,12 @@ def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, 
     from web.site.site_export import refuse_example
 
     wanted = ServeRequest(
-        host=host, port=port, base=read_settings(base).base if base else None, certificate=tls or None, is_behind_proxy=behind_proxy
+        host=host,
+        port=port,
+        base=read_settings(base).base if base else None,
+        certificate=tls or None,
+        is_behind_proxy=behind_proxy,
+        supplements=supplements,
     )
     check_request(wanted)
     with app.view() as view:

@@ -24,9 +24,12 @@ from web.facets import NONE, SelectedClaim
 from web.pages import log_pages
 from web.pages.addresses import Linker, PageSettings
 from web.pages.assets import list_assets
-from web.pages.list_pages import ROWS, render_search, render_spreadsheet
+from web.pages.feeds import MEDIA_TYPES
+from web.pages.list_pages import ROWS, render_search, render_spreadsheet, write_query
 from web.pages.page_book import CSV, HTML, JSON, Page, PageBook
 from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
+from web.pages.selection_feeds import render_selection_feed
+from web.pages.supplement_files import SupplementFolder
 from web.server.documents import MOST_ENTRIES, build_claim_list, build_entries, build_problem
 from web.server.requests import find_redirect, read_list_request, read_numbers, split_moment
 from web.shelf.shelf_file import Shelf, ShelfReading
@@ -46,6 +49,8 @@ class ServerSettings:
     pages: PageSettings
     hosts: frozenset[str]
     """The hosts that requests may name; another one is not ours (421)."""
+    supplements: SupplementFolder | None = None
+    """Published files that are offered as downloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +61,10 @@ class _Reader:
     view: View
     reading: ShelfReading
     settings: PageSettings
+    supplements: SupplementFolder | None
 
     def build_book(self) -> PageBook:
-        return PageBook(self.view, self.settings, self.reading)
+        return PageBook(self.view, self.settings, self.reading, self.supplements)
 
 
 class RegistryServer:
@@ -112,13 +118,13 @@ class RegistryServer:
             settings = self._settings.pages
             if settings.base and prefix:
                 settings = replace(settings, base=f"{settings.base}{prefix}")
-            reader = _Reader(request=request, view=view, reading=reading, settings=settings)
+            reader = _Reader(request=request, view=view, reading=reading, settings=settings, supplements=self._settings.supplements)
             if (target := find_redirect(path)) is not None and self._exists(reader, target):
                 query = f"?{request.url.query}" if request.url.query else ""
                 return _build_response(b"", HTML, {"Location": f"{prefix}{target}{query}", "Cache-Control": LIST}, status=308)
             return self._read(reader, path)
 
-    def _read(self, reader: "_Reader", path: str) -> Response:
+    def _read(self, reader: "_Reader", path: str) -> Response:  # noqa: PLR0911  (one case for each list)
         pairs = reader.request.query_params.multi_items()
         match path:
             case "/api/1/claims":
@@ -129,6 +135,8 @@ class RegistryServer:
                 return self._search(reader, pairs)
             case "/claims.csv" if pairs:
                 return self._export(reader, pairs)
+            case "/claims/feed.atom" | "/claims/feed.json" if pairs:
+                return self._follow_search(reader, path, pairs)
             case "/changes/" if pairs:
                 return self._compare(reader, pairs)
         if pairs:
@@ -204,6 +212,21 @@ class RegistryServer:
             link = Linker("/claims/", reader.settings)
             body = render_search(then, reading, link, asked.wanted, before=asked.before, limit=asked.limit)
             return _tag(reader.request, body, HTML, PageBook(then, reader.settings, reading).list_state)
+
+    def _follow_search(self, reader: "_Reader", path: str, pairs: list[tuple[str, str]]) -> Response:
+        """Return the feed of a search: the entries about the claims that pass it now."""
+        faults = [
+            Fault("bad-query", name, "is no parameter of a feed", advice="a feed has the latest entries")
+            for name, _ in pairs
+            if name in ("limit", "as_of", "after")
+        ]
+        if faults:
+            raise InputError(faults)
+        wanted = read_list_request(pairs, default_limit=ROWS).wanted
+        link, query = Linker(path, reader.settings), f"?{write_query(wanted)}"
+        title = f"{reader.view.log_origin}: {write_query(wanted)}"
+        body = render_selection_feed(reader.view, reader.reading, wanted, link, title=title, page="/claims/", query=query)
+        return _tag(reader.request, body, MEDIA_TYPES[path.rpartition("/")[2]], reader.build_book().list_state)
 
     def _export(self, reader: "_Reader", pairs: list[tuple[str, str]]) -> Response:
         asked = read_list_request(pairs, default_limit=ROWS)

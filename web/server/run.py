@@ -11,6 +11,7 @@ import uvicorn
 from registry.errors import Fault, InputError
 from registry.store.ledger import Ledger
 from web.pages.addresses import LinkStyle, PageSettings
+from web.pages.supplement_files import SupplementFolder
 from web.server.application import RegistryServer, ServerSettings, count_assets
 from web.shelf.shelf_file import Shelf, find_shelf
 
@@ -29,6 +30,8 @@ class ServeRequest:
     certificate: tuple[Path, Path] | None
     """Certificate and key; None without TLS."""
     is_behind_proxy: bool
+    supplements: Path | None = None
+    """The folder of published files that are offered as downloads."""
 
 
 def is_loopback(host: str) -> bool:
@@ -59,7 +62,8 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     if wanted.base and (named := urlsplit(wanted.base).hostname):
         hosts.add(named.lower())
     pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True)
-    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts)))
+    supplements = SupplementFolder(wanted.supplements) if wanted.supplements else None
+    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), supplements=supplements))
 
 
 def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
