@@ -98,11 +98,12 @@ class FamilyFinder:
         self._list_ignored = list_ignored
         self._foreign: dict[str, FamilyFinder | None] = {}
         self._lookups = 0
-        self._quotes: dict[int, Quote] = {}
-        """Of the whole log, once they were read."""
         self._outcomes: Outcomes = {}
-        self._audited = _Index(())
+        self._audited: _Index | None = None
+        """Of the whole log, as `_outcomes`, once there was more to find than to look up."""
+        self._quotes: dict[int, Quote] = {}
         self._all: _Index | None = None
+        """Of the whole log, as `_quotes`, once members were asked for."""
 
     def find_leading(self, numbers: Sequence[int]) -> list[tuple[FamilyOutcome | None, FamilyOutcome | None]]:
         """Return, for the claim revisions of the entries *numbers*, the gravest outcome of the family, and of others on the same words."""
@@ -118,16 +119,20 @@ class FamilyFinder:
             with_members: whether claims without an outcome are named too; without them it is quicker.
         """
         self._lookups += len(numbers)
-        if not self._quotes and self._lookups <= max(_FEW, self._reader.log_size // _SHARE):
+        if self._audited is None and self._lookups <= max(_FEW, self._reader.log_size // _SHARE):
             return self._look_up(numbers, with_members=with_members)
-        if not self._quotes:
-            self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
-            self._outcomes = self._read_outcomes(None, self._quotes)
-            self._audited = _index_audited(self._outcomes, self._quotes)
         if with_members and self._all is None:
+            self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
             self._all = _Index(self._quotes.values())
+        if self._audited is None:
+            # Few quotes have an outcome, so lists of all claims keep these alone in memory.
+            rows = _read_outcome_rows(self._reader, None) if restriction.name in self._filled else []
+            quotes = self._quotes or {quote.seq: quote for quote in self._read_quotes({row[0] for row in rows})}
+            self._outcomes = self._read_outcomes(rows, quotes)
+            self._audited = _index_audited(self._outcomes, quotes)
+        known = self._quotes or {quote.seq: quote for quote in self._read_quotes(numbers)}
         index = self._all if with_members else None
-        return [self._build(self._quotes[seq], self._audited, self._outcomes, index) for seq in numbers]
+        return [self._build(known[seq], self._audited, self._outcomes, index) for seq in numbers]
 
     def _look_up(self, numbers: Sequence[int], *, with_members: bool) -> list[Family]:
         """Return what `find` does, from those quotes alone that an index leads to."""
@@ -153,10 +158,8 @@ class FamilyFinder:
     def _read_quotes(self, numbers: Collection[int] | None) -> Iterator[Quote]:
         return _read_quotes(self._reader, numbers, has_matches=passage_match.name in self._filled)
 
-    def _read_outcomes(self, rows: Sequence[tuple[Any, ...]] | None, quotes: Mapping[int, Quote]) -> Outcomes:
-        """Return the outcomes in *rows* (in all that there are when None) that count; *quotes* are those of their claim revisions."""
-        if rows is None:
-            rows = _read_outcome_rows(self._reader, None) if restriction.name in self._filled else []
+    def _read_outcomes(self, rows: Sequence[tuple[Any, ...]], quotes: Mapping[int, Quote]) -> Outcomes:
+        """Return the outcomes in *rows* that count; *quotes* are those of their claim revisions."""
         ignored = self._list_ignored(self._reader, {row[2] for row in rows}) if rows else frozenset()
         outcomes: dict[int, list[FamilyOutcome]] = defaultdict(list)
         for row in rows:

@@ -226,16 +226,14 @@ def _remove(wanted: ClaimFilter, facet: str, value: str) -> str:
 
 
 def _show_facet(name: str, selection: Selection, link: Linker, chosen: Mapping[str, tuple[str, ...]], *, words: str = "") -> FacetList:
-    values = selection.facets[name]
-    # A value that is chosen is shown however rare it is.
-    shown = [value for place, value in enumerate(values) if place < _MOST_VALUES or value.is_chosen]
+    shown, rest = selection.facets.list_most(name, _MOST_VALUES)
     return FacetList(
         label=LABELS[name],
         values=tuple(
             ShownValue(text=value.label, count=value.count, href=_find_href(value, link, chosen, words), is_chosen=value.is_chosen)
             for value in shown
         ),
-        rest=len(values) - len(shown),
+        rest=rest,
     )
 
 
