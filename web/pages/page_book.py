@@ -144,7 +144,7 @@ class PageBook:
         yield from (find_list_page(number=number) for number in list_pages.number_pages(everything.total))
         for facet in STATIC_FACETS:
             for value in everything.facets[facet]:
-                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count))
+                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count, of_value=True))
 
     def _list_publications(self) -> dict[str, list[Recorded[Publication]]]:
         files: dict[str, list[Recorded[Publication]]] = {}
