@@ -33,6 +33,8 @@ class PageSettings:
     """The address at which the site is published, without a slash at its end; feeds and citations name it. None: not known."""
     has_search: bool = False
     """Whether a server answers searches: facets can then be combined."""
+    quorum: int = 0
+    """Cosignatures that a checkpoint needs before it is published."""
 
 
 VERIFIER = "/verify.html"

@@ -107,7 +107,7 @@ class PageBook:
         """
         for address in list_assets():
             yield PlannedPage(address=address, state="immutable")
-        for address in (*self._list_fixed(), *log_files.list_addresses(self.view)):
+        for address in (*self._list_fixed(), *log_files.list_addresses(self.view, quorum=self.settings.quorum)):
             yield PlannedPage(address=address, state=self.find_address_state(address))
         if known is None or changed is None:
             states = find_states(self.view)
@@ -246,7 +246,7 @@ class PageBook:
         """Return a feed of the registry, or a file of the log for programs."""
         if (feed := address[1:]) in MEDIA_TYPES:
             return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
-        body = log_files.find_file(self.view, address)
+        body = log_files.find_file(self.view, address, quorum=self.settings.quorum)
         return None if body is None else (body, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES)
 
     def _find_claim_list(self, parts: list[str], link: Linker) -> tuple[bytes, str] | None:
