@@ -15,8 +15,9 @@ from registry.report.supplement_wording import format_verdict, get_words, name_m
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value
-from web.pages.addresses import Linker, find_authority_page, find_list_page, find_subject_page
+from web.pages.addresses import SEARCH_SCRIPT, Linker, find_authority_page, find_list_page, find_subject_page
 from web.pages.layout import PageLink, PageText, render
+from web.pages.security import SEARCH_POLICY
 
 ROWS = 100
 """Claims on one page of a list."""
@@ -175,6 +176,18 @@ def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFi
         pages.append(PageLink(text="Next page", href=link(f"/claims/?{query}")))
     title = "Search" if wanted.words or wanted.chosen else "Claims"
     return _render_selection(view, selection, link, title=title, first=1, pages=pages, wanted=wanted)
+
+
+def render_index_search(view: View, link: Linker) -> bytes:
+    """Return the search page of a site of files; its script finds claims in the index of the site."""
+    facts = {
+        "policy": SEARCH_POLICY.partition("; frame-ancestors")[0],
+        "script": link(SEARCH_SCRIPT),
+        "index": link("/pagefind/pagefind.js"),
+        "root": "../",
+        "lists": link("/claims/"),
+    }
+    return render("search.html.j2", PageText(title="Search", origin=view.log_origin, state=_state(view)), facts, link)
 
 
 def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:

@@ -17,14 +17,14 @@ from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.registration.claim_search import ClaimQuery, search_claims
-from registry.report.html_rendering import site_template_digest
+from registry.report.html_rendering import read_template, site_template_digest
 from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 from registry.verify.verification_page import read_page
 from web.facets import FACETS, ClaimFilter, ClaimSource
 from web.pages import claim_pages, list_pages, log_pages, model_pages
-from web.pages.addresses import VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
+from web.pages.addresses import SEARCH, SEARCH_SCRIPT, VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
 from web.tiles import log_files
@@ -38,6 +38,7 @@ CSV = "text/csv; charset=utf-8"
 _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 """Pages of a claim or card that list entries about it."""
 _PLAIN = "text/plain; charset=utf-8"
+_SCRIPT = "text/javascript; charset=utf-8"
 _BYTES = "application/octet-stream"
 _SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
 
@@ -135,6 +136,8 @@ class PageBook:
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
         yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER)
+        if self.settings.has_index:
+            yield from (SEARCH, SEARCH_SCRIPT)
         yield from self._list_claim_lists()
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
@@ -222,6 +225,9 @@ class PageBook:
             "/claims.csv": lambda: (list_pages.render_spreadsheet(search_claims(self.view, ClaimQuery(), log=self.view.log_origin)), CSV),
             "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
         }
+        if self.settings.has_index:
+            fixed[SEARCH] = lambda: (list_pages.render_index_search(self.view, link), HTML)
+            fixed[SEARCH_SCRIPT] = lambda: (read_template("web/search.js").encode(), _SCRIPT)
         if address in fixed:
             return fixed[address]()
         if (found := self._find_file(address, link)) is not None:
