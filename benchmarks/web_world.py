@@ -70,9 +70,7 @@ def _add_properties(writer: Writer) -> Iterator[str]:
     names = writer.allocate(Kind.PROPERTY, "EXAMPLE", 40)
     classes = tuple(PropertyClass)
     for number, name in enumerate(names):
-        body = PropertySpec(
-            name=f"property {number}", class_=classes[number % 5], range=(0.0, 1.0), direction=Direction.LOWER_IS_SAFER
-        )
+        body = PropertySpec(name=f"property {number}", class_=classes[number % 5], range=(0.0, 1.0), direction=Direction.LOWER_IS_SAFER)
         writer.append(SpecVersion(spec=name, kind=SpecKind.PROPERTY, slug=f"p{number}", version=1, owner="EXAMPLE", body=body))
         yield f"{name}@1"
 

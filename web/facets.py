@@ -140,7 +140,7 @@ class FacetCounts(Mapping[str, tuple[FacetValue, ...]]):
     """The values of each facet with their counts, the most frequent first; each facet is counted when it is asked for."""
 
     def __init__(self, count: Callable[[str, int | None], tuple[tuple[FacetValue, ...], int]]) -> None:
-        """Take what counts a facet: it gives the most frequent values, as many as are asked for (None: all), and how many more there are."""
+        """Take what counts a facet: it gives the most frequent values, as many as asked for (None: all), and how many more there are."""
         self._count = count
 
     def list_most(self, facet: str, most: int) -> tuple[tuple[FacetValue, ...], int]:

@@ -424,7 +424,7 @@ def find_seen_size(ledger: Ledger, origin: str) -> int:
 
 
 def find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
-    """Return which of *keys* signed *note* as its log; raises InputError `wrong-key` where none did, or a line of theirs does not verify."""
+    """Return which of *keys* signed *note* as its log; raises InputError `wrong-key` where none did, or a line of theirs is not valid."""
     origin = note.checkpoint.origin
     own = [key for key in keys if key.name == origin]
     lines = {line.vkey: line.is_valid for line in verify_note(note, own)}

@@ -4,7 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from registry.registration.claim_search import ListedClaim
-from web.facets import FACETS, ClaimFilter, FacetCounts, FacetValue, SelectedClaim, Selection, order_values, read_facets, split_words, write_searched
+from web.facets import (
+    FACETS,
+    ClaimFilter,
+    FacetCounts,
+    FacetValue,
+    SelectedClaim,
+    Selection,
+    order_values,
+    read_facets,
+    split_words,
+    write_searched,
+)
 
 
 def count_facets(rows: Sequence[Mapping[str, str]], chosen: Mapping[str, Iterable[str]] | None = None) -> dict[str, tuple[FacetValue, ...]]:

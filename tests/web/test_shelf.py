@@ -49,7 +49,9 @@ def compare(view: View, shelf: Shelf) -> None:
 
 @given(rows=_ROWS, chosen=_CHOSEN)
 def test_counts_are_those_of_looking_at_every_claim(rows: Sequence[tuple[str, ...]], chosen: dict[str, list[str]]) -> None:
-    state = build_state([ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=row) for number, row in enumerate(rows)], log_size=1)
+    state = build_state(
+        [ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=row) for number, row in enumerate(rows)], log_size=1
+    )
     wanted = {facet: tuple(values) for facet, values in chosen.items()}
     facts = [dict(zip(FACETS, row, strict=True)) for row in rows]
 

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 import uvicorn
 from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
 from registry.exchange.foreign_logs import find_equivocation
 from registry.records.model_version import ModelRef, ModelVersion
@@ -136,7 +135,7 @@ def test_a_second_history_is_refused_and_recorded(registries: Path, witness: Wit
     later = witness.answer(request(fork, grow(fork, "more"), seen))
 
     assert later.status == 422
-    with witness._ledger.view() as view:  # noqa: SLF001
+    with witness._ledger.view() as view:
         origin = parse_note(first, where="first").checkpoint.origin
         assert len(find_equivocation(view, origin)) == 2
         assert [known.payload.size for known in list_witnessings(view, origin)] == [size, seen]
@@ -152,7 +151,7 @@ def test_of_two_requests_at_once_one_history_is_cosigned(registries: Path, witne
         answers = list(pool.map(witness.answer, bodies * 4))
 
     assert {answer.status for answer in answers} == {200, 409}
-    with witness._ledger.view() as view:  # noqa: SLF001
+    with witness._ledger.view() as view:
         notes = {known.payload.root for known in list_witnessings(view, parse_note(first, where="first").checkpoint.origin)}
     assert len(notes) == 1
 
@@ -169,7 +168,7 @@ def test_a_killed_witness_goes_on_from_what_it_recorded(registries: Path, witnes
         if child == 0:  # pragma: no cover
             try:
                 own = open_log(registries / "wit")
-                Witness(own, witness._ring, actor="WIT", keys=witness._keys).answer(body)  # noqa: SLF001
+                Witness(own, witness._ring, actor="WIT", keys=witness._keys).answer(body)
             finally:
                 os._exit(0)
         time.sleep(delay_s)
@@ -237,7 +236,7 @@ def test_tiles_of_logs_that_were_taken_over_are_mirrors(registries: Path, witnes
         run("admin", "bundle", "read", str(tmp_path / "lab.zip"), "--vkey", read_vkey(lab))
     assert witness.answer(request(lab, note, size)).status == 200
 
-    with witness._ledger.view() as view:  # noqa: SLF001
+    with witness._ledger.view() as view:
         done = export_tiles(view, tmp_path / "tiles")
         again = export_tiles(view, tmp_path / "tiles")
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 @click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
-def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, read_only: bool, example: bool) -> None:
+def serve(
+    app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, read_only: bool, example: bool
+) -> None:
     """Serve the registry over HTTP, to be read.
 
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
@@ -46,7 +48,11 @@ def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, 
     from web.site.site_export import refuse_example
 
     wanted = ServeRequest(
-        host=host, port=port, base=read_settings(base).base if base else None, certificate=tls or None, is_behind_proxy=behind_proxy,
+        host=host,
+        port=port,
+        base=read_settings(base).base if base else None,
+        certificate=tls or None,
+        is_behind_proxy=behind_proxy,
         quorum=app.config.quorum,
     )
     check_request(wanted)

@@ -9,7 +9,9 @@ from registry.cli.application import App, examples, pass_app
 
 @examples("admin log tiles -o public", "admin log tiles -o public --json")
 @click.command()
-@click.option("-o", "--output", "folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="The folder that is written.")
+@click.option(
+    "-o", "--output", "folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="The folder that is written."
+)
 @pass_app
 def tiles(app: App, *, folder: Path) -> None:
     """Write the log as tiles for any file server.
@@ -26,4 +28,6 @@ def tiles(app: App, *, folder: Path) -> None:
         "removed": done.removed, "logs": list(done.logs),
     }  # fmt: skip
     removed = f", {done.removed:,} removed" if done.removed else ""
-    app.answer(document, f"Wrote {done.written:,} files of {len(done.logs)} log(s), {done.unchanged:,} unchanged{removed}: {', '.join(done.logs)}")
+    app.answer(
+        document, f"Wrote {done.written:,} files of {len(done.logs)} log(s), {done.unchanged:,} unchanged{removed}: {', '.join(done.logs)}"
+    )

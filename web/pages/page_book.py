@@ -24,7 +24,17 @@ from registry.store.supplement_states import find_states
 from registry.verify.verification_page import read_page
 from web.facets import FACETS, ClaimFilter, ClaimSource
 from web.pages import claim_pages, list_pages, log_pages, model_pages
-from web.pages.addresses import SEARCH, SEARCH_SCRIPT, VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
+from web.pages.addresses import (
+    SEARCH,
+    SEARCH_SCRIPT,
+    VERIFIER,
+    Linker,
+    PageSettings,
+    find_authority_page,
+    find_list_page,
+    find_model_page,
+    write_segment,
+)
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
 from web.tiles import log_files

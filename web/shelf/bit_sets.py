@@ -194,7 +194,14 @@ class ShelfState:
         base = _Base(passing)
         shown = passing if before is None else self._cut(passing, before)
         claims = tuple(self._name(list(islice(list_places(shown, skip=skip), limit))))
-        counter = _Counter(wanted, self._by_facet, matching, chosen, base, self._counts if entries is None else {})
+        counter = _Counter(
+            wanted=wanted,
+            columns=self._by_facet,
+            matching=matching,
+            chosen=chosen,
+            passing=base,
+            kept=self._counts if entries is None else {},
+        )
         return Selection(total=base.count, facets=FacetCounts(counter.list_most), claims=claims)
 
     def _name(self, places: Sequence[int]) -> Iterator[SelectedClaim]:
@@ -221,6 +228,7 @@ class _Counter:
 
     def __init__(
         self,
+        *,
         wanted: ClaimFilter,
         columns: Mapping[str, _Column],
         matching: Bits,
@@ -274,6 +282,7 @@ def build_state(rows: Iterable[ShelfRow], *, log_size: int) -> ShelfState:
         numbers = [known.setdefault(row.facets[index], len(known)) for row in by_entry.values()]
         texts.append(tuple(known))
         codes.append(narrow_codes(np.array(numbers, dtype=np.uint32), len(known)))
+
     def describe(entries: Sequence[int]) -> list[NamedRevision]:
         return [(row.claim, row.revision, row.summary) for row in map(by_entry.__getitem__, entries)]
 

@@ -132,7 +132,7 @@ class Shelf:
             raise
         if before is None or last >= view.log_size:
             return tables.read_state(connection, view.log_size, self._describe)
-        return tables.change_state(connection, before, claims, names, view.log_size, self._describe)
+        return tables.change_state(connection, before, claims, names, size=view.log_size, describe=self._describe)
 
     def _read_earlier(self, connection: sqlite3.Connection, view: View) -> ShelfState:
         """Return an earlier state: the file has it, or what changed between it and the next one is read from the log."""
@@ -147,7 +147,7 @@ class Shelf:
         state = self._load(connection, later)
         # Words of revisions that are no more are added to the file.
         self._searches.clear()
-        return tables.change_state(connection, state, read_claims(view, names, log=""), names, view.log_size, self._describe)
+        return tables.change_state(connection, state, read_claims(view, names, log=""), names, size=view.log_size, describe=self._describe)
 
     def _load(self, connection: sqlite3.Connection, size: int) -> ShelfState:
         return self._states.get(size) or tables.read_state(connection, size, self._describe)
@@ -162,7 +162,7 @@ class Shelf:
     def _hide_erased(self, connection: sqlite3.Connection, state: ShelfState, view: View) -> ShelfState:
         erased = {entry.payload.erased for entry in view.entries(state.log_size + 1) if isinstance(entry.payload, Erasure)}
         names = [claim for claim, _ in tables.describe_entries(connection, sorted(erased)).values()]
-        return tables.change_state(connection, state, (), names, state.log_size, self._describe) if names else state
+        return tables.change_state(connection, state, (), names, size=state.log_size, describe=self._describe) if names else state
 
     def _build(self, size: int) -> None:
         """Build a new file, and put it in the place of the old one."""

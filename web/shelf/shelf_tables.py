@@ -67,9 +67,7 @@ class FacetValues:
 
     def write_codes(self, claim: ListedClaim) -> str:
         """Return the codes of the facets of *claim*; new values get the next number."""
-        return ",".join(
-            str(known.setdefault(read(claim), len(known))) for known, read in zip(self._codes, FACETS.values(), strict=True)
-        )
+        return ",".join(str(known.setdefault(read(claim), len(known))) for known, read in zip(self._codes, FACETS.values(), strict=True))
 
     def store(self, connection: sqlite3.Connection) -> None:
         """Store the values that are new."""
@@ -188,7 +186,13 @@ def _build_state(
 
 
 def change_state(
-    connection: sqlite3.Connection, state: ShelfState, claims: Iterable[ListedClaim], names: Iterable[str], size: int, describe: Describe
+    connection: sqlite3.Connection,
+    state: ShelfState,
+    claims: Iterable[ListedClaim],
+    names: Iterable[str],
+    *,
+    size: int,
+    describe: Describe,
 ) -> ShelfState:
     """Return the claims as of *size*: those of *state*, without the claims *names*, and with *claims* as they are at *size*.
 
@@ -236,4 +240,3 @@ def _write_words(claim: ListedClaim) -> str:
 def _encode(word: str) -> str:
     # The tokenizer knows ASCII alone, so that SQLite and Python agree on what a word is, in any script.
     return "x" + word.encode().hex()
-

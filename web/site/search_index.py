@@ -57,7 +57,9 @@ def refuse_many(view: View) -> None:
     """Refuse an index that is too large for a browser, or cannot be made here."""
     if (count := view.count_claims()) > MOST_CLAIMS:
         found = f"the registry has {count:,} claims, and a site has an index of up to {MOST_CLAIMS:,}"
-        raise InputError(Fault("bad-option", "--search", found, advice="use --no-search: the site has lists; caveat serve searches any number"))
+        raise InputError(
+            Fault("bad-option", "--search", found, advice="use --no-search: the site has lists; caveat serve searches any number")
+        )
     try:
         import pagefind.index  # noqa: F401, PLC0415
     except ModuleNotFoundError as error:

@@ -168,13 +168,11 @@ def _write_pages(
             if error.code not in ("body-erased", "bundle-not-served"):
                 raise
             continue
-        _write_part(path, data, state, folder, known, exported)
+        _write_part(path, data, state, folder=folder, known=known, exported=exported)
     return exported
 
 
-def _write_part(
-    path: str, data: bytes, state: str, folder: Path, known: Mapping[str, Mapping[str, str]], exported: _Exported
-) -> None:
+def _write_part(path: str, data: bytes, state: str, *, folder: Path, known: Mapping[str, Mapping[str, str]], exported: _Exported) -> None:
     digest, before = hashlib.sha256(data).hexdigest(), known.get(path)
     exported.files[path] = {"sha256": digest, "state": state}
     # Another state can have the same bytes: then the file, and every copy of it elsewhere, stays.
@@ -196,7 +194,7 @@ def _write_index(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, 
         exported.files |= {path: dict(described) for path, described in there.items()}
         return
     for path, data in search_index.build_index(records).items():
-        _write_part(path, data, state, folder, known, exported)
+        _write_part(path, data, state, folder=folder, known=known, exported=exported)
 
 
 def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], removed: list[str]) -> None:
