@@ -3,7 +3,7 @@
 The registry is that of `web_world.py`, written through the ledger. Server and datasette are processes of their own, asked over HTTP on the
 loopback with the same questions; each question is another one, so that nothing is answered from a cache of whole answers.
 
-Run: python benchmarks/web.py [--claims N] [--folder DIR] [--datasette PROGRAM] [--site N]
+Run: python benchmarks/web.py [--claims N] [--folder DIR] [--datasette PROGRAM] [--site N] [--keep-shelf]
      20,000 claims and 2,000 of the site without options: four minutes. With 1,000,000 claims half an hour and 5 GB on the disk.
 """
 
@@ -36,7 +36,7 @@ from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.store.ledger import Ledger
 from web.facets import FACETS, ClaimFilter
 from web.pages.addresses import LinkStyle, PageSettings
-from web.shelf.shelf_file import Shelf
+from web.shelf.shelf_file import Shelf, find_shelf
 from web.site.site_export import export_site
 
 ROUNDS = 100
@@ -58,15 +58,20 @@ def measure(what: str, work: Callable[[], object]) -> None:
     print(f"{what}: {time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU", flush=True)
 
 
-def measure_shelf(registry: Path, shelf_path: Path) -> None:
+def measure_shelf(registry: Path, *, is_kept: bool) -> Path:
     """Print how long the shelf takes from nothing, from its file, and after a new entry, and what memory this process has then."""
     ledger = open_registry(registry)
+    with ledger.view() as view:
+        shelf_path = find_shelf(ledger.url, view.log_origin)
+    if not is_kept:
+        shelf_path.unlink(missing_ok=True)
 
     def read(shelf: Shelf) -> None:
         with ledger.view() as view:
             shelf.read(view).select(ClaimFilter(), limit=1)
 
-    measure("shelf from nothing", lambda: read(Shelf(ledger, shelf_path)))
+    if not shelf_path.exists():
+        measure("shelf from nothing", lambda: read(Shelf(ledger, shelf_path)))
     shelf = Shelf(ledger, shelf_path)
     measure("shelf from its file", lambda: read(shelf))
     with ledger.view() as view:
@@ -76,6 +81,7 @@ def measure_shelf(registry: Path, shelf_path: Path) -> None:
     measure("a new entry in lists", lambda: read(shelf))
     print(f"memory: {read_memory(os.getpid())}; file {shelf_path.stat().st_size / 1e6:,.0f} MB", flush=True)
     ledger.close()
+    return shelf_path
 
 
 def read_memory(process: int) -> str:
@@ -209,7 +215,7 @@ def count_answers(port: int, paths: Sequence[str], *, last_s: float) -> float:
     return sum(counts) / last_s
 
 
-def measure_servers(registry: Path, folder: Path, datasette: str | None) -> None:
+def measure_servers(registry: Path, shelf_path: Path, folder: Path, datasette: str | None) -> None:
     """Print how long the server and datasette take for the same questions."""
     asked = list_questions(random.Random(7))  # noqa: S311
     ours: dict[str, float] = {}
@@ -229,7 +235,6 @@ def measure_servers(registry: Path, folder: Path, datasette: str | None) -> None
         return
     peer = folder / "peer.db"
     if not peer.exists():
-        (shelf_path,) = registry.parent.glob(".caveat-shelf-*.db")
         write_peer(registry, shelf_path, peer)
     command = [datasette, str(peer), "--port", str(port), "--setting", "suggest_facets", "off"]
     with run_program(command, port, "/-/versions.json"):
@@ -274,6 +279,7 @@ def main() -> None:
     parser.add_argument("--claims", type=int, default=20_000)
     parser.add_argument("--folder", type=Path, help="keeps the registry for the next run")
     parser.add_argument("--datasette", help="the program of datasette, in an environment of its own")
+    parser.add_argument("--keep-shelf", action="store_true", help="do not build a shelf that is there again")
     parser.add_argument("--site", type=int, default=2_000, help="claims of the site; 0: no site")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="caveat-benchmark-") as name:
@@ -284,8 +290,7 @@ def main() -> None:
             made = open_ledger(f"sqlite:///{registry}")
             measure(f"{chosen.claims:,} claims recorded", lambda: fill(made, chosen.claims))
             made.close()
-        measure_shelf(registry, Path(name, "shelf.db"))
-        measure_servers(registry, folder, chosen.datasette)
+        measure_servers(registry, measure_shelf(registry, is_kept=chosen.keep_shelf), folder, chosen.datasette)
         if chosen.site:
             measure_site(Path(name), chosen.site)
 

@@ -112,7 +112,12 @@ def seen(table: Table) -> ColumnElement[bool]:
 class LogReader:
     """What every reading shares: a connection, the log that is read, and the entry up to which it sees."""
 
-    def __init__(self, connection: Connection, *, limit: int, log_id: int = OWN_LOG, today: date | None = None) -> None:
+    def __init__(
+        self, connection: Connection, *, limit: int, log_id: int = OWN_LOG, today: date | None = None, kept: dict[str, Any] | None = None
+    ) -> None:
+        """Read the log as of entry *limit*; readers of one state share what was *kept*."""
+        self.kept = kept
+        """What was derived from this state, and is derived once for all its readers; None where the state still grows, for a writer."""
         self._connection = connection
         self._limit = limit
         self._log_id = log_id

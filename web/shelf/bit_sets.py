@@ -78,7 +78,8 @@ def find_places(members: Bits) -> Numbers:
     # Most words of a small set are empty.
     filled = np.flatnonzero(members)
     bits = np.flatnonzero(np.unpackbits(members[filled].view(np.uint8), bitorder="little"))
-    return (filled[bits >> 6] << 6) + (bits & 63)
+    places: Numbers = (filled[bits >> 6] << 6) + (bits & 63)
+    return places
 
 
 def list_places(members: Bits, *, skip: int = 0) -> Iterator[int]:
@@ -119,7 +120,8 @@ class _Column:
     def count(self, base: "_Base") -> Numbers:
         """Return how many claims of *base* have each value, by code."""
         if self._bits is not None and base.count * _BITS_COST > len(self.values) * len(self.codes):
-            return np.bitwise_count(self._bits & base.members).sum(axis=1, dtype=np.int64)
+            counts: Numbers = np.bitwise_count(self._bits & base.members).sum(axis=1, dtype=np.int64)
+            return counts
         return np.bincount(self.codes[base.places], minlength=len(self.values))
 
     def list_most(self, counts: Numbers, most: int) -> tuple[dict[str, int], int]:
