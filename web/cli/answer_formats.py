@@ -19,6 +19,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     return (
         answer("site-written", "site", **written, written=int, unchanged=int, removed=int),
         answer("site-check", "site check", **written, newer_entries=int, files=int, links=int, faults=list[_FAULT]),
+        answer("tiles-written", "admin log tiles", folder=str, written=int, unchanged=int, removed=int, logs=list[str]),
         answer("web-claims", (), log=_LOG, count=int, facets=dict[str, list[value]], items=list[claim], next=str | None),
         answer("web-entries", (), log=_LOG, entries=list[group(entry=Entry, statement=dict[str, Any] | None)], next=str | None),
         answer("web-index", (), log=_LOG, claims=list[group(claim=str, record=str)], feeds=list[str]),

@@ -1,12 +1,17 @@
 """`caveat serve`: a registry over HTTP, to be read."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from registry.cli.application import App, examples, pass_app_only
 from registry.configuration import DEFAULT_FILE
 from registry.errors import Fault, UnavailableError
+
+if TYPE_CHECKING:
+    from web.witness.witness_answers import Witness
 
 
 @examples("serve", "serve --port 8080", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
@@ -27,6 +32,7 @@ from registry.errors import Fault, UnavailableError
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder of published files to offer as downloads.",
 )
+@click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
 def serve(
@@ -38,12 +44,14 @@ def serve(
     tls: tuple[Path, Path] | None,
     behind_proxy: bool,
     supplements: Path | None,
+    read_only: bool,
     example: bool,
 ) -> None:
     """Serve the registry over HTTP, to be read.
 
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
-    written. It follows the registry: new entries appear without a restart. End it with Ctrl-C.
+    written. It follows the registry: new entries appear without a restart. End it with Ctrl-C. If registry.cfg names the keys of other
+    logs (`[witness] logs`), it also cosigns their checkpoints.
     """
     try:
         from web.server.run import ServeRequest, check_request, is_loopback, run_server
@@ -60,12 +68,24 @@ def serve(
         certificate=tls or None,
         is_behind_proxy=behind_proxy,
         supplements=supplements,
+        quorum=app.config.quorum,
     )
     check_request(wanted)
     with app.view() as view:
         if behind_proxy or not is_loopback(host):
             refuse_example(view, is_allowed=example, where="--host")
         size = view.log_size
+    if app.config.witnessed_logs and not read_only:
+        wanted = replace(wanted, witness=_build_witness(app))
     scheme = "https" if tls else "http"
     app.say(f"Serving {DEFAULT_FILE if not app.config.names_registry else 'the registry'} ({size:,} entries) at {scheme}://{host}:{port}/")
     run_server(app.ledger, wanted)
+
+
+def _build_witness(app: App) -> "Witness":
+    from registry.seal.signed_notes import parse_vkey
+    from web.witness.witness_answers import Witness
+
+    keys = [parse_vkey(text, where="registry.cfg, [witness] logs") for text in app.config.witnessed_logs]
+    app.say(f"Cosigning checkpoints of {', '.join(dict.fromkeys(key.name for key in keys))}")
+    return Witness(app.ledger, app.read_keys(), actor=app.config.authority, keys=keys)

@@ -1,5 +1,6 @@
 """`caveat site`: a registry as a folder of files for any web host, and the check of such a folder."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,26 +22,40 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder of published files to include as downloads.",
 )
+@click.option("--search/--no-search", "has_index", default=False, show_default=True, help="Add a search page, for up to 30,000 claims.")
 @click.option("--example", is_flag=True, help="Publish statements of the authority EXAMPLE too.")
 @as_of_option
 @pass_app
 @click.pass_context
-def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None, supplements: Path | None, example: bool) -> None:
+def site(
+    ctx: click.Context,
+    app: App,
+    *,
+    folder: Path | None,
+    base: str | None,
+    supplements: Path | None,
+    has_index: bool,
+    example: bool,
+) -> None:
     """Write the registry as a website of static files.
 
     The folder needs no server: open its `index.html`, or copy it to any web host. Pages have no scripts, and load nothing from other
-    hosts. Written again, only pages that changed are replaced.
+    hosts. Written again, only pages that changed are replaced. With --search, the site has one page with a script, which finds claims by
+    words when a web server serves the site (`pip install 'caveat[site]'`).
     """
     if ctx.invoked_subcommand is not None:
         return
     if folder is None:
         raise click.UsageError("name the folder that is written: -o DIR")
+    from web.site.search_index import refuse_many
     from web.site.site_export import export_site, refuse_example
 
-    settings = read_settings(base)
+    settings = replace(read_settings(base), quorum=app.config.quorum, has_index=has_index)
     with app.view() as view, track(app, "writing pages", unit="pages") as advance:
         if base is not None:
             refuse_example(view, is_allowed=example, where="--base")
+        if has_index:
+            refuse_many(view)
         done = export_site(
             view,
             folder,

@@ -34,8 +34,15 @@ class PageSettings:
     """The address at which the site is published, without a slash at its end; feeds and citations name it. None: not known."""
     has_search: bool = False
     """Whether a server answers searches: facets can then be combined."""
+    has_index: bool = False
+    """Whether a site of files has an index that its search page loads."""
+    quorum: int = 0
+    """Cosignatures that a checkpoint needs before it is published."""
 
 
+SEARCH = "/search/"
+"""The search of a site of files."""
+SEARCH_SCRIPT = "/search/search.js"
 VERIFIER = "/verify.html"
 """The page that checks files in the browser."""
 

@@ -9,7 +9,7 @@ from registry.present.blocks import Block
 from registry.present.html_fragment import render_fragment
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import render_linked_page
-from web.pages.addresses import Linker
+from web.pages.addresses import SEARCH, Linker
 from web.pages.assets import find_style
 
 PARTS = (
@@ -94,7 +94,10 @@ def render(
         origin=text.origin,
         state=text.state,
         style=link(find_style()),
-        parts=tuple(PageLink(text=name, href=link(address), is_current=address == here) for address, name in PARTS),
+        parts=tuple(
+            PageLink(text=name, href=link(address), is_current=address == here)
+            for address, name in (*PARTS, *([(SEARCH, "Search")] if link.settings.has_index else []))
+        ),
         feeds=(
             FeedLink(title="Changes (Atom)", href=link(f"{text.feed}feed.atom{text.query}"), media_type="application/atom+xml"),
             FeedLink(title="Changes (JSON Feed)", href=link(f"{text.feed}feed.json{text.query}"), media_type="application/feed+json"),

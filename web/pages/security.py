@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from web.pages.addresses import VERIFIER
+from web.pages.addresses import SEARCH, VERIFIER
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -19,6 +19,9 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
 }
 """Of every answer."""
+
+SEARCH_POLICY = POLICY.replace("img-src", "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src")
+"""Of the search page of a site: its script and the index that lies next to it."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 """Of what is named by its digest."""
@@ -64,9 +67,9 @@ def write_headers_file() -> bytes:
     """Return `_headers`, from which some web hosts take the headers of their answers."""
     lines = ["/*", *(f"  {name}: {value}" for name, value in HEADERS.items()), "/assets/*", f"  Cache-Control: {IMMUTABLE}"]
     # A path with its own value first drops the one of all paths.
-    lines += [VERIFIER, "  ! Content-Security-Policy", f"  Content-Security-Policy: {_OWN_POLICY}"]
+    for address, policy in ((VERIFIER, _OWN_POLICY), (SEARCH, SEARCH_POLICY)):
+        lines += [address, "  ! Content-Security-Policy", f"  Content-Security-Policy: {policy}"]
     for kind in ("CLM", "CRD"):
         lines += [f"/{kind}-*.html", "  ! Content-Security-Policy", f"  Content-Security-Policy: {SUPPLEMENT_POLICY}"]
         lines += [f"/{kind}-*.pdf", "  Content-Disposition: attachment"]
-    lines.append("")
-    return "\n".join(lines).encode()
+    return "\n".join([*lines, ""]).encode()

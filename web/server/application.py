@@ -150,7 +150,13 @@ class RegistryServer:
             if as_of is None and view.log_size != self._kept_size:
                 self._kept.clear()
                 self._kept_size = view.log_size
-            yield view, self._shelf.read(view)
+            reading = self._shelf.read(view)
+            if reading.log_size == view.log_size:
+                yield view, reading
+                return
+        # While the shelf is built anew, pages are those of its last size.
+        with self._ledger.view(reading.log_size) as view:
+            yield view, reading
 
     def _exists(self, reader: "_Reader", path: str) -> bool:
         """Whether an address leads somewhere: a redirect to nothing would only hide what is wrong."""

@@ -6,14 +6,16 @@ from typing import Any
 
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault
-from registry.present.answers import describe_fault, render_json
+from registry.present.answers import describe_fault, render_compact, render_json
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
-from web.facets import NONE, FacetValue, Selection
+from web.facets import FACETS, NONE, FacetValue, Selection
 from web.pages.list_pages import write_query
 from web.server.requests import ListRequest
 
 MOST_ENTRIES = 500
+MOST_VALUES = 30
+"""Values of one facet that a list names: the most frequent ones, and those that are chosen."""
 
 
 def _describe_log(view: View) -> dict[str, Any]:
@@ -42,11 +44,11 @@ def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> by
         "schema": "caveat/web-claims/1",
         "log": _describe_log(view),
         "count": selection.total,
-        "facets": {facet: [_describe_value(value) for value in values] for facet, values in selection.facets.items()},
+        "facets": {name: [_describe_value(value) for value in selection.facets.list_most(name, MOST_VALUES)[0]] for name in FACETS},
         "items": items,
         "next": _find_next(view, selection, asked),
     }
-    return f"{render_json(document)}\n".encode()
+    return f"{render_compact(document)}\n".encode()
 
 
 def _describe_value(value: FacetValue) -> dict[str, Any]:

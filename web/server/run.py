@@ -7,13 +7,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from registry.errors import Fault, InputError
 from registry.store.ledger import Ledger
 from web.pages.addresses import LinkStyle, PageSettings
 from web.pages.supplement_files import SupplementFolder
 from web.server.application import RegistryServer, ServerSettings, count_assets
+from web.server.witness_route import WitnessRoute
 from web.shelf.shelf_file import Shelf, find_shelf
+from web.tiles.log_files import write_prefix
+from web.witness.witness_answers import Witness
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _HEADER_BYTES = 16_384
@@ -32,6 +36,10 @@ class ServeRequest:
     is_behind_proxy: bool
     supplements: Path | None = None
     """The folder of published files that are offered as downloads."""
+    quorum: int = 0
+    """Cosignatures that a checkpoint needs before it is published."""
+    witness: Witness | None = None
+    """Cosigns checkpoints of other logs; None: nothing can be written."""
 
 
 def is_loopback(host: str) -> bool:
@@ -61,17 +69,26 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     hosts = {*_LOOPBACK, wanted.host.lower()}
     if wanted.base and (named := urlsplit(wanted.base).hostname):
         hosts.add(named.lower())
-    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True)
+    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, quorum=wanted.quorum)
     supplements = SupplementFolder(wanted.supplements) if wanted.supplements else None
     return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), supplements=supplements))
+
+
+def add_witness(pages: ASGIApp, ledger: Ledger, witness: Witness | None) -> ASGIApp:
+    """Return *pages* with the address of *witness*, where there is one."""
+    if witness is None:
+        return pages
+    with ledger.view() as view:
+        return WitnessRoute(pages, witness, write_prefix(view.log_origin))
 
 
 def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
     """Answer requests until the process is interrupted."""
     server = build_server(ledger, wanted)
+    application = add_witness(server.build_application(), ledger, wanted.witness)
     certificate, key = wanted.certificate or (None, None)
     uvicorn.run(
-        server.build_application(),
+        application,
         host=wanted.host,
         port=wanted.port,
         ssl_certfile=str(certificate) if certificate else None,
