@@ -3,6 +3,7 @@
 import configparser
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ DEFAULT_FILE = "caveat.db"
 DEFAULT_URL = f"sqlite:///{DEFAULT_FILE}"
 DEFAULT_KEYS = "caveat-keys"
 _LONGEST_LIMIT_S = 86_400
-_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}}
+_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}, "web": {"contact"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,12 @@ class Config:
     passphrase: str | None = field(default=None, repr=False)
     """What opens them (CAVEAT_PASSPHRASE), empty for none; None means that it has to be asked for."""
 
+    contact: str | None = None
+    """Whom readers of a published registry write to about takedowns and security, `mailto:…` or `https:…`; None: not named."""
+
     def __post_init__(self) -> None:
+        if self.contact is not None and not re.fullmatch(r"(?:mailto:[^\s@]+@[^\s@]+|https://[^\s]+)", self.contact, re.ASCII):
+            raise ValueError(f"contact must be mailto:NAME@HOST or an address that begins with https://, got {self.contact!r}")
         Authority(code=self.authority, name="-", role=AuthorityRole.AUDITOR)
         if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
             raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
@@ -91,6 +97,7 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
             epoch=_read_epoch(environ),
             keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
             passphrase=environ.get("CAVEAT_PASSPHRASE"),
+            contact=values.get("contact") or None,
         )
     except (ValueError, OverflowError, RuntimeError) as error:
         raise InputError(Fault("bad-configuration", f"{path}, or the environment", str(error))) from error

@@ -1,10 +1,11 @@
 """Claims that pass filters, each with what its outcome says: class, standing, mode and ED."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from registry.records.audit_case import Result
 from registry.records.claim import PropertyClass
@@ -87,6 +88,13 @@ def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClai
     passing = [summary for summary in summaries if _passes(summary, query, pattern)]
     listed = _add_outcomes(view, passing, log)
     return [claim for claim in listed if _is_wanted(claim, query)]
+
+
+def iterate_claims(view: View, *, log: str) -> Iterator[ListedClaim]:
+    """Yield every claim with its outcome, in log order; memory stays flat."""
+    summaries = view.list_claims()
+    while part := list(islice(summaries, _CHUNK)):
+        yield from _add_outcomes(view, part, log)
 
 
 def read_claims(view: View, names: Iterable[str], *, log: str) -> list[ListedClaim]:

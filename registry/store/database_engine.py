@@ -1,7 +1,9 @@
 """SQLite and PostgreSQL: connections that keep what is committed, and columns that read alike on both."""
 
+import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -171,6 +173,8 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
         return ConflictError(Fault("append-only", where, reason))
     if "IntegrityError" in type(error).__name__:
         return ConflictError(Fault("refused-by-database", where, reason))
+    if reason == "interrupted" or "QueryCanceled" in name:
+        return UnavailableError(Fault("too-broad", "question", "it takes longer than this server allows"))
     if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
         return UnavailableError(Fault("registry-busy", where, f"another process is writing: {reason}"))
     if any(words in reason for words in ("no such table", "no such column")) or name in ("UndefinedTable", "UndefinedColumn"):
@@ -187,6 +191,47 @@ def find_outdated_advice(current: str) -> str | None:
     """Return what to do with a registry at the schema *current* if no migration knows that; None if it can be upgraded."""
     known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
     return None if current in known else OTHER_VERSION
+
+
+_READ_TIMEOUT_MS = 1_000
+_STEPS = 10_000
+"""Steps of SQLite between two looks at the clock: about a millisecond."""
+
+
+@contextmanager
+def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
+    """Let every question on *connection* take at most so much time, and wait a second at most for others; for readers that must not wait.
+
+    A question that takes longer ends with `UnavailableError`, `too-broad`.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(f"SET statement_timeout = {int(seconds * 1000)}")
+        try:
+            yield
+        finally:
+            connection.rollback()
+            connection.exec_driver_sql("SET statement_timeout = DEFAULT")
+        return
+    driver: Any = connection.connection.driver_connection
+    deadline = [0.0]
+
+    # The time of this thread, and not of the clock: a machine that is busy with other things does not make a question too broad.
+    def is_late() -> bool:
+        return time.thread_time() > deadline[0]
+
+    def begin_question(*_arguments: object) -> None:
+        deadline[0] = time.thread_time() + seconds
+
+    begin_question()
+    driver.execute(f"PRAGMA busy_timeout = {_READ_TIMEOUT_MS}")
+    driver.set_progress_handler(is_late, _STEPS)
+    event.listen(connection, "before_cursor_execute", begin_question)
+    try:
+        yield
+    finally:
+        event.remove(connection, "before_cursor_execute", begin_question)
+        driver.set_progress_handler(None, 0)
+        driver.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
 
 def _is_in_memory(url: URL) -> bool:

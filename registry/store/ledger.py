@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
 
 from sqlalchemy import Connection, Engine, bindparam, func, select, text
@@ -15,6 +15,7 @@ from registry.store.database_engine import (
     close_engine,
     describe_url,
     find_outdated_advice,
+    limit_queries,
     open_engine,
     refuse_missing,
     release_engine,
@@ -77,7 +78,13 @@ class Ledger:
 
     @contextmanager
     def view(
-        self, as_of: int | datetime | None = None, *, log: str | None = None, is_steady: bool = False, today: date | None = None
+        self,
+        as_of: int | datetime | None = None,
+        *,
+        log: str | None = None,
+        is_steady: bool = False,
+        today: date | None = None,
+        query_limit_s: float | None = None,
     ) -> Iterator[View]:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
 
@@ -85,16 +92,18 @@ class Ledger:
             log: the origin of another registry's log that was taken over; only its statements are seen. None: the own log.
             today: the day by which outcomes count as expired; None: that of the last entry seen.
             is_steady: nothing that others do meanwhile is seen, not even a text that they erase; for long looks at all of it.
+            query_limit_s: how long one question to the database may take; None: as long as it needs.
 
         Raises:
             InputError: *as_of* lies beyond the last entry, or is a time without time zone.
             NotFoundError: no log of this origin is here.
+            UnavailableError: `too-broad`, a question took longer than *query_limit_s*.
         """
         # A database in memory has one connection, which holds the open transaction. A second reader
         # on it would see statements that can still be rolled back.
         if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
             raise RuntimeError("a database in memory has one connection: read through the writer")
-        with self.connect() as connection:
+        with self.connect() as connection, nullcontext() if query_limit_s is None else limit_queries(connection, query_limit_s):
             if is_steady:
                 hold_still(connection)
             log_id = OWN_LOG if log is None else find_log(connection, log)

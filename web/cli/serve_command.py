@@ -22,15 +22,19 @@ from registry.errors import Fault, UnavailableError
     help="Encrypt with this certificate.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
+@click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
-def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, example: bool) -> None:
+def serve(
+    app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, reads: int, example: bool
+) -> None:
     """Serve the registry over HTTP, to be read.
 
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
     written. It follows the registry: new entries appear without a restart. End it with Ctrl-C.
     """
     try:
+        from web.server.limits import Limits
         from web.server.run import ServeRequest, check_request, is_loopback, run_server
     except ModuleNotFoundError as error:
         found = f"this needs the library {error.name}, which is not installed here"
@@ -39,8 +43,9 @@ def serve(app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, 
     from web.site.site_export import refuse_example
 
     wanted = ServeRequest(
-        host=host, port=port, base=read_settings(base).base if base else None, certificate=tls or None, is_behind_proxy=behind_proxy
-    )
+        host=host, port=port, base=read_settings(base).base if base else None, certificate=tls or None, is_behind_proxy=behind_proxy,
+        contact=app.config.contact, limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
+    )  # fmt: skip
     check_request(wanted)
     with app.view() as view:
         if behind_proxy or not is_loopback(host):

@@ -1,5 +1,6 @@
 """`caveat site`: a registry as a folder of files for any web host, and the check of such a folder."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None,
         raise click.UsageError("name the folder that is written: -o DIR")
     from web.site.site_export import export_site, refuse_example
 
-    settings = read_settings(base)
+    settings = replace(read_settings(base), contact=app.config.contact)
     with app.view() as view, track(app, "writing pages", unit="pages") as advance:
         if base is not None:
             refuse_example(view, is_allowed=example, where="--base")

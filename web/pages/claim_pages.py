@@ -85,8 +85,8 @@ def render(
         name = address.split("/")[1]
         return render_subject_feed(trail(), link, origin=supplement.log_origin, name=name), MEDIA_TYPES[rest[1:]]
     if isinstance(supplement, CardSupplement):
-        body = _render_card(view, supplement, settings) if rest == "/" else None
-        media_type = HTML
+        body = _render_card(view, supplement, settings) if rest == "/" else render_json(supplement) if rest == "api.json" else None
+        media_type = JSON if rest == "api.json" else HTML
     else:
         body, media_type = _render_part(view, supplement, rest, settings=settings, files=files, trail=trail, link=link, is_newest=is_newest)
     if body is None:

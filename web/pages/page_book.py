@@ -5,6 +5,7 @@ page needs to be made again only if its state differs.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,6 +28,7 @@ from web.pages import claim_pages, list_pages, log_pages, model_pages
 from web.pages.addresses import VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
+from web.pages.site_description import OPENAPI, REGISTRY, ROBOTS, SECURITY, find_description
 from web.tiles import log_files
 
 _TOGETHER = 50
@@ -39,7 +41,7 @@ _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 """Pages of a claim or card that list entries about it."""
 _PLAIN = "text/plain; charset=utf-8"
 _BYTES = "application/octet-stream"
-_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
+_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
 
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
 """Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
@@ -134,10 +136,16 @@ class PageBook:
 
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
-        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER)
+        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER, *self._list_descriptions())
         yield from self._list_claim_lists()
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
+
+    def _list_descriptions(self) -> Iterator[str]:
+        """Yield the files that describe the site to programs."""
+        yield from (OPENAPI, ROBOTS, REGISTRY)
+        if self.settings.contact is not None:
+            yield SECURITY
 
     def _list_claim_lists(self) -> Iterator[str]:
         everything = self._claims.select(ClaimFilter(), limit=1)
@@ -224,6 +232,8 @@ class PageBook:
         }
         if address in fixed:
             return fixed[address]()
+        if (described := find_description(self.view, self.settings, address)) is not None:
+            return described
         if (found := self._find_file(address, link)) is not None:
             return found
         parts = address.strip("/").split("/")
@@ -370,7 +380,7 @@ class _SubjectAddress:
 
 
 def _parse_subject(address: str, view: View) -> _SubjectAddress:
-    text = address.removeprefix("/api/1/claims") if address.startswith("/api/") else address
+    text = re.sub(r"^/api/1/\w+", "", address)
     first = text[1:].partition("/")[0]
     name, dot, ending = first.partition(".")
     rest = f"{dot}{ending}{text[1 + len(first) :]}"
@@ -399,7 +409,7 @@ def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
         yield from (f"/{bare}/{feed}" for feed in MEDIA_TYPES)
     if bare.startswith("CRD-"):
         if is_newest:
-            yield f"/{bare}/"
+            yield from (f"/{bare}/", f"/api/1/cards/{bare}.json")
         return
     yield from (f"/{name}{ending}" for ending in claim_pages.CITATIONS)
     if int(revision) > 1:

@@ -2,21 +2,29 @@
 
 import ipaddress
 import logging
-from dataclasses import dataclass
+import sqlite3
+import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
 
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError
 from registry.store.ledger import Ledger
 from web.pages.addresses import LinkStyle, PageSettings
 from web.server.application import RegistryServer, ServerSettings, count_assets
+from web.server.connections import build_protocol
+from web.server.limits import LONGEST_HEADERS, Limits
+from web.server.log_inspection import LogInspection
 from web.shelf.shelf_file import Shelf, find_shelf
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-_HEADER_BYTES = 16_384
-_CONNECTIONS = 64
+LOG = logging.getLogger("caveat.web")
+_CONNECTIONS = 2_048
+"""Of all addresses together."""
+_INSPECTION_S = 1.0
+"""Seconds between two stretches of the log that are looked at: a million entries take half an hour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +37,9 @@ class ServeRequest:
     certificate: tuple[Path, Path] | None
     """Certificate and key; None without TLS."""
     is_behind_proxy: bool
+    contact: str | None = None
+    """Whom readers write to; see `PageSettings`."""
+    limits: Limits = field(default_factory=Limits)
 
 
 def is_loopback(host: str) -> bool:
@@ -53,31 +64,48 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     """Return the server of *ledger*; its shelf is brought up to date, so that the first request does not wait for it."""
     with ledger.view() as view:
         shelf = Shelf(ledger, find_shelf(ledger.url, view.log_origin))
-        shelf.read(view)
+        # Pages of claims need no shelf, so the server starts without one too.
+        try:
+            shelf.read(view)
+        except (CaveatError, sqlite3.Error, OSError) as error:
+            LOG.error("searches are not available: %s", error)  # noqa: TRY400  (one line is enough)
     count_assets()
     hosts = {*_LOOPBACK, wanted.host.lower()}
     if wanted.base and (named := urlsplit(wanted.base).hostname):
         hosts.add(named.lower())
-    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True)
-    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts)))
+    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, contact=wanted.contact)
+    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), limits=wanted.limits))
+
+
+def _inspect(inspection: LogInspection, stop: threading.Event) -> None:
+    while not stop.wait(_INSPECTION_S):
+        inspection.look()
 
 
 def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
     """Answer requests until the process is interrupted."""
     server = build_server(ledger, wanted)
     certificate, key = wanted.certificate or (None, None)
-    uvicorn.run(
-        server.build_application(),
-        host=wanted.host,
-        port=wanted.port,
-        ssl_certfile=str(certificate) if certificate else None,
-        ssl_keyfile=str(key) if key else None,
-        proxy_headers=wanted.is_behind_proxy,
-        # Readers are not logged.
-        access_log=False,
-        log_level=logging.WARNING,
-        server_header=False,
-        h11_max_incomplete_event_size=_HEADER_BYTES,
-        limit_concurrency=_CONNECTIONS,
-        timeout_keep_alive=10,
-    )
+    stop = threading.Event()
+    threading.Thread(target=_inspect, args=(server.inspection, stop), daemon=True).start()
+    try:
+        uvicorn.run(
+            server.build_application(),
+            http=build_protocol(wanted.limits),
+            ws="none",
+            host=wanted.host,
+            port=wanted.port,
+            ssl_certfile=str(certificate) if certificate else None,
+            ssl_keyfile=str(key) if key else None,
+            # Whom a proxy names is read where readers are counted (`web.server.limits`).
+            proxy_headers=False,
+            # Readers are not logged, nor what they send that is no HTTP.
+            access_log=False,
+            log_level=logging.ERROR,
+            server_header=False,
+            h11_max_incomplete_event_size=LONGEST_HEADERS,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=10,
+        )
+    finally:
+        stop.set()
