@@ -173,10 +173,8 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
         return ConflictError(Fault("append-only", where, reason))
     if "IntegrityError" in type(error).__name__:
         return ConflictError(Fault("refused-by-database", where, reason))
-    if reason == "interrupted" or "QueryCanceled" in name:
-        return UnavailableError(Fault("too-broad", "question", "it takes longer than this server allows"))
-    if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
-        return UnavailableError(Fault("registry-busy", where, f"another process is writing: {reason}"))
+    if (waited := _find_wait(reason, name, where)) is not None:
+        return UnavailableError(waited)
     if any(words in reason for words in ("no such table", "no such column")) or name in ("UndefinedTable", "UndefinedColumn"):
         # Only a registry of this schema gets so far: its revision was compared when it was opened.
         found = f"its schema is numbered {REVISION} as here, but has other tables ({reason}): another development version made it"
@@ -185,6 +183,15 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
         return InputError(Fault("not-storable", where, reason))
     advice = "make room on its disk, then repeat" if "is full" in reason else "check the URL, the permissions and the free space"
     return UnavailableError(Fault("registry-unavailable", where, f"{name}: {reason}", advice=advice))
+
+
+def _find_wait(reason: str, name: str, where: str) -> Fault | None:
+    """Return that a question took too long, or that another process writes; None for other errors."""
+    if reason == "interrupted" or "QueryCanceled" in name:
+        return Fault("too-broad", "question", "it takes longer than this server allows")
+    if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
+        return Fault("registry-busy", where, f"another process is writing: {reason}")
+    return None
 
 
 def find_outdated_advice(current: str) -> str | None:

@@ -10,8 +10,8 @@ from registry.errors import Fault
 from registry.present.answers import describe_fault, render_json
 from registry.store.log_seals import list_checkpoints
 from registry.store.registry_view import View
-from web.facets import NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
 from web.api.records import describe_log, read_statement
+from web.facets import NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,9 @@ def build_entries(view: View, stem: str, *, after: int, limit: int) -> dict[str,
         stem: the path of the list.
     """
     stop = min(view.log_size, after + limit)
-    items = [{"entry": to_document(entry), "statement": read_statement(entry, text)} for entry, text in view.log_entries(after + 1, stop + 1)]
+    items = [
+        {"entry": to_document(entry), "statement": read_statement(entry, text)} for entry, text in view.log_entries(after + 1, stop + 1)
+    ]
     return {
         "schema": "caveat/web-entries/1",
         "log": describe_log(view),
@@ -102,7 +104,9 @@ def build_status(view: View, claims: ClaimSource, faults: Sequence[tuple[Fault, 
         "claims": count_claims(claims),
         "checkpoint": checkpoints[-1].checkpoint.size if checkpoints else None,
         "is_complete": is_complete,
-        "faults": [{"code": fault.code, "where": fault.where, "found": fault.found, "since": f"{at:%Y-%m-%dT%H:%M:%SZ}"} for fault, at in faults],
+        "faults": [
+            {"code": fault.code, "where": fault.where, "found": fault.found, "since": f"{at:%Y-%m-%dT%H:%M:%SZ}"} for fault, at in faults
+        ],
     }
 
 

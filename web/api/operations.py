@@ -122,15 +122,13 @@ class Resource:
 
 RESOURCES = (
     Resource(name="claims", noun="claim", key="{claim}", answer="supplement", has_difference=True, is_static=True),
-    Resource(name="cards", noun="card", key="{card}", answer="card-supplement", kinds=("card",), has_difference=True),
+    Resource(name="cards", noun="card", key="{card}", answer="card-supplement", kinds=("card",), has_difference=True, is_static=True),
     Resource(name="audits", noun="audit", key="{audit}", answer="web-audit", kinds=("audit",)),
     Resource(name="contestations", noun="contestation", key="{contestation}", answer="web-contestation", kinds=("objection",)),
     Resource(name="specs", noun="spec", key="{spec}", answer="web-spec", kinds=("spec_version",), has_difference=True),
-    Resource(name="models", noun="model", key="{developer}/{model}/{version}", answer="web-model", kinds=("model_version",)),
+    Resource(name="models", noun="model", key="{developer}/{model}/{version}", answer="web-model"),
     Resource(name="authorities", noun="authority", key="{authority}", answer="web-authority", kinds=("authority",)),
-    Resource(
-        name="publications", noun="publication", key="{sha256}", answer="web-publication", kinds=("publication",), has_history=False
-    ),
+    Resource(name="publications", noun="publication", key="{sha256}", answer="web-publication", kinds=("publication",), has_history=False),
     Resource(name="logs", noun="log", key="{authority}/{log}", answer="web-log", has_history=False, has_proof=False),
     Resource(name="entries", noun="entry", key="{entry}", answer="web-entry", has_history=False),
 )
@@ -164,8 +162,12 @@ def _list_searches() -> Iterator[Operation]:
     yield Operation(name="list_claims", path=f"{_API}claims", about=about, parameters=_SEARCH, answer="web-claims")
     about = "Entries of the log, in order; with `wait`, the request waits for the next one."
     yield Operation(name="list_entries", path=f"{_API}entries", about=about, parameters=(*_PAGED, _WAIT), answer="web-entries")
+    about = "All model versions: those that are registered, and those that only claims name."
+    yield Operation(name="list_models", path=f"{_API}models", about=about, answer="web-records")
     yield Operation(name="list_logs", path=f"{_API}logs", about="The logs that are kept here.", answer="web-logs")
-    yield Operation(name="read_index", path=f"{_API}index.json", about="All claims, with their records.", answer="web-index", is_static=True)
+    yield Operation(
+        name="read_index", path=f"{_API}index.json", about="All claims, with their records.", answer="web-index", is_static=True
+    )
     yield Operation(name="read_status", path=f"{_API}status", about="The state of log and server.", answer="web-status")
 
 
@@ -181,7 +183,9 @@ def _list_files() -> Iterator[Operation]:
 
 def _list_pages() -> Iterator[Operation]:
     """Yield the pages and files for people that take parameters on a server. Without any they are pages of a site."""
-    yield Operation(name="search", path="/claims/", about="The search for people.", parameters=_SEARCH, media_type=HTML_TYPE, is_static=True)
+    yield Operation(
+        name="search", path="/claims/", about="The search for people.", parameters=_SEARCH, media_type=HTML_TYPE, is_static=True
+    )
     about = "The claims of a search for a spreadsheet."
     yield Operation(name="export", path="/claims.csv", about=about, parameters=_SEARCH[:-3], media_type=CSV_TYPE, is_static=True)
     about = "The claims that changed, and the entries."

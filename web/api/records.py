@@ -1,6 +1,7 @@
 """The documents of single things: an audit, an objection, a specification and so on, with history, differences and proof."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -12,9 +13,9 @@ from registry.codec.canonical_documents import leaf_hash, to_document
 from registry.errors import AlteredError, Fault, InputError, NotFoundError
 from registry.records.dossier import Recorded
 from registry.records.model_version import ModelRef
-from registry.records.record import Identifier, Kind, Payload, parse_identifier
+from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.specification import SpecVersion
-from registry.records.statement import Entry
+from registry.records.statement import Entry, Publication
 from registry.records.system_card import Card
 from registry.registration.key_registration import list_keys
 from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
@@ -58,6 +59,10 @@ def _refuse_absent(view: View, noun: str, text: str) -> NotFoundError:
     return NotFoundError(Fault("not-registered", text, f"no {noun} has this name here", advice=view.suggest(text)))
 
 
+def _describe_recorded(recorded: Recorded[Any]) -> Document:
+    return {"entry": to_document(recorded.entry), "payload": to_document(recorded.payload)}
+
+
 # One thing.
 
 
@@ -92,10 +97,10 @@ def build_spec(view: View, spec: str) -> Document:
     return {
         **_begin(view, "web-spec", f"{payload.spec}@{payload.version}"),
         "versions": newest,
-        "version": to_document(version),
+        "version": _describe_recorded(version),
         "sealed": body is None,
         "body": None if body is None else to_document(body),
-        "reveal": None if reveal is None else to_document(reveal),
+        "reveal": None if reveal is None else _describe_recorded(reveal),
     }
 
 
@@ -138,15 +143,19 @@ def build_authority(view: View, authority: str) -> Document:
     if recorded is None:
         raise _refuse_absent(view, "authority", authority)
     keys = [describe_state(state) for state in list_keys(view) if state.added.entry.actor == authority]
-    return {**_begin(view, "web-authority", authority), "authority": to_document(recorded), "keys": keys}
+    return {**_begin(view, "web-authority", authority), "authority": _describe_recorded(recorded), "keys": keys}
 
 
 def build_publication(view: View, sha256: str) -> Document:
     """Return when a file with this digest was published, and of which record it was made."""
-    found = view.find_publications(sha256)
-    if not found:
+    publications = _find_publications(view, sha256)
+    if not publications:
         raise _refuse_absent(view, "published file", sha256)
-    return {**_begin(view, "web-publication", sha256), "publications": [to_document(publication) for publication in found]}
+    return {**_begin(view, "web-publication", sha256), "publications": [_describe_recorded(publication) for publication in publications]}
+
+
+def _find_publications(view: View, sha256: str) -> Sequence[Recorded[Publication]]:
+    return view.find_publications(sha256) if re.fullmatch(r"[0-9a-f]{64}", sha256) else ()
 
 
 def build_entry(view: View, entry: str) -> Document:
@@ -178,27 +187,6 @@ def _parse_entry(view: View, text: str) -> int:
     return number
 
 
-def build_record(view: View, ledger: Ledger, noun: str, names: Mapping[str, str]) -> Document:
-    """Return the document of the thing that *names* of a path name; raises NotFoundError."""
-    match noun:
-        case "audit":
-            return build_audit(view, **names)
-        case "contestation":
-            return build_contestation(view, **names)
-        case "spec":
-            return build_spec(view, **names)
-        case "model":
-            return build_model(view, **names)
-        case "authority":
-            return build_authority(view, **names)
-        case "publication":
-            return build_publication(view, **names)
-        case "log":
-            return build_log(view, ledger, **names)
-        case _:
-            return build_entry(view, **names)
-
-
 # Logs.
 
 
@@ -224,7 +212,6 @@ _NAMES: Mapping[str, Callable[[Any], str]] = {
     "audits": lambda audit: str(audit.audit),
     "contestations": lambda objection: str(objection.objection),
     "specs": lambda spec: f"{spec.spec}@{spec.version}",
-    "models": lambda version: "/".join(quote(part, safe="") for part in (version.model.developer, version.model.name, version.model.version)),
     "authorities": lambda authority: str(authority.code),
     "publications": lambda publication: str(publication.sha256),
 }
@@ -251,6 +238,17 @@ def build_list(view: View, resource: Resource, stem: str, *, after: int, limit: 
         "items": items,
         "next": _find_next(traces, stem, limit),
     }
+
+
+def build_models(view: View, stem: str) -> Document:
+    """Return every model version, registered or named by a claim; *stem* is the path of the list."""
+    registered = {recorded.payload.model: recorded for recorded in view.list_models()}
+    items = []
+    for model in dict.fromkeys([*registered, *view.list_claimed_models()]):
+        recorded, parts = registered.get(model), (model.developer, model.name, model.version)
+        described = {"entry": None, "record": None, "erased_by": None} if recorded is None else _describe(_trace(recorded))
+        items.append({"id": "/".join(parts), "address": "/".join([stem, *(quote(part, safe="") for part in parts)]), **described})
+    return {"schema": "caveat/web-records/1", "log": describe_log(view), "resource": "models", "items": items, "next": None}
 
 
 def _describe(trace: TrailEntry) -> Document:
@@ -284,7 +282,7 @@ def read_traces(view: View, noun: str, names: Mapping[str, str]) -> tuple[str, S
             traces = list_trail(view, TrailQuery(kinds=("authority", "key_event"), actors=(name,)))
         case "publication":
             name = names["sha256"]
-            traces = [_trace(publication) for publication in view.find_publications(name)]
+            traces = [_trace(publication) for publication in _find_publications(view, name)]
         case "entry":
             number = _parse_entry(view, names["entry"])
             name, traces = str(number), list_trail(view, TrailQuery(start=number, stop=number))
@@ -303,7 +301,10 @@ def _trace(recorded: Recorded[Any]) -> TrailEntry:
 
 def _read_model_traces(view: View, model: ModelRef) -> list[TrailEntry]:
     registered = view.find_model(model)
-    statements = [*view.list_model_events(model), *(one for one in view.list_endpoint_statements() if one.payload.model == model)]
+    statements: list[Recorded[Any]] = [
+        *view.list_model_events(model),
+        *(one for one in view.list_endpoint_statements() if one.payload.model == model),
+    ]
     numbered = {one.entry.seq: one for one in [*([registered] if registered else []), *statements]}
     return [_trace(numbered[seq]) for seq in sorted(numbered)]
 
@@ -343,7 +344,12 @@ def build_difference(view: View, noun: str, name: str, span: str) -> Document:
     if identifier.revision is not None:
         raise NotFoundError(Fault("address-not-found", name, f"the revisions are named after it: {identifier.bare}/diff/1..2"))
     compare = {"claim": _compare_claims, "card": _compare_cards, "spec": _compare_spec_versions}[noun]
-    return {**_begin(view, "web-difference", identifier.bare), "from": int(old), "to": int(new), **compare(view, identifier.bare, int(old), int(new))}
+    return {
+        **_begin(view, "web-difference", identifier.bare),
+        "from": int(old),
+        "to": int(new),
+        **compare(view, identifier.bare, int(old), int(new)),
+    }
 
 
 def _compare_claims(view: View, name: str, old: int, new: int) -> Document:
@@ -374,3 +380,21 @@ def _compare_spec_versions(view: View, name: str, old: int, new: int) -> Documen
     _, later = (_find_spec(view, f"{name}@{number}")[0] for number in (old, new))
     changes, not_compared = compare_specs(view, f"{name}@{old}", f"{name}@{new}")
     return {"reason": later.payload.why, "changes": changes, "not_compared": not_compared}
+
+
+# One thing by its noun.
+
+_BUILDERS: Mapping[str, Callable[..., Document]] = {
+    "audit": build_audit,
+    "contestation": build_contestation,
+    "spec": build_spec,
+    "model": build_model,
+    "authority": build_authority,
+    "publication": build_publication,
+    "entry": build_entry,
+}
+
+
+def build_record(view: View, ledger: Ledger, noun: str, names: Mapping[str, str]) -> Document:
+    """Return the document of the thing that *names* of a path name; raises NotFoundError."""
+    return build_log(view, ledger, **names) if noun == "log" else _BUILDERS[noun](view, **names)

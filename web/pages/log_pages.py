@@ -96,7 +96,11 @@ def render_status(view: View, claims: ClaimSource, link: Linker, *, faults: Sequ
     ]
     blocks: list[Block] = [Facts(facts)]
     if faults:
-        blocks += [Subtitle("Altered entries"), "Pages that rest on them are not shown.", Table(("where", "code", "found"), _list_rows(faults))]
+        blocks += [
+            Subtitle("Altered entries"),
+            "Pages that rest on them are not shown.",
+            Table(("where", "code", "found"), _list_rows(faults)),
+        ]
     if checkpoints:
         blocks += [Subtitle("Latest checkpoint"), Verbatim(checkpoints[-1].note.strip())]
         prefix = link.write_absolute(write_prefix(view))

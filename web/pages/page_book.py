@@ -232,10 +232,8 @@ class PageBook:
         }
         if address in fixed:
             return fixed[address]()
-        if (described := find_description(self.view, self.settings, address)) is not None:
+        if (described := find_description(self.view, self.settings, address) or self._find_file(address, link)) is not None:
             return described
-        if (found := self._find_file(address, link)) is not None:
-            return found
         parts = address.strip("/").split("/")
         match parts:
             case ["claims", *rest] if address.endswith("/"):

@@ -1,6 +1,5 @@
 """Files that describe a site to programs: its interface, its log and verifier, what robots may read, and whom to write to."""
 
-import json
 from datetime import timedelta
 
 from registry.present.answers import render_json

@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,9 +21,10 @@ from registry.registration.claim_search import read_claims
 from registry.store.changed_claims import find_changed
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
-from web.api import file_streams, records
-from web.api.documents import build_claim_list, build_entries, build_problem, build_status, write_document
-from web.api.operations import JSON, LONGEST_WAIT_S, RESOURCES, Operation, Resource, find_operation
+from web.api import file_streams
+from web.api.answers import Question, build_document
+from web.api.documents import build_claim_list, build_problem, build_status, write_document
+from web.api.operations import JSON, LONGEST_WAIT_S, Operation, find_operation
 from web.facets import NONE, ClaimFilter, ClaimSource, SelectedClaim, Selection
 from web.pages import log_pages
 from web.pages.addresses import Linker, PageSettings
@@ -45,6 +46,8 @@ _MOST_PAGES = 1_000
 _MOST_FILES = 4
 """Complete files that are sent at the same time: each holds a connection to the database."""
 _METHODS = ("GET", "HEAD")
+_OF_BOOK = frozenset({"", "search", "export", "compare", "read_index", "read_claim", "read_card"})
+"""Operations, and pages without one, that a site of files answers too."""
 _MAIN = b'<main id="content" tabindex="-1">'
 QUERY_LIMIT_S = 0.25
 """Time that one question to the database may take."""
@@ -145,6 +148,12 @@ class RegistryServer:
         self._good_size: int | None = None
         self._files = 0
         self._watch = LogWatch(self._read_size)
+        self._live: Mapping[str, Callable[[_Reader], Response]] = {
+            "list_claims": self._list_claims,
+            "search": self._search,
+            "export": self._export,
+            "compare": self._compare,
+        }
         with ledger.view() as view:
             self._origin = view.log_origin
 
@@ -279,23 +288,17 @@ class RegistryServer:
 
     def _read(self, reader: _Reader) -> Response:
         call = reader.call
-        match call.operation.name if call.operation else None:
-            case "list_claims":
-                return self._list_claims(reader)
-            case "search" if call.pairs:
-                return self._search(reader)
-            case "export" if call.pairs:
-                return self._export(reader)
-            case "compare" if call.pairs:
-                return self._compare(reader)
-            case "search" | "export" | "compare" | "read_index" | "read_claim" | "read_card" | None:
-                if call.path == "/status/":
-                    return self._show_status(reader)
-                return self._find_page(reader)
-            case "read_status":
-                return _tag(call.request, write_document(self._build_status(reader)), JSON, "")
-            case _:
-                return _tag(call.request, write_document(self._build_document(reader)), JSON, f"l-{reader.view.log_size}")
+        name = call.operation.name if call.operation else ""
+        # Without parameters, these are pages of a site of files.
+        if (make := self._live.get(name)) is not None and (call.pairs or name == "list_claims"):
+            return make(reader)
+        if call.path == "/status/":
+            return self._show_status(reader)
+        if name in _OF_BOOK:
+            return self._find_page(reader)
+        if name == "read_status":
+            return _tag(call.request, write_document(self._build_status(reader)), JSON, "")
+        return _tag(call.request, write_document(self._build_document(reader)), JSON, f"l-{reader.view.log_size}")
 
     # Pages that a site of files has, too.
 
@@ -324,29 +327,13 @@ class RegistryServer:
 
     def _build_document(self, reader: _Reader) -> dict[str, Any]:
         """Return the document of an operation on a resource."""
-        call, view = reader.call, reader.view
-        operation, numbers = call.operation, call.query.numbers
-        if operation is None:
+        call = reader.call
+        if call.operation is None:
             raise NotFoundError(Fault("address-not-found", call.path, "nothing has this address"))
-        if operation.name == "list_logs":
-            return records.build_logs(view, self._ledger)
-        resource = _find_resource(operation)
-        if "after" in numbers:
-            _check_size(view, numbers["after"])
-        page = {"after": numbers.get("after", 0), "limit": numbers.get("limit", 0)}
-        if operation.name == "list_entries":
-            return build_entries(view, call.stem, **page)
-        if operation.name == f"list_{resource.name}":
-            return records.build_list(view, resource, call.stem, **page)
-        match operation.name.removeprefix(f"read_{resource.noun}"):
-            case "_history":
-                return records.build_history(view, resource.noun, call.names, call.stem, **page)
-            case "_proof":
-                return records.build_proof(view, resource.noun, call.names)
-            case "_difference":
-                return records.build_difference(view, resource.noun, call.names[resource.noun], call.names["span"])
-            case _:
-                return records.build_record(view, self._ledger, resource.noun, call.names)
+        asked = Question(
+            operation=call.operation, path=call.stem, names=call.names, numbers=call.query.numbers, view=reader.view, ledger=self._ledger
+        )
+        return build_document(asked)
 
     def _build_status(self, reader: _Reader) -> dict[str, Any]:
         self.inspection.look()
@@ -457,11 +444,6 @@ def _match_operation(request: Request, path: str) -> tuple[Operation | None, dic
         operation, names = find_operation(split_moment(raw)[0]) or (None, {})
         return operation, {name: unquote(value) for name, value in names.items()}
     return find_operation(find_redirect(path) or path) or (None, {})
-
-
-def _find_resource(operation: Operation) -> Resource:
-    """Return the resource that *operation* reads."""
-    return next(resource for resource in RESOURCES if operation.path.split("/")[3] == resource.name)
 
 
 def _find_record_address(path: str) -> str | None:

@@ -22,7 +22,7 @@ class FileResponse(Response):
         self._parts = parts
         self._opened = opened
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  (ASGI)
         """Send the answer (ASGI). A reader that goes away, or takes nothing, ends it."""
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})

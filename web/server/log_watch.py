@@ -24,7 +24,7 @@ class LogWatch:
             CaveatError: the log cannot be read.
         """
         deadline = time.monotonic() + seconds
-        while await self._find_size() <= after and (left := deadline - time.monotonic()) > 0:
+        while await self._find_size() <= after and (left := deadline - time.monotonic()) > 0:  # noqa: ASYNC110  (another process writes)
             await asyncio.sleep(min(_INTERVAL_S, left))
 
     async def _find_size(self) -> int:

@@ -1,4 +1,4 @@
-"""What a request asks for: path, parameters and preferences, read strictly. An unknown parameter is an error: it must not widen a search."""
+"""What a request asks for: path, parameters, preferences. An unknown parameter is an error: it must not widen a search."""
 
 import re
 from collections.abc import Sequence
@@ -105,7 +105,9 @@ def find_redirect(path: str) -> str | None:
     match = _SUBJECT.fullmatch(path)
     written = path if match is None else f"{match['stem']}{match['name'].upper()}{match['rest']}"
     last = written.rpartition("/")[2]
-    is_page = not written.startswith("/api/") and last and not re.search(r"\.(?:bib|json|atom|html|css|csv|woff2|txt|pdf|tlog-proof)$", last)
+    is_page = (
+        not written.startswith("/api/") and last and not re.search(r"\.(?:bib|json|atom|html|css|csv|woff2|txt|pdf|tlog-proof)$", last)
+    )
     target = f"{written}/" if is_page else written
     return None if target == path else target
 

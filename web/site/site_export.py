@@ -86,7 +86,7 @@ def export_site(
         manifest = {
             "schema": SCHEMA,
             "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
-            "settings": {"links": settings.links.value, "base": settings.base},
+            "settings": {"links": settings.links.value, "base": settings.base, "contact": settings.contact},
             "templates": templates,
             "files": dict(sorted(exported.files.items())),
         }
