@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,11 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def open_engine(url: str) -> Engine:
+def open_engine(url: str, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Engine:
     """Return an engine for *url*. A database in memory is the same one for each URL until `close_engine`.
+
+    Args:
+        wait_ms: how long a connection to SQLite waits for others.
 
     Raises:
         InputError: not a URL of SQLite or PostgreSQL.
@@ -134,13 +138,13 @@ def open_engine(url: str) -> Engine:
                 engine = create_engine(parsed)
         except (SAWarning, ValueError, TypeError) as error:
             raise _refuse_url(f"its options are not those of SQLite: {error}") from error
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", partial(_prepare_sqlite, wait_ms=wait_ms))
         return engine
     # A SQLite database in memory belongs to one connection. All users of the URL share one engine
     # with one connection, or each would see its own empty database.
     if url not in _in_memory:
         engine = create_engine(parsed, poolclass=StaticPool, pool_reset_on_return=None, connect_args={"check_same_thread": False})
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", partial(_prepare_sqlite, wait_ms=wait_ms))
         _in_memory[url] = engine
     return _in_memory[url]
 
@@ -200,14 +204,13 @@ def find_outdated_advice(current: str) -> str | None:
     return None if current in known else OTHER_VERSION
 
 
-_READ_TIMEOUT_MS = 1_000
 _STEPS = 10_000
 """Steps of SQLite between two looks at the clock: about a millisecond."""
 
 
 @contextmanager
 def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
-    """Let every question on *connection* take at most so much time, and wait a second at most for others; for readers that must not wait.
+    """Let every question on *connection* take at most so much time; for readers that must not wait.
 
     A question that takes longer ends with `UnavailableError`, `too-broad`.
     """
@@ -230,7 +233,6 @@ def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
         deadline[0] = time.thread_time() + seconds
 
     begin_question()
-    driver.execute(f"PRAGMA busy_timeout = {_READ_TIMEOUT_MS}")
     driver.set_progress_handler(is_late, _STEPS)
     event.listen(connection, "before_cursor_execute", begin_question)
     try:
@@ -238,14 +240,13 @@ def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
     finally:
         event.remove(connection, "before_cursor_execute", begin_question)
         driver.set_progress_handler(None, 0)
-        driver.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
 
 def _is_in_memory(url: URL) -> bool:
     return url.database in (None, "", ":memory:") or url.query.get("mode") == "memory"
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_sqlite(connection: Any, _record: Any, *, wait_ms: int) -> None:
     """The driver must not begin transactions of its own: a deferred BEGIN loses commits when two write."""
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows A to Z alone
@@ -254,7 +255,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # connection turns them on.
     for pragma in (
         f"page_size = {_PAGE_BYTES}",
-        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        f"busy_timeout = {wait_ms}",
         "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.database_engine import (
+    BUSY_TIMEOUT_MS,
     OWN_LOG,
     REVISION,
     close_engine,
@@ -46,13 +47,22 @@ class Ledger:
         self._is_writing = False
 
     @classmethod
-    def open(cls, url: str, *, clock: Callable[[], datetime], salt: Callable[[], str], find_key: FindKey = find_no_key) -> "Ledger":
+    def open(
+        cls,
+        url: str,
+        *,
+        clock: Callable[[], datetime],
+        salt: Callable[[], str],
+        find_key: FindKey = find_no_key,
+        wait_ms: int = BUSY_TIMEOUT_MS,
+    ) -> "Ledger":
         """Return the registry at *url*.
 
         Args:
             clock: gives the time, with its time zone.
             salt: gives 32 hexadecimal digits, new at each call.
             find_key: gives the secret key that signs what an authority states here; without it, nothing is signed.
+            wait_ms: how long a connection to SQLite waits for other processes.
 
         Raises:
             InputError: not a URL of SQLite or PostgreSQL.
@@ -62,7 +72,7 @@ class Ledger:
         # SQLite creates a file that does not exist. A mistyped path must be an error, not an empty
         # registry.
         refuse_missing(url)
-        engine = open_engine(url)
+        engine = open_engine(url, wait_ms=wait_ms)
         LOG.info("open %s", describe_url(url))
         try:
             with engine.connect() as connection:
@@ -106,6 +116,9 @@ class Ledger:
         with self.connect() as connection, nullcontext() if query_limit_s is None else limit_queries(connection, query_limit_s):
             if is_steady:
                 hold_still(connection)
+            # A server is open for weeks, and the schema can change meanwhile.
+            if query_limit_s is not None:
+                _check_revision(connection, describe_url(self.url))
             log_id = OWN_LOG if log is None else find_log(connection, log)
             try:
                 yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id, today=today)

@@ -35,7 +35,7 @@ def serve(
     """
     try:
         from web.server.limits import Limits
-        from web.server.run import ServeRequest, check_request, is_loopback, run_server
+        from web.server.run import ServeRequest, check_request, is_loopback, open_reader, run_server
     except ModuleNotFoundError as error:
         found = f"this needs the library {error.name}, which is not installed here"
         raise UnavailableError(Fault("part-not-installed", error.name or "library", found, advice="pip install 'caveat[web]'")) from error
@@ -53,4 +53,8 @@ def serve(
         size = view.log_size
     scheme = "https" if tls else "http"
     app.say(f"Serving {DEFAULT_FILE if not app.config.names_registry else 'the registry'} ({size:,} entries) at {scheme}://{host}:{port}/")
-    run_server(app.ledger, wanted)
+    ledger = open_reader(app.config.url)
+    try:
+        run_server(ledger, wanted)
+    finally:
+        ledger.close()

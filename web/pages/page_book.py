@@ -388,6 +388,9 @@ def _parse_subject(address: str, view: View) -> _SubjectAddress:
         raise NotFoundError(Fault("address-not-found", name, str(error), advice=view.suggest(name))) from error
     if str(subject) != name:
         raise NotFoundError(Fault("address-not-found", address, f"the identifier is written {subject}"))
+    if subject.digest is not None and subject.kind is Kind.CLAIM:
+        # Another digest than the recorded one is refused there.
+        view.dossier(str(subject))
     return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
 
 

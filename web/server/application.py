@@ -103,16 +103,17 @@ class _Refusal(Exception):  # noqa: N818  (an answer, not an error of ours)
 class _ShelfClaims:
     """The claims of the shelf, which is opened when they are asked for: most pages need none of them."""
 
-    def __init__(self, shelf: Shelf, view: View) -> None:
+    def __init__(self, shelf: Shelf, view: View, reading: ClaimSource | None = None) -> None:
         self._shelf = shelf
         self._view = view
-        self._reading: ClaimSource | None = None
+        self.reading = reading
+        """None before they were asked for."""
 
     def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
         """Return a selection; see `web.facets.ClaimSource`."""
         try:
-            self._reading = self._reading or self._shelf.read(self._view)
-            return self._reading.select(wanted, skip=skip, before=before, limit=limit)
+            self.reading = self.reading or self._shelf.read(self._view)
+            return self.reading.select(wanted, skip=skip, before=before, limit=limit)
         except (sqlite3.Error, OSError) as error:
             if str(error) == "interrupted":
                 raise UnavailableError(Fault("too-broad", "question", "the search takes longer than this server allows")) from error
@@ -145,7 +146,7 @@ class RegistryServer:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], Page] = OrderedDict()
         self._kept_size = 0
-        self._good_size: int | None = None
+        self._good: tuple[int, ClaimSource] | None = None
         self._files = 0
         self._watch = LogWatch(self._read_size)
         self._live: Mapping[str, Callable[[_Reader], Response]] = {
@@ -247,9 +248,10 @@ class RegistryServer:
 
     def _find_last_good(self, call: _Call, error: UnavailableError) -> Response | None:
         """Return what is still known of the last state that could be read, with a banner that says so; None for nothing."""
-        if error.code == "search-unavailable" and self._good_size is not None:
-            response = self._read_as_of(call, self._good_size)
-            return _add_banner(response, response.body, error, self._good_size)
+        if error.code == "search-unavailable" and self._good is not None:
+            size, _ = self._good
+            response = self._read_as_of(call, size)
+            return _add_banner(response, response.body, error, size)
         page = next((page for (address, _), page in reversed(self._kept.items()) if address == _write_address(call)), None)
         if page is None:
             return None
@@ -274,7 +276,12 @@ class RegistryServer:
             if as_of is None and view.log_size != self._kept_size:
                 self._kept.clear()
                 self._kept_size = view.log_size
-            yield view, _ShelfClaims(self._shelf, view)
+            good = self._good[1] if self._good is not None and self._good[0] == view.log_size else None
+            claims = _ShelfClaims(self._shelf, view, good)
+            yield view, claims
+            # Lists can still be shown as of here when the file cannot be used later.
+            if claims.reading is not None and (self._good is None or view.log_size >= self._good[0]):
+                self._good = (view.log_size, claims.reading)
 
     def _exists(self, reader: _Reader, path: str) -> bool:
         """Whether an address leads somewhere: a redirect to nothing would only hide what is wrong."""
@@ -354,7 +361,6 @@ class RegistryServer:
         asked = self._read_list(reader)
         with self._open(_check_size(reader.view, asked.as_of)) as (then, claims):
             selection = claims.select(asked.wanted, before=asked.before, limit=asked.limit)
-            self._note_good(reader.view)
             document = build_claim_list(then, selection, asked)
             return _tag(reader.call.request, write_document(document), JSON, f"l-{then.log_size}")
 
@@ -362,21 +368,16 @@ class RegistryServer:
         assert reader.call.operation is not None  # noqa: S101  (it has parameters)
         return read_list_request(reader.call.pairs, reader.call.operation)
 
-    def _note_good(self, view: View) -> None:
-        self._good_size = max(self._good_size or 0, view.log_size)
-
     def _search(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)
         with self._open(_check_size(reader.view, asked.as_of)) as (then, claims):
             link = Linker("/claims/", reader.settings)
             body = render_search(then, claims, link, asked.wanted, before=asked.before, limit=asked.limit)
-            self._note_good(reader.view)
             return _tag(reader.call.request, body, HTML, PageBook(then, reader.settings, claims).list_state)
 
     def _export(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)
         selection = reader.claims.select(asked.wanted, limit=max(1, reader.view.log_size))
-        self._note_good(reader.view)
         claims = read_claims(reader.view, [claim.claim for claim in selection.claims], log=reader.view.log_origin)
         return _tag(reader.call.request, render_spreadsheet(claims), CSV, reader.build_book().list_state)
 

@@ -5,6 +5,7 @@ import logging
 import sqlite3
 import threading
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 LOG = logging.getLogger("caveat.web")
 _CONNECTIONS = 2_048
 """Of all addresses together."""
+_WAIT_MS = 1_000
 _INSPECTION_S = 1.0
 """Seconds between two stretches of the log that are looked at: a million entries take half an hour."""
 
@@ -58,6 +60,15 @@ def check_request(wanted: ServeRequest) -> None:
         found = f"other machines reach {wanted.host}, and the connection would not be encrypted"
         advice = "add --tls CERT KEY, or --behind-proxy where a proxy encrypts"
         raise InputError(Fault("bad-option", "--host", found, advice=advice))
+
+
+def open_reader(url: str) -> Ledger:
+    """Open the registry at *url* for readers, who are answered within a second even where another process locks it."""
+
+    def refuse_writing() -> str:
+        raise RuntimeError("the server writes nothing")
+
+    return Ledger.open(url, clock=lambda: datetime.now(UTC), salt=refuse_writing, wait_ms=_WAIT_MS)
 
 
 def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
