@@ -67,6 +67,7 @@ def test_another_digest_or_a_path_outside_is_no_address(client: TestClient) -> N
         ("/claims/%5c..%5c", 400),
         ("/" + "a/" * 2000, 404),
         ("/claims/?q=%ff", 400),
+        ("/claims/?q=%22!%22", 400),
         ("/claims/?" + "&".join(f"q{number}=1" for number in range(500)), 400),
     ):
         answer = client.get(path, headers={"Accept": "application/json"})

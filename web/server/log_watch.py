@@ -18,13 +18,13 @@ class LogWatch:
         self._begun = 0.0
 
     async def wait(self, after: int, seconds: int) -> None:
-        """Return when the log has more than *after* entries, or after so many seconds.
+        """Return when the log has another size than *after*, or after so many seconds. Who names a size beyond the end need not wait.
 
         Raises:
             CaveatError: the log cannot be read.
         """
         deadline = time.monotonic() + seconds
-        while await self._find_size() <= after and (left := deadline - time.monotonic()) > 0:  # noqa: ASYNC110  (another process writes)
+        while await self._find_size() == after and (left := deadline - time.monotonic()) > 0:  # noqa: ASYNC110  (another process writes)
             await asyncio.sleep(min(_INTERVAL_S, left))
 
     async def _find_size(self) -> int:

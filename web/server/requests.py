@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from registry.errors import Fault, InputError, suggest
 from web.api.documents import ListRequest
 from web.api.operations import MOST_WORDS, Operation, Parameter
-from web.facets import FACETS, ClaimFilter
+from web.facets import FACETS, ClaimFilter, split_words
 
 _SUBJECT = re.compile(
     r"(?P<stem>/(?:api/1/\w+/)?)(?P<name>(?:clm|crd|aud|con|prp|ctx|scf|cue|mth)-[a-z0-9]+-\d{4}-\d+-[0-9a-z])(?P<rest>(?:[@/.].*)?)",
@@ -83,6 +83,8 @@ def read_list_request(pairs: Sequence[tuple[str, str]], operation: Operation) ->
     words = query.texts.get("q", "")
     if len(words.split()) > MOST_WORDS:
         raise InputError(Fault("bad-query", "q", f"at most {MOST_WORDS} words are searched for"))
+    if words and not split_words(words):
+        raise InputError(Fault("bad-query", "q", "it has no letters or digits to search for"))
     if ("after" in query.numbers) != ("as_of" in query.numbers):
         found = "the next page has both `as_of` and `after`"
         raise InputError(Fault("bad-query", "after", found, advice="follow the link `next` as it is"))
