@@ -50,7 +50,7 @@ def validate(document: Any) -> None:
 def find_names(client: TestClient) -> dict[str, str]:
     """Return a value for each part of a path, from the lists of the registry itself."""
     names = {"claim": FIRST, "span": "1..2", "entry": "3"}
-    for resource, place in (("cards", "card"), ("audits", "audit"), ("contestations", "contestation"), ("specs", "spec")):
+    for resource, place in (("cards", "card"), ("audits", "audit"), ("objections", "objection"), ("specs", "spec")):
         names[place] = client.get(f"/api/1/{resource}").json()["items"][0]["id"].partition("@")[0]
     names["sha256"] = client.get("/api/1/publications").json()["items"][0]["id"]
     names["developer"], names["model"], names["version"] = client.get("/api/1/models").json()["items"][0]["id"].split("/")

@@ -17,7 +17,7 @@ from tests.web.test_api import SETTINGS, find_names
 from tests.web.test_server import build_client
 from web.api.operations import list_operations
 
-EXAMPLES = 200 if os.environ.get("CAVEAT_SOAK") else 3
+EXAMPLES = 200 if os.environ.get("CAVEAT_SOAK") else 2
 
 
 @pytest.fixture(scope="module")

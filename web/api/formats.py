@@ -51,7 +51,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
         ),
         answer("web-proof", (), log=_LOG, id=str, entries=list[Entry], inclusion=Inclusion, checkpoint=str | None),
         answer("web-audit", (), log=_LOG, id=str, audit=AuditFile),
-        answer("web-contestation", (), log=_LOG, id=str, owner=str, state=ObjectionState, contestation=ObjectionFile),
+        answer("web-objection", (), log=_LOG, id=str, owner=str, state=ObjectionState, objection=ObjectionFile),
         answer(
             "web-spec", (), log=_LOG, id=str, versions=int, version=Recorded[SpecVersion], sealed=bool, body=SpecBody | None,
             reveal=Recorded[Reveal] | None,

@@ -31,7 +31,7 @@ def render_openapi(*, is_live: bool, base: str | None) -> bytes:
     """Return the document.
 
     Args:
-        is_live: of a server; otherwise of a site of files, which has the static operations alone.
+        is_live: whether a server answers; a site of files has only the static operations.
         base: the address of the site; None where it is not known.
     """
     operations = [operation for operation in list_operations() if is_live or (operation.is_static and operation.media_type == JSON)]
@@ -41,7 +41,7 @@ def render_openapi(*, is_live: bool, base: str | None) -> bytes:
         "info": {
             "title": "Caveat: a registry of claims",
             "version": version("caveat"),
-            "description": "Claims of AI system cards, their audits, and the log that proves what was said when. All of it is read only.",
+            "description": "Claims of AI system cards, their audits, and the log that proves what was said when. Nothing can be written.",
         },
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "servers": [{"url": base or "/"}],

@@ -27,7 +27,7 @@ from web.api.operations import Resource
 Document = dict[str, Any]
 _SPECS = (Kind.CONTEXT, Kind.PROPERTY, Kind.SCORING, Kind.CUES, Kind.METHOD)
 _KINDS: Mapping[str, tuple[Kind, ...]] = {
-    "claim": (Kind.CLAIM,), "card": (Kind.CARD,), "audit": (Kind.AUDIT,), "contestation": (Kind.OBJECTION,), "spec": _SPECS,
+    "claim": (Kind.CLAIM,), "card": (Kind.CARD,), "audit": (Kind.AUDIT,), "objection": (Kind.OBJECTION,), "spec": _SPECS,
 }  # fmt: skip
 """What an identifier in a path must name."""
 _MOST_PROVEN = 2_000
@@ -50,7 +50,7 @@ def parse_name(view: View, noun: str, text: str) -> Identifier:
         identifier = parse_identifier(text, *kinds)
     except ValueError as error:
         raise NotFoundError(Fault("address-not-found", text, str(error), advice=view.suggest(text))) from error
-    if str(identifier) != text or (identifier.revision is not None and noun in ("audit", "contestation")):
+    if str(identifier) != text or (identifier.revision is not None and noun in ("audit", "objection")):
         raise NotFoundError(Fault("address-not-found", text, f"the identifier is written {identifier.bare}"))
     return identifier
 
@@ -75,17 +75,17 @@ def build_audit(view: View, audit: str) -> Document:
     return {**_begin(view, "web-audit", name), "audit": to_document(file)}
 
 
-def build_contestation(view: View, contestation: str) -> Document:
+def build_objection(view: View, objection: str) -> Document:
     """Return an objection with its steps and state."""
-    name = parse_name(view, "contestation", contestation).bare
+    name = parse_name(view, "objection", objection).bare
     file = view.find_objection(name)
     if file is None:
-        raise _refuse_absent(view, "contestation", name)
+        raise _refuse_absent(view, "objection", name)
     return {
-        **_begin(view, "web-contestation", name),
+        **_begin(view, "web-objection", name),
         "owner": file.owner,
         "state": file.state.value,
-        "contestation": to_document(file),
+        "objection": to_document(file),
     }
 
 
@@ -210,7 +210,7 @@ def build_log(view: View, ledger: Ledger, authority: str, log: str) -> Document:
 _NAMES: Mapping[str, Callable[[Any], str]] = {
     "cards": lambda card: f"{card.card}@{card.revision}",
     "audits": lambda audit: str(audit.audit),
-    "contestations": lambda objection: str(objection.objection),
+    "objections": lambda objection: str(objection.objection),
     "specs": lambda spec: f"{spec.spec}@{spec.version}",
     "authorities": lambda authority: str(authority.code),
     "publications": lambda publication: str(publication.sha256),
@@ -386,7 +386,7 @@ def _compare_spec_versions(view: View, name: str, old: int, new: int) -> Documen
 
 _BUILDERS: Mapping[str, Callable[..., Document]] = {
     "audit": build_audit,
-    "contestation": build_contestation,
+    "objection": build_objection,
     "spec": build_spec,
     "model": build_model,
     "authority": build_authority,

@@ -1,4 +1,4 @@
-"""What one address may ask for: size of a request, reads a second, and requests at a time. Addresses are kept in memory alone."""
+"""What one address may ask for: size of a request, reads a second, and requests at a time. Addresses are kept only in memory."""
 
 import ipaddress
 import math

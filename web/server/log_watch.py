@@ -10,7 +10,7 @@ _INTERVAL_S = 0.25
 
 
 class LogWatch:
-    """Tells waiting requests that the log has grown; use it in one event loop."""
+    """Lets requests wait until the log has grown; use it in one event loop."""
 
     def __init__(self, read_size: Callable[[], int]) -> None:
         self._read_size = read_size
