@@ -9,7 +9,7 @@ from pathlib import Path
 
 from web.api.operations import list_operations
 from web.cli.serve_command import serve
-from web.server.connections import _LONGEST_REQUEST_S
+from web.server.connections import LONGEST_REQUEST_S
 from web.server.limits import _LONGEST_LINE, CONNECTIONS, LONGEST_HEADERS, READS
 
 PAGE = Path(__file__).parents[2].joinpath("docs", "web.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_the_limits_of_the_page_are_those_of_the_server() -> None:
         f"{CONNECTIONS} connections",
         f"{_LONGEST_LINE:,} bytes of path",
         f"{LONGEST_HEADERS:,} bytes of headers",
-        f"{_LONGEST_REQUEST_S:.0f} seconds for the head",
+        f"{LONGEST_REQUEST_S:.0f} seconds for the head",
     ):
         assert words in part
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -48,6 +48,8 @@ _MOST_FILES = 4
 _METHODS = ("GET", "HEAD")
 _OF_BOOK = frozenset({"", "search", "export", "compare", "read_index", "read_claim", "read_card"})
 """Operations, and pages without one, that a site of files answers too."""
+_PLAIN = "/@:!$&'()*+,;=~"
+"""Characters of a path that are written as they are, besides letters and digits (RFC 3986)."""
 _MAIN = b'<main id="content" tabindex="-1">'
 QUERY_LIMIT_S = 0.25
 """Time that one question to the database may take."""
@@ -265,7 +267,7 @@ class RegistryServer:
             reader = _Reader(call=call, view=view, claims=claims, settings=settings)
             if (target := find_redirect(call.path)) is not None and self._exists(reader, target):
                 query = f"?{call.request.url.query}" if call.request.url.query else ""
-                location = f"{call.prefix}{target}{query}".encode("ascii", "ignore").decode()
+                location = f"{call.prefix}{quote(target, safe=_PLAIN)}{query}"
                 return _build_response(b"", HTML, {"Location": location, "Cache-Control": LIST}, status=308)
             return self._read(reader)
 

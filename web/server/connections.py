@@ -10,7 +10,7 @@ from registry.errors import Fault
 from web.api.documents import build_problem
 from web.server.limits import PROBLEM, Limits, count_by
 
-_LONGEST_REQUEST_S = 10.0
+LONGEST_REQUEST_S = 10.0
 """Seconds in which the head of a request must be here: who sends a byte a minute would hold a connection for ever."""
 
 
@@ -18,6 +18,7 @@ class LimitedProtocol(H11Protocol):
     """One connection; `build_protocol` gives the class its limits."""
 
     limits: ClassVar[Limits]
+    longest_request_s: ClassVar[float]
     open_connections: ClassVar[Counter[str]]
     _address: str | None = None
     _deadline: asyncio.TimerHandle | None = None
@@ -57,7 +58,7 @@ class LimitedProtocol(H11Protocol):
 
     def _wait_for_request(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(_LONGEST_REQUEST_S, self.transport.close)
+            self._deadline = self.loop.call_later(self.longest_request_s, self.transport.close)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:
@@ -65,9 +66,13 @@ class LimitedProtocol(H11Protocol):
             self._deadline = None
 
 
-def build_protocol(limits: Limits) -> type[asyncio.Protocol]:
+def build_protocol(limits: Limits, *, longest_request_s: float = LONGEST_REQUEST_S) -> type[asyncio.Protocol]:
     """Return the protocol class of a server with *limits*; it counts its own connections."""
-    return type("LimitedProtocolOfServer", (LimitedProtocol,), {"limits": limits, "open_connections": Counter()})
+    return type(
+        "LimitedProtocolOfServer",
+        (LimitedProtocol,),
+        {"limits": limits, "longest_request_s": longest_request_s, "open_connections": Counter()},
+    )
 
 
 def _write_refusal(transport: asyncio.Transport, limits: Limits) -> None:

@@ -93,30 +93,35 @@ def _inspect(inspection: LogInspection, stop: threading.Event) -> None:
         inspection.look()
 
 
+def build_config(server: RegistryServer, wanted: ServeRequest) -> uvicorn.Config:
+    """Return how uvicorn runs *server*."""
+    certificate, key = wanted.certificate or (None, None)
+    return uvicorn.Config(
+        server.build_application(),
+        http=build_protocol(wanted.limits),
+        ws="none",
+        host=wanted.host,
+        port=wanted.port,
+        ssl_certfile=str(certificate) if certificate else None,
+        ssl_keyfile=str(key) if key else None,
+        # Whom a proxy names is read where readers are counted (`web.server.limits`).
+        proxy_headers=False,
+        # Readers are not logged, nor what they send that is no HTTP.
+        access_log=False,
+        log_level=logging.ERROR,
+        server_header=False,
+        h11_max_incomplete_event_size=LONGEST_HEADERS,
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=10,
+    )
+
+
 def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
     """Answer requests until the process is interrupted."""
     server = build_server(ledger, wanted)
-    certificate, key = wanted.certificate or (None, None)
     stop = threading.Event()
     threading.Thread(target=_inspect, args=(server.inspection, stop), daemon=True).start()
     try:
-        uvicorn.run(
-            server.build_application(),
-            http=build_protocol(wanted.limits),
-            ws="none",
-            host=wanted.host,
-            port=wanted.port,
-            ssl_certfile=str(certificate) if certificate else None,
-            ssl_keyfile=str(key) if key else None,
-            # Whom a proxy names is read where readers are counted (`web.server.limits`).
-            proxy_headers=False,
-            # Readers are not logged, nor what they send that is no HTTP.
-            access_log=False,
-            log_level=logging.ERROR,
-            server_header=False,
-            h11_max_incomplete_event_size=LONGEST_HEADERS,
-            limit_concurrency=_CONNECTIONS,
-            timeout_keep_alive=10,
-        )
+        uvicorn.Server(build_config(server, wanted)).run()
     finally:
         stop.set()
