@@ -261,6 +261,35 @@ def test_a_file_asked_for_its_head_alone_is_not_made(reading: TestClient) -> Non
     assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, b"", "application/jsonl")
 
 
+def test_an_erased_text_is_in_no_answer(folder: Path, client: TestClient) -> None:
+    """Its entry stays, with the hash, and says which entry erased it."""
+    import pyarrow.parquet
+
+    name = "CLM-AISI-2026-0003-O"
+    names = find_names(client) | {"claim": name}
+    quote = client.get(f"/api/1/claims/{name}").json()["claim"]["payload"]["quote"]
+    (entry,) = [
+        one["entry"]["seq"]
+        for one in client.get(f"/api/1/claims/{name}/history").json()["entries"]
+        if one["entry"]["kind"] == "claim_revision"
+    ]
+    assert quote in client.get("/api/1/claims.jsonl").text
+    run("admin", "log", "erase", str(entry), "--reason", "a name", "--yes")
+    run("admin", "log", "checkpoint")
+
+    for operation in list_operations():
+        # The card itself still has these words.
+        if operation.answer != "card-supplement" and not operation.name.endswith("_difference"):
+            answer = client.get(operation.path.format(**names))
+            assert answer.status_code in (200, 404, 410), operation.path
+            assert quote not in answer.text, operation.path
+    assert client.get(f"/api/1/claims/{name}").status_code == 410
+    assert quote not in pyarrow.parquet.read_table(io.BytesIO(client.get("/api/1/claims.parquet").content))["quote"].to_pylist()
+    (shown,) = client.get(f"/api/1/entries?after={entry - 1}&limit=1").json()["entries"]
+    assert shown["statement"] is None
+    assert client.get(f"/api/1/entries/{entry}").json()["erased_by"] > entry
+
+
 # Descriptions of the site.
 
 

@@ -13,11 +13,11 @@ import uvicorn
 
 from registry.errors import CaveatError, Fault, InputError
 from registry.store.ledger import Ledger
+from web.api.openapi import render_openapi
 from web.pages.addresses import LinkStyle, PageSettings
 from web.server.application import RegistryServer, ServerSettings, count_assets
 from web.server.connections import build_protocol
 from web.server.limits import LONGEST_HEADERS, Limits
-from web.server.log_inspection import LogInspection
 from web.shelf.shelf_file import Shelf, find_shelf
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -88,9 +88,12 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), limits=wanted.limits))
 
 
-def _inspect(inspection: LogInspection, stop: threading.Event) -> None:
+def _work_aside(server: RegistryServer, wanted: ServeRequest, stop: threading.Event) -> None:
+    """Do what no request should wait for, until *stop*."""
+    # The schemas take a second to make, and are the same for every request.
+    render_openapi(is_live=True, base=wanted.base)
     while not stop.wait(_INSPECTION_S):
-        inspection.look()
+        server.inspection.look()
 
 
 def build_config(server: RegistryServer, wanted: ServeRequest) -> uvicorn.Config:
@@ -120,7 +123,7 @@ def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
     """Answer requests until the process is interrupted."""
     server = build_server(ledger, wanted)
     stop = threading.Event()
-    threading.Thread(target=_inspect, args=(server.inspection, stop), daemon=True).start()
+    threading.Thread(target=_work_aside, args=(server, wanted, stop), daemon=True).start()
     try:
         uvicorn.Server(build_config(server, wanted)).run()
     finally:
