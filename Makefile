@@ -41,8 +41,8 @@ test: $(READY)  ## set everything up and pass every check and test
 weekly: $(READY)  ## every law on ten times as many examples (hours)
 	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30 --hypothesis-profile=weekly
 
-soak: $(READY)  ## the tests of interruptions and of published files with more instants, examples and cards (an hour)
-	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py
+soak: $(READY)  ## the tests of interruptions, of published files and of the interface with more instants, examples and cards (an hour)
+	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py tests/web/test_api_schema.py
 
 compile: $(READY)
 	@$(VENV)/bin/python -m compileall -q registry audit caveat caveat_command.py

@@ -3,6 +3,7 @@
 import configparser
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,9 @@ DEFAULT_URL = f"sqlite:///{DEFAULT_FILE}"
 DEFAULT_KEYS = "caveat-keys"
 _LONGEST_LIMIT_S = 86_400
 _LARGEST_QUORUM = 15
-_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}, "witness": {"logs", "quorum"}}
+_KNOWN = {
+    "registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}, "web": {"contact"}, "witness": {"logs", "quorum"},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,12 @@ class Config:
     quorum: int = 0
     """Cosignatures that a checkpoint of this log needs before it is published."""
 
+    contact: str | None = None
+    """Whom readers of a published registry write to about takedowns and security, `mailto:…` or `https:…`; None: not named."""
+
     def __post_init__(self) -> None:
+        if self.contact is not None and not re.fullmatch(r"(?:mailto:[^\s@]+@[^\s@]+|https://[^\s]+)", self.contact, re.ASCII):
+            raise ValueError(f"contact must be mailto:NAME@HOST or an address that begins with https://, got {self.contact!r}")
         Authority(code=self.authority, name="-", role=AuthorityRole.AUDITOR)
         if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
             raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
@@ -98,6 +106,7 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
             epoch=_read_epoch(environ),
             keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
             passphrase=environ.get("CAVEAT_PASSPHRASE"),
+            contact=values.get("contact") or None,
             witnessed_logs=tuple(values.get("logs", "").split()),
             quorum=int(values.get("quorum", "0")),
         )

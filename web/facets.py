@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
+from urllib.parse import urlencode
 
+from registry.errors import CaveatError
 from registry.records.claim_status import Dispute, Lifecycle, Staleness
 from registry.records.verdict import Basis, ClaimClass, Verdict, VerdictStanding
 from registry.registration.claim_search import UNAUDITED, ListedClaim, write_plain, write_verdict
@@ -122,6 +124,12 @@ class ClaimFilter:
     """Words that must all occur."""
 
 
+def write_query(wanted: ClaimFilter, more: Mapping[str, str] | None = None) -> str:
+    """Return *wanted* as the query of an address, always in the same order."""
+    pairs = [(facet, value) for facet in LABELS for value in wanted.chosen.get(facet, ())]
+    return urlencode([*([("q", wanted.words)] if wanted.words else []), *pairs, *(more or {}).items()])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectedClaim:
     """One claim of a selection."""
@@ -170,6 +178,14 @@ class Selection:
     """How many pass, on all pages."""
     facets: FacetCounts
     claims: tuple[SelectedClaim, ...]
+
+
+def count_claims(claims: "ClaimSource") -> int | None:
+    """Return how many claims there are; None where what they rest on cannot be read."""
+    try:
+        return claims.select(ClaimFilter(), limit=1).total
+    except CaveatError:
+        return None
 
 
 class ClaimSource(Protocol):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import new_file
@@ -115,6 +114,30 @@ def export_bundle(
         AlteredError: the text of an entry or a card is not the one that was recorded, or the log was cut off or altered since it was
             sealed.
     """
+    writing = _prepare(view, note, since=since, cards=cards, example=example)
+    checkpoint = writing.checkpoint
+    with new_file(path) as stream, ExitStack() as stack:
+        packed = stack.enter_context(compressing(stream)) if path.name.endswith(COMPRESSED) else stream
+        for count, line in enumerate(writing.list_lines(note), start=1):
+            packed.write(line)
+            if count % _EVERY == 0:
+                progress(_EVERY)
+    counts = {"entries": checkpoint.size - since, "erased": writing.erased, "contents": writing.sent}
+    digest = digest_file(path)
+    return ExportResult(
+        path=os.fspath(path), sha256=digest, origin=checkpoint.origin, since=since, size=checkpoint.size, root=checkpoint.root, **counts
+    )
+
+
+def stream_bundle(view: View, note: str, *, since: int, example: bool) -> Iterator[bytes]:
+    """Return the lines of a bundle without the texts of cards, one after the other; arguments and errors as `export_bundle`.
+
+    What is wrong with the arguments or with the log is raised here, before the first line.
+    """
+    return _prepare(view, note, since=since, cards=False, example=example).list_lines(note)
+
+
+def _prepare(view: View, note: str, *, since: int, cards: bool, example: bool) -> "_BundleWriter":
     # Decision of 2026-11-22: before the log is sealed, exported or backed up it is compared with
     # every stored checkpoint. Otherwise its keeper would publish a second history. The cost: one
     # more pass over the leaves.
@@ -124,15 +147,7 @@ def export_bundle(
     if since >= checkpoint.size:
         problem = f"the checkpoint is of {checkpoint.size} entries, so none comes after entry {since}"
         raise InputError(Fault("nothing-to-export", "--since", problem, advice=f"give less than {checkpoint.size}"))
-    writing = _BundleWriter(view, checkpoint, since=since, cards=cards, example=example)
-    with new_file(path) as stream, ExitStack() as stack:
-        packed = stack.enter_context(compressing(stream)) if path.name.endswith(COMPRESSED) else stream
-        writing.write(packed, note, progress)
-    counts = {"entries": checkpoint.size - since, "erased": writing.erased, "contents": writing.sent}
-    digest = digest_file(path)
-    return ExportResult(
-        path=os.fspath(path), sha256=digest, origin=checkpoint.origin, since=since, size=checkpoint.size, root=checkpoint.root, **counts
-    )
+    return _BundleWriter(view, checkpoint, since=since, cards=cards, example=example)
 
 
 class _BundleWriter:
@@ -140,7 +155,7 @@ class _BundleWriter:
 
     def __init__(self, view: View, checkpoint: Checkpoint, *, since: int, cards: bool, example: bool) -> None:
         self._view = view
-        self._checkpoint = checkpoint
+        self.checkpoint = checkpoint
         self._since = since
         self._cards = cards
         self._example = example
@@ -151,24 +166,22 @@ class _BundleWriter:
         self.erased = 0
         self.sent = 0
 
-    def write(self, stream: BinaryIO, note: str, progress: Callable[[int], None]) -> None:
-        """Write every line, the last with the digest of those before it."""
+    def list_lines(self, note: str) -> Iterator[bytes]:
+        """Yield every line, the last with the digest of those before it."""
         hashed, count = hashlib.sha256(), 0
         for line in self._lines(note):
             text = encode_line(line)
-            stream.write(text)
+            yield text
             hashed.update(text)
             count += 1
-            if count % _EVERY == 0:
-                progress(_EVERY)
-        stream.write(encode_line(BundleEnd(lines=count, sha256=hashed.hexdigest())))
+        yield encode_line(BundleEnd(lines=count, sha256=hashed.hexdigest()))
 
     def _lines(self, note: str) -> Iterator[BundleLine]:
-        events = [key_event for key_event in list_key_events(self._view) if key_event.entry.seq <= self._checkpoint.size]
+        events = [key_event for key_event in list_key_events(self._view) if key_event.entry.seq <= self.checkpoint.size]
         vkeys = tuple(dict.fromkeys(event.payload.vkey for event in events if event.payload.vkey is not None))
         peaks = tuple(peak.hex() for peak in self._frontier.peaks)
-        size = self._checkpoint.size
-        yield BundleHeader(origin=self._checkpoint.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
+        size = self.checkpoint.size
+        yield BundleHeader(origin=self.checkpoint.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
         # In groups, so that signatures are queried once per group and memory stays flat.
         entries = self._view.log_entries(self._since + 1, size + 1)
         while places := list(islice(entries, _EVERY)):
@@ -177,9 +190,9 @@ class _BundleWriter:
                 yield self._entry(place, text, signed.get(place.seq))
         # Checked while writing, from the entries actually written. The unfinished file is then
         # removed.
-        if (self._frontier.size, self._frontier.root().hex()) != (size, self._checkpoint.root):
-            problem = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._checkpoint.root}"
-            raise ConflictError(Fault("history-differs", self._checkpoint.origin, problem, advice="run: caveat admin log check"))
+        if (self._frontier.size, self._frontier.root().hex()) != (size, self.checkpoint.root):
+            problem = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self.checkpoint.root}"
+            raise ConflictError(Fault("history-differs", self.checkpoint.origin, problem, advice="run: caveat admin log check"))
         # Sorted by digest, the only valid order of texts in a bundle.
         for sha256 in sorted(self._contents if self._cards else ()):
             if self._view.has_content(sha256):
@@ -193,7 +206,7 @@ class _BundleWriter:
         if place.actor == EXAMPLE and not self._example:
             problem = f"entry {place.seq} is stated by {EXAMPLE}; its statements are for demonstrations and stay in this registry"
             advice = "act as your own authority (caveat init --code); to show how exporting works: --example"
-            raise InputError(Fault("example-not-exported", self._checkpoint.origin, problem, advice=advice))
+            raise InputError(Fault("example-not-exported", self.checkpoint.origin, problem, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
         # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:

@@ -1,9 +1,12 @@
 """SQLite and PostgreSQL: connections that keep what is committed, and columns that read alike on both."""
 
+import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +111,11 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def open_engine(url: str) -> Engine:
+def open_engine(url: str, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Engine:
     """Return an engine for *url*. A database in memory is the same one for each URL until `close_engine`.
+
+    Args:
+        wait_ms: how long a connection to SQLite waits for others.
 
     Raises:
         InputError: not a URL of SQLite or PostgreSQL.
@@ -132,13 +138,13 @@ def open_engine(url: str) -> Engine:
                 engine = create_engine(parsed)
         except (SAWarning, ValueError, TypeError) as error:
             raise _refuse_url(f"its options are not those of SQLite: {error}") from error
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", partial(_prepare_sqlite, wait_ms=wait_ms))
         return engine
     # A SQLite database in memory belongs to one connection. All users of the URL share one engine
     # with one connection, or each would see its own empty database.
     if url not in _in_memory:
         engine = create_engine(parsed, poolclass=StaticPool, pool_reset_on_return=None, connect_args={"check_same_thread": False})
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", partial(_prepare_sqlite, wait_ms=wait_ms))
         _in_memory[url] = engine
     return _in_memory[url]
 
@@ -171,8 +177,8 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
         return ConflictError(Fault("append-only", where, reason))
     if "IntegrityError" in type(error).__name__:
         return ConflictError(Fault("refused-by-database", where, reason))
-    if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
-        return UnavailableError(Fault("registry-busy", where, f"another process is writing: {reason}"))
+    if (waited := _find_wait(reason, name, where)) is not None:
+        return UnavailableError(waited)
     if any(words in reason for words in ("no such table", "no such column")) or name in ("UndefinedTable", "UndefinedColumn"):
         # Only a registry of this schema gets so far: its revision was compared when it was opened.
         found = f"its schema is numbered {REVISION} as here, but has other tables ({reason}): another development version made it"
@@ -183,17 +189,64 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
     return UnavailableError(Fault("registry-unavailable", where, f"{name}: {reason}", advice=advice))
 
 
+def _find_wait(reason: str, name: str, where: str) -> Fault | None:
+    """Return that a question took too long, or that another process writes; None for other errors."""
+    if reason == "interrupted" or "QueryCanceled" in name:
+        return Fault("too-broad", "question", "it takes longer than this server allows")
+    if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
+        return Fault("registry-busy", where, f"another process is writing: {reason}")
+    return None
+
+
 def find_outdated_advice(current: str) -> str | None:
     """Return what to do with a registry at the schema *current* if no migration knows that; None if it can be upgraded."""
     known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
     return None if current in known else OTHER_VERSION
 
 
+_STEPS = 10_000
+"""Steps of SQLite between two looks at the clock: about a millisecond."""
+
+
+@contextmanager
+def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
+    """Let every question on *connection* take at most so much time; for readers that must not wait.
+
+    A question that takes longer ends with `UnavailableError`, `too-broad`.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(f"SET statement_timeout = {int(seconds * 1000)}")
+        try:
+            yield
+        finally:
+            connection.rollback()
+            connection.exec_driver_sql("SET statement_timeout = DEFAULT")
+        return
+    driver: Any = connection.connection.driver_connection
+    deadline = [0.0]
+
+    # The time of this thread, and not of the clock: a machine that is busy with other things does not make a question too broad.
+    def is_late() -> bool:
+        return time.thread_time() > deadline[0]
+
+    def begin_question(*_arguments: object) -> None:
+        deadline[0] = time.thread_time() + seconds
+
+    begin_question()
+    driver.set_progress_handler(is_late, _STEPS)
+    event.listen(connection, "before_cursor_execute", begin_question)
+    try:
+        yield
+    finally:
+        event.remove(connection, "before_cursor_execute", begin_question)
+        driver.set_progress_handler(None, 0)
+
+
 def _is_in_memory(url: URL) -> bool:
     return url.database in (None, "", ":memory:") or url.query.get("mode") == "memory"
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_sqlite(connection: Any, _record: Any, *, wait_ms: int) -> None:
     """The driver must not begin transactions of its own: a deferred BEGIN loses commits when two write."""
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows A to Z alone
@@ -202,7 +255,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # connection turns them on.
     for pragma in (
         f"page_size = {_PAGE_BYTES}",
-        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        f"busy_timeout = {wait_ms}",
         "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",

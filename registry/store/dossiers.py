@@ -598,6 +598,8 @@ class TrailQuery:
     """The last entry; None for the end."""
     last: int | None = None
     """Only so many, the latest; None for all."""
+    first: int | None = None
+    """Only so many, the earliest; None for all. Not together with `about`."""
 
 
 def list_trail(reader: LogReader, wanted: TrailQuery) -> list[TrailEntry]:
@@ -628,7 +630,8 @@ def _find_entries(reader: LogReader, wanted: TrailQuery) -> list[int]:
         conditions.append(entry.c.kind.in_(sorted(wanted.kinds)))
     if wanted.actors:
         conditions.append(entry.c.actor.in_(sorted(wanted.actors)))
-    numbers = [row[0] for row in reader.rows(select(entry.c.seq).where(*conditions).order_by(entry.c.seq))]
+    chosen = select(entry.c.seq).where(*conditions).order_by(entry.c.seq).limit(wanted.first)
+    numbers = [row[0] for row in reader.rows(chosen)]
     if wanted.about is not None:
         named = _find_named(reader, wanted.about)
         numbers = [seq for seq in numbers if seq in named]

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
 from typing import Any
 
@@ -11,11 +11,13 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.database_engine import (
+    BUSY_TIMEOUT_MS,
     OWN_LOG,
     REVISION,
     close_engine,
     describe_url,
     find_outdated_advice,
+    limit_queries,
     open_engine,
     refuse_missing,
     release_engine,
@@ -48,13 +50,22 @@ class Ledger:
         """What readers of the newest state of the own log derived from it: after an erasure, nothing of a text stays in memory."""
 
     @classmethod
-    def open(cls, url: str, *, clock: Callable[[], datetime], salt: Callable[[], str], find_key: FindKey = find_no_key) -> "Ledger":
+    def open(
+        cls,
+        url: str,
+        *,
+        clock: Callable[[], datetime],
+        salt: Callable[[], str],
+        find_key: FindKey = find_no_key,
+        wait_ms: int = BUSY_TIMEOUT_MS,
+    ) -> "Ledger":
         """Return the registry at *url*.
 
         Args:
             clock: gives the time, with its time zone.
             salt: gives 32 hexadecimal digits, new at each call.
             find_key: gives the secret key that signs what an authority states here; without it, nothing is signed.
+            wait_ms: how long a connection to SQLite waits for other processes.
 
         Raises:
             InputError: not a URL of SQLite or PostgreSQL.
@@ -64,7 +75,7 @@ class Ledger:
         # SQLite creates a file that does not exist. A mistyped path must be an error, not an empty
         # registry.
         refuse_missing(url)
-        engine = open_engine(url)
+        engine = open_engine(url, wait_ms=wait_ms)
         LOG.info("open %s", describe_url(url))
         try:
             with engine.connect() as connection:
@@ -80,7 +91,13 @@ class Ledger:
 
     @contextmanager
     def view(
-        self, as_of: int | datetime | None = None, *, log: str | None = None, is_steady: bool = False, today: date | None = None
+        self,
+        as_of: int | datetime | None = None,
+        *,
+        log: str | None = None,
+        is_steady: bool = False,
+        today: date | None = None,
+        query_limit_s: float | None = None,
     ) -> Iterator[View]:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
 
@@ -88,18 +105,23 @@ class Ledger:
             log: the origin of another registry's log that was taken over; only its statements are seen. None: the own log.
             today: the day by which outcomes count as expired; None: that of the last entry seen.
             is_steady: nothing that others do meanwhile is seen, not even a text that they erase; for long looks at all of it.
+            query_limit_s: how long one question to the database may take; None: as long as it needs.
 
         Raises:
             InputError: *as_of* lies beyond the last entry, or is a time without time zone.
             NotFoundError: no log of this origin is here.
+            UnavailableError: `too-broad`, a question took longer than *query_limit_s*.
         """
         # A database in memory has one connection, which holds the open transaction. A second reader
         # on it would see statements that can still be rolled back.
         if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
             raise RuntimeError("a database in memory has one connection: read through the writer")
-        with self.connect() as connection:
+        with self.connect() as connection, nullcontext() if query_limit_s is None else limit_queries(connection, query_limit_s):
             if is_steady:
                 hold_still(connection)
+            # A server is open for weeks, and the schema can change meanwhile.
+            if query_limit_s is not None:
+                _check_revision(connection, describe_url(self.url))
             log_id = OWN_LOG if log is None else find_log(connection, log)
             try:
                 limit = _find_limit(connection, as_of, log_id)

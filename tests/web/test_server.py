@@ -69,6 +69,7 @@ def test_every_page_has_the_bytes_of_the_site(ledger: Ledger, tmp_path: Path) ->
         (f"/{FIRST}", f"/{FIRST}/"),
         (f"/{FIRST.lower()}@1", f"/{FIRST}@1/"),
         (f"/{FIRST}/history", f"/{FIRST}/history/"),
+        ("/claims/caf%C3%A9%20%3F", "/claims/caf%C3%A9%20%3F/"),
     ],
 )
 def test_an_address_without_its_slash_or_capitals_leads_on(client: TestClient, path: str, target: str) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     help="The folder of published files to offer as downloads.",
 )
 @click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
+@click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
 def serve(
@@ -45,6 +46,7 @@ def serve(
     behind_proxy: bool,
     supplements: Path | None,
     read_only: bool,
+    reads: int,
     example: bool,
 ) -> None:
     """Serve the registry over HTTP, to be read.
@@ -54,7 +56,8 @@ def serve(
     logs (`[witness] logs`), it also cosigns their checkpoints.
     """
     try:
-        from web.server.run import ServeRequest, check_request, is_loopback, run_server
+        from web.server.limits import Limits
+        from web.server.run import ServeRequest, check_request, is_loopback, open_reader, run_server
     except ModuleNotFoundError as error:
         found = f"this needs the library {error.name}, which is not installed here"
         raise UnavailableError(Fault("part-not-installed", error.name or "library", found, advice="pip install 'caveat[web]'")) from error
@@ -69,6 +72,8 @@ def serve(
         is_behind_proxy=behind_proxy,
         supplements=supplements,
         quorum=app.config.quorum,
+        contact=app.config.contact,
+        limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
     )
     check_request(wanted)
     with app.view() as view:
@@ -79,7 +84,11 @@ def serve(
         wanted = replace(wanted, witness=_build_witness(app))
     scheme = "https" if tls else "http"
     app.say(f"Serving {DEFAULT_FILE if not app.config.names_registry else 'the registry'} ({size:,} entries) at {scheme}://{host}:{port}/")
-    run_server(app.ledger, wanted)
+    ledger = open_reader(app.config.url)
+    try:
+        run_server(ledger, wanted)
+    finally:
+        ledger.close()
 
 
 def _build_witness(app: App) -> "Witness":

@@ -50,7 +50,7 @@ def site(
     from web.site.search_index import refuse_many
     from web.site.site_export import export_site, refuse_example
 
-    settings = replace(read_settings(base), quorum=app.config.quorum, has_index=has_index)
+    settings = replace(read_settings(base), contact=app.config.contact, quorum=app.config.quorum, has_index=has_index)
     with app.view() as view, track(app, "writing pages", unit="pages") as advance:
         if base is not None:
             refuse_example(view, is_allowed=example, where="--base")

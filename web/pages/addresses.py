@@ -34,6 +34,8 @@ class PageSettings:
     """The address at which the site is published, without a slash at its end; feeds and citations name it. None: not known."""
     has_search: bool = False
     """Whether a server answers searches: facets can then be combined."""
+    contact: str | None = None
+    """Whom to write to about takedowns and security, `mailto:…` or `https:…`; None: not configured."""
     has_index: bool = False
     """Whether a site of files has an index that its search page loads."""
     quorum: int = 0

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from typing import Any
-from urllib.parse import urlencode
 
 from registry.cli.claim_list_command import describe_listed_claim, list_claim_list_columns
 from registry.present.listings import ListChoice, Listing, render_csv
@@ -14,7 +13,7 @@ from registry.registration.claim_search import ListedClaim
 from registry.report.supplement_wording import format_verdict, get_words, name_model
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
-from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value
+from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value, write_query
 from web.pages.addresses import SEARCH_SCRIPT, Linker, find_authority_page, find_list_page, find_subject_page
 from web.pages.layout import PageLink, PageText, render
 from web.pages.security import SEARCH_POLICY
@@ -202,12 +201,6 @@ def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:
         document={}, field="claims", rows=claims, describe=describe_listed_claim, columns=list_claim_list_columns(), none="No claims."
     )
     return render_csv(listing, ListChoice())
-
-
-def write_query(wanted: ClaimFilter, more: Mapping[str, str] | None = None) -> str:
-    """Return *wanted* as the query of an address, always in the same order."""
-    pairs = [(facet, value) for facet in LABELS for value in wanted.chosen.get(facet, ())]
-    return urlencode([*([("q", wanted.words)] if wanted.words else []), *pairs, *(more or {}).items()])
 
 
 def _render_selection(

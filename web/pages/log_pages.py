@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from registry.cli.log_presenter import describe
 from registry.errors import Fault, find_entry, list_explanations
-from registry.present.blocks import Block, Facts, Subtitle, Verbatim
+from registry.present.blocks import Block, Facts, Subtitle, Table, Verbatim
 from registry.present.html_fragment import render_fragment
 from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
 from registry.store.log_seals import find_root, list_checkpoints
 from registry.store.registry_view import View
-from web.facets import ClaimFilter, ClaimSource, SelectedClaim
+from web.facets import ClaimFilter, ClaimSource, SelectedClaim, count_claims
 from web.pages.addresses import Linker, find_page, find_subject_page
 from web.pages.feeds import FeedItem, render_atom, render_json_feed
 from web.pages.layout import PageLink, PageText, render
@@ -91,25 +91,42 @@ def render_errors(view: View, link: Linker) -> bytes:
     return render("errors.html.j2", PageText(title="Errors", origin=view.log_origin, state=""), {"entries": entries}, link)
 
 
-def render_status(view: View, claims: ClaimSource, link: Linker) -> bytes:
-    """Return the state of the log: size, root, last entry and checkpoint."""
+def render_status(view: View, claims: ClaimSource, link: Linker, *, faults: Sequence[Fault] = ()) -> bytes:
+    """Return the state of the log: size, root, last entry and checkpoint; and *faults*, what is not as it was recorded."""
     last = view.find_entry(view.log_size)
     checkpoints = list_checkpoints(view)
+    count = count_claims(claims)
     facts = [
         ("log", view.log_origin),
         ("entries", f"{view.log_size:,}"),
         ("root (SHA-256)", find_root(view, view.log_size)),
         ("last entry", f"{last.at:%Y-%m-%d %H:%M:%S} UTC, {last.actor}" if last else "none"),
-        ("claims", f"{claims.select(ClaimFilter(), limit=1).total:,}"),
+        ("claims", "unknown" if count is None else f"{count:,}"),
         ("checkpoints", f"{len(checkpoints):,}"),
     ]
     blocks: list[Block] = [Facts(facts)]
+    if faults:
+        blocks += [
+            Subtitle("Altered entries"),
+            "Pages that rest on them are not shown.",
+            Table(("where", "code", "found"), _list_rows(faults)),
+        ]
     if checkpoints:
         blocks += [Subtitle("Latest checkpoint"), Verbatim(checkpoints[-1].note.strip())]
         prefix = link.write_absolute(write_prefix(view.log_origin))
         blocks += ["The log for programs, as C2SP tlog-tiles has it, begins at:", Verbatim(prefix)]
     text = PageText(title="Status of the log", origin=view.log_origin, state=_state(view))
     return render("blocks.html.j2", text, {"body": render_fragment(blocks, level=1), "redline": (), "groups": ()}, link)
+
+
+def _list_rows(faults: Iterable[Fault]) -> list[tuple[str, str, str]]:
+    return [(fault.where, fault.code, fault.found) for fault in faults]
+
+
+def render_banner(fault: Fault, size: int) -> bytes:
+    """Return the note over a page that shows entry *size*, the last state that could be read."""
+    sentence = f"The registry cannot be read now ({fault.code}). This page shows it as of entry {size:,}."
+    return b'\n<div class="banner" role="status">' + render_fragment([sentence]).encode() + b"</div>"
 
 
 def render_missing(view: View, link: Linker) -> bytes:
@@ -119,7 +136,7 @@ def render_missing(view: View, link: Linker) -> bytes:
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
 
 
-def render_fault(view: View, faults: Sequence[Fault], status: int, link: Linker) -> bytes:
+def render_fault(origin: str, faults: Sequence[Fault], status: int, link: Linker) -> bytes:
     """Return the page that says what is wrong with a request. Its links start at the root: it is shown at any address."""
     blocks: list[Block] = []
     for fault in faults:
@@ -127,7 +144,7 @@ def render_fault(view: View, faults: Sequence[Fault], status: int, link: Linker)
         blocks.append(Subtitle(entry.title if entry else fault.code))
         blocks.append(Facts([("code", fault.code), ("where", fault.where), ("found", fault.found), ("next", fault.advice or "–")]))
     first = find_entry(faults[0].code)
-    text = PageText(title=f"{status}: {first.title if first else faults[0].code}", origin=view.log_origin, state="")
+    text = PageText(title=f"{status}: {first.title if first else faults[0].code}", origin=origin, state="")
     body = render_fragment(blocks, level=1)
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
 

@@ -5,6 +5,7 @@ page needs to be made again only if its state differs.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,6 +40,7 @@ from web.pages.addresses import (
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
 from web.pages.record_states import PREFIXES, RecordStates, find_record
+from web.pages.site_description import OPENAPI, REGISTRY, ROBOTS, SECURITY, find_description
 from web.pages.supplement_files import MEDIA_TYPES as FILE_TYPES
 from web.pages.supplement_files import Download, SupplementFolder, list_downloads
 from web.tiles import log_files
@@ -54,7 +56,7 @@ _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 _PLAIN = "text/plain; charset=utf-8"
 _SCRIPT = "text/javascript; charset=utf-8"
 _BYTES = "application/octet-stream"
-_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-")
+_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
 
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
 """Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
@@ -189,7 +191,7 @@ class PageBook:
 
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
-        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER)
+        yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER, *self._list_descriptions())
         if self.settings.has_index:
             yield from (SEARCH, SEARCH_SCRIPT)
         yield from self._list_claim_lists()
@@ -203,6 +205,12 @@ class PageBook:
         yield "/claims/"
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
+
+    def _list_descriptions(self) -> Iterator[str]:
+        """Yield the files that describe the site to programs."""
+        yield from (OPENAPI, ROBOTS, REGISTRY)
+        if self.settings.contact is not None:
+            yield SECURITY
 
     def _list_claim_lists(self) -> Iterator[str]:
         everything = self._claims.select(ClaimFilter(), limit=1)
@@ -327,8 +335,8 @@ class PageBook:
             fixed[SEARCH_SCRIPT] = lambda: (read_template("web/search.js").encode(), _SCRIPT)
         if address in fixed:
             return fixed[address]()
-        if (found := self._find_file(address, link)) is not None:
-            return found
+        if (described := find_description(self.view, self.settings, address) or self._find_file(address, link)) is not None:
+            return described
         parts = address.strip("/").split("/")
         match parts:
             case ["claims", *rest] if address.endswith("/"):
@@ -507,7 +515,7 @@ class _SubjectAddress:
 
 
 def _parse_subject(address: str, view: View) -> _SubjectAddress:
-    text = address.removeprefix("/api/1/claims") if address.startswith("/api/") else address
+    text = re.sub(r"^/api/1/\w+", "", address)
     first = text[1:].partition("/")[0]
     name, dot, ending = first.partition(".")
     rest = f"{dot}{ending}{text[1 + len(first) :]}"
@@ -517,6 +525,9 @@ def _parse_subject(address: str, view: View) -> _SubjectAddress:
         raise NotFoundError(Fault("address-not-found", name, str(error), advice=view.suggest(name))) from error
     if str(subject) != name:
         raise NotFoundError(Fault("address-not-found", address, f"the identifier is written {subject}"))
+    if subject.digest is not None and subject.kind is Kind.CLAIM:
+        # Another digest than the recorded one is refused there.
+        view.dossier(str(subject))
     return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
 
 
@@ -537,7 +548,7 @@ def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
     if bare.startswith("CRD-"):
         yield from (f"/{bare}/diff/{int(revision) - 1}..{revision}/",) if int(revision) > 1 else ()
         if is_newest:
-            yield from (f"/{bare}/", f"/{bare}/coverage/")
+            yield from (f"/{bare}/", f"/{bare}/coverage/", f"/api/1/cards/{bare}.json")
         return
     yield from (f"/{name}{ending}" for ending in claim_pages.CITATIONS)
     if int(revision) > 1:

@@ -62,7 +62,13 @@ def check_site(ledger: Ledger, folder: Path) -> SiteReport:
     if (folder / JOURNAL).exists():
         raise InputError(Fault("site-damaged", str(folder), "the last export was interrupted", advice="run it again: caveat site -o DIR"))
     log, chosen = manifest["log"], manifest["settings"]
-    settings = PageSettings(links=LinkStyle(chosen["links"]), base=chosen["base"], quorum=chosen["quorum"], has_index=chosen["search"])
+    settings = PageSettings(
+        links=LinkStyle(chosen["links"]),
+        base=chosen["base"],
+        contact=chosen["contact"],
+        quorum=chosen["quorum"],
+        has_index=chosen["search"],
+    )
     with ledger.view() as now:
         newer = now.log_size - log["size"]
         if newer < 0 or now.log_origin != log["origin"] or find_root(now, log["size"]) != log["root"]:

@@ -100,6 +100,7 @@ def export_site(
             "settings": {
                 "links": settings.links.value,
                 "base": settings.base,
+                "contact": settings.contact,
                 "files": supplements is not None,
                 "quorum": settings.quorum,
                 "search": settings.has_index,

@@ -1,28 +1,40 @@
-"""The documents that the server answers programs with: lists of claims, entries of the log, and faults (RFC 9457)."""
+"""The documents that list: claims of a search, entries of the log, faults of a request (RFC 9457), the state of the server."""
 
-import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault
 from registry.present.answers import describe_fault, render_compact, render_json
-from registry.store.log_seals import find_root
+from registry.store.log_seals import list_checkpoints
 from registry.store.registry_view import View
-from web.facets import FACETS, NONE, FacetValue, Selection
-from web.pages.list_pages import write_query
-from web.server.requests import ListRequest
+from web.api.records import describe_log, read_statement
+from web.facets import FACETS, NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
 
-MOST_ENTRIES = 500
 MOST_VALUES = 30
 """Values of one facet that a list names: the most frequent ones, and those that are chosen."""
 
 
-def _describe_log(view: View) -> dict[str, Any]:
-    return {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRequest:
+    """One page of a list of claims that is asked for."""
+
+    wanted: ClaimFilter
+    limit: int
+    as_of: int | None
+    """The size of the log that the walk began with; None for now."""
+    before: int | None
+    """The entry that the page before ended with."""
 
 
-def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> bytes:
+def write_document(document: Mapping[str, Any]) -> bytes:
+    """Return the bytes of *document*."""
+    return f"{render_compact(document)}\n".encode()
+
+
+def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> dict[str, Any]:
     """Return one page of claims, with the counts of every facet and the address of the next page."""
     statuses = view.find_statuses([claim.claim for claim in selection.claims])
     recorded = view.find_recorded(claim.seq for claim in selection.claims)
@@ -40,15 +52,14 @@ def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> by
                 "status": to_document(statuses[claim.claim]),
             }
         )
-    document = {
+    return {
         "schema": "caveat/web-claims/1",
-        "log": _describe_log(view),
+        "log": describe_log(view),
         "count": selection.total,
         "facets": {name: [_describe_value(value) for value in selection.facets.list_most(name, MOST_VALUES)[0]] for name in FACETS},
         "items": items,
         "next": _find_next(view, selection, asked),
     }
-    return f"{render_compact(document)}\n".encode()
 
 
 def _describe_value(value: FacetValue) -> dict[str, Any]:
@@ -63,26 +74,50 @@ def _find_next(view: View, selection: Selection, asked: ListRequest) -> str | No
     return f"/api/1/claims?{write_query(asked.wanted, more)}"
 
 
-def build_entries(view: View, *, after: int, limit: int) -> bytes:
-    """Return the entries after the entry *after*, at most *limit*, each with its statement; null where it was erased."""
+def build_entries(view: View, stem: str, *, after: int, limit: int) -> dict[str, Any]:
+    """Return the entries after the entry *after*, at most *limit*, each with its statement; null where it was erased.
+
+    Args:
+        stem: the path of the list.
+    """
     stop = min(view.log_size, after + limit)
     items = [
-        {"entry": to_document(entry), "statement": None if text is None else json.loads(text)}
-        for entry, text in view.log_entries(after + 1, stop + 1)
+        {"entry": to_document(entry), "statement": read_statement(entry, text)} for entry, text in view.log_entries(after + 1, stop + 1)
     ]
-    document = {
+    return {
         "schema": "caveat/web-entries/1",
-        "log": _describe_log(view),
+        "log": describe_log(view),
         "entries": items,
-        "next": f"/api/1/entries?after={stop}" if stop < view.log_size else None,
+        "next": f"{stem}?after={stop}&limit={limit}" if stop < view.log_size else None,
     }
-    return f"{render_json(document)}\n".encode()
+
+
+def build_status(view: View, claims: ClaimSource, faults: Sequence[tuple[Fault, datetime]], *, is_complete: bool) -> dict[str, Any]:
+    """Return the state of log and server.
+
+    Args:
+        faults: what is not as it was recorded, each with the time when it was first seen.
+        is_complete: whether every entry was looked at.
+    """
+    last, checkpoints = view.find_entry(view.log_size), list_checkpoints(view)
+    return {
+        "schema": "caveat/web-status/1",
+        "log": describe_log(view),
+        "last": to_document(last) if last else None,
+        "claims": count_claims(claims),
+        "checkpoint": checkpoints[-1].checkpoint.size if checkpoints else None,
+        "is_complete": is_complete,
+        "faults": [
+            {"code": fault.code, "where": fault.where, "found": fault.found, "since": f"{at:%Y-%m-%dT%H:%M:%SZ}"} for fault, at in faults
+        ],
+    }
 
 
 def build_problem(faults: Sequence[Fault], status: int) -> bytes:
     """Return *faults* as RFC 9457 asks for: the first is the problem, and all are listed."""
     first = faults[0]
     document: Mapping[str, Any] = {
+        "schema": "caveat/problem/1",
         "type": f"/errors/#{first.code}",
         "title": first.code,
         "status": status,
