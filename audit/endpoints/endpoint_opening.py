@@ -157,7 +157,7 @@ def describe_sampling(policy: Policy, endpoint: Endpoint, facts: ModelFacts) -> 
 
     A parameter that the policy does not set is not settable where the version of the Messages API refuses it, where the host has none of
     this name or its model refuses it, or where the endpoint lists what its model takes and this is not in the list. Other servers use
-    their default, whose value is not known.
+    their own default, and its value is not known.
     """
     refuses_all = endpoint.api is ModelApi.MESSAGES and endpoint.api_version >= WITHOUT_SAMPLING
 

@@ -129,7 +129,7 @@ def advise_mapping(sheet: Sheet, roles: Mapping[str, str], *, has_arm: bool) -> 
     mapping = {**dict.fromkeys(guess.missing, "COLUMN"), **guess.mapping, **roles}
     arms = {arm: value for value, arm in guess.arms.items()}
     if sheet.kind == "frame":
-        return f"if the guess is right: mapping={mapping!r}" + (f", arms={arms!r}" if arms else "")
+        return f"if the guess is right: columns={mapping!r}" + (f", arms={arms!r}" if arms else "")
     return f"if the guess is right: --map {quote(join_pairs(mapping.items()))}" + (
         f" --arms {quote(join_pairs(arms.items()))}" if arms else ""
     )

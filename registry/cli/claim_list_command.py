@@ -45,7 +45,7 @@ def _choice(name: str, values: Sequence[str], help_text: str) -> "Callable[[Call
 @examples(
     "claim list --verdict contradicted --property-class deception_scheming --csv > contradicted.csv",
     "claim list --log all --columns log,claim,verdict,ed,ed_low,ed_high",
-    'claim list --text "refuses harmful"',
+    "claim list --class inverted --text cyber --csv > cyber.csv",
 )
 @click.command("list")
 @_choice("--verdict", [*(verdict.value for verdict in Verdict), _UNAUDITED], "Only claims with this verdict.")

@@ -489,7 +489,7 @@ def test_a_frame_without_a_mapping_gets_the_guess_as_an_argument() -> None:
         table_from_frame(pd.DataFrame(ROWS, columns=list(HEAD)), mapping=None, arms=None)
 
     advice = caught.value.faults[0].advice or ""
-    assert "mapping={'task': 'prompt_id', 'arm': 'condition', 'score': 'passed'}" in advice
+    assert "columns={'task': 'prompt_id', 'arm': 'condition', 'score': 'passed'}" in advice
     assert "arms={'test': 'Eval', 'deploy': 'Prod'}" in advice
 
 
