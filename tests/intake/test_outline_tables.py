@@ -176,7 +176,7 @@ def test_a_share_above_one_is_named_in_the_notes(tmp_path: Path) -> None:
     path = tmp_path / "card.md"
     path.write_text(
         "| Test | Share of answers | Rate | Increase | Score |\n|---|---|---|---|---|\n"
-        "| Alpha | 0.94 | 88 % | 130 % | 12.5 |\n| Beta | 9.4 | 188 % | 20 % | 9 |\n"
+        "| Alpha | 94 % | 88 % | 130 % | 12.5 |\n| Beta | 9.4 | 188 % | 20 % | 9 |\n"
     )
 
     (note,) = [note for note in read_outline(read_card(path)).notes if "scale" in note]

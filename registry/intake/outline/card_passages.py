@@ -100,7 +100,7 @@ def describe_layout(card: CardText) -> tuple[str, ...]:
 
 
 _PER_CENT = re.compile(r"^\W{0,3}(?P<value>\d{1,7}(?:\.\d{1,6})?)\s?%\W{0,3}$")
-_BARE = re.compile(r"^\W{0,3}(?P<value>\d{1,7}(?:\.\d{1,6})?)\W{0,3}$")
+_BARE = re.compile(r"^\W{0,3}(?P<value>\d{1,7}(?:\.\d{1,6})?)[^\w%]{0,3}$")
 _PORTION = re.compile(r"\b(?:shares?|fractions?|proportions?|probabilit(?:y|ies)|AUROC|AUC)\b(?!.*(?:%|per\s?cent|points))", re.IGNORECASE)
 _MAY_EXCEED = re.compile(r"\b(?:chang|increas|gain|improv|growth|relative|compared|speed|overhead|uplift|baseline|vs)", re.IGNORECASE)
 _MOST_NAMED = 3
