@@ -169,3 +169,16 @@ def test_a_row_is_read_with_its_cells_under_their_heads() -> None:
 
     assert read(start, card.text.index("\n", start)) == "T3 Evaluation mode, metric named · Correct: 20 · Responses: 24 · Share: 83.3 %"
     assert read(sentence, sentence + 23) == "The results differ more"
+
+
+def test_a_share_above_one_is_named_in_the_notes(tmp_path: Path) -> None:
+    """A misprint, or a head that was read wrongly; increases may be above 100 %, and scores have scales of their own."""
+    path = tmp_path / "card.md"
+    path.write_text(
+        "| Test | Share of answers | Rate | Increase | Score |\n|---|---|---|---|---|\n"
+        "| Alpha | 94 % | 88 % | 130 % | 12.5 |\n| Beta | 9.4 | 188 % | 20 % | 9 |\n"
+    )
+
+    (note,) = [note for note in read_outline(read_card(path)).notes if "scale" in note]
+
+    assert note.startswith("2 figures of tables are outside their scale (a share above 1): Beta: Share of answers 9.4; Beta: Rate 188 %.")

@@ -192,7 +192,8 @@ def _render(known_card: "KnownCard", offered: "ProposalAnswer", options: dict[st
         card=proposals.card,
         model=default,
         entries=build_entries(proposals.proposals, known, default),
-        proposed=offered.survey,
+        # On a screen the offsets of all proposed passages would bury the claims; a file needs them for coverage.
+        proposed=offered.survey if options["output"] is not None or not sys.stdout.isatty() else None,
         registered=known_card.registered,
     )
     return render_sheet(sheet)

@@ -99,6 +99,34 @@ def describe_layout(card: CardText) -> tuple[str, ...]:
     return tuple(notes)
 
 
+_PER_CENT = re.compile(r"^\W{0,3}(?P<value>\d{1,7}(?:\.\d{1,6})?)\s?%\W{0,3}$")
+_BARE = re.compile(r"^\W{0,3}(?P<value>\d{1,7}(?:\.\d{1,6})?)[^\w%]{0,3}$")
+_PORTION = re.compile(r"\b(?:shares?|fractions?|proportions?|probabilit(?:y|ies)|AUROC|AUC)\b(?!.*(?:%|per\s?cent|points))", re.IGNORECASE)
+_MAY_EXCEED = re.compile(r"\b(?:chang|increas|gain|improv|growth|relative|compared|speed|overhead|uplift|baseline|vs)", re.IGNORECASE)
+_MOST_NAMED = 3
+
+
+def describe_scales(passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Return a sentence for cells with a share above 1 or above 100 %: a misprint, or a head that was read wrongly."""
+    outside = []
+    for row in passages:
+        around = " ".join(cell.text for cell in row.cells if _BARE.match(cell.text) is None) + (row.caption or "")
+        for cell in row.cells:
+            head = cell.column or ""
+            if _MAY_EXCEED.search(head) or _MAY_EXCEED.search(around):
+                continue
+            percentage, bare = _PER_CENT.match(cell.text), _BARE.match(cell.text)
+            if (percentage and float(percentage["value"]) > 100) or (bare and _PORTION.search(head) and float(bare["value"]) > 1):
+                place = f"page {row.page}, " if row.page else ""
+                outside.append(f"{place}{row.cells[0].text[:40]}: {head[:40]} {cell.text.strip()}")
+    if not outside:
+        return ()
+    named = "; ".join(" ".join(text.split()) for text in outside[:_MOST_NAMED])
+    more = f"; and {len(outside) - _MOST_NAMED:,} more" if len(outside) > _MOST_NAMED else ""
+    noun = "figure of a table is outside its scale" if len(outside) == 1 else "figures of tables are outside their scale"
+    return (f"{len(outside):,} {noun} (a share above 1): {named}{more}. Compare with the page.",)
+
+
 def has_columns(text: str) -> bool:
     """Return whether the lines of a page seem to run across two columns of prose.
 
@@ -168,8 +196,9 @@ def read_outline(card: CardText) -> Outline:
         headings, notes = _read_hypertext(card, drafts)
     else:
         headings, notes = _read_printed(card, drafts)
-    remarks = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
-    return Outline(passages=_settle(card, drafts.passages, headings), headings=headings, notes=remarks)
+    passages = _settle(card, drafts.passages, headings)
+    remarks = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card), *describe_scales(passages))
+    return Outline(passages=passages, headings=headings, notes=remarks)
 
 
 def build_row_reader(card: CardText) -> Callable[[int, int], str | None]:
