@@ -127,7 +127,8 @@ def test_a_page_is_accessible_fits_and_asks_for_nothing_elsewhere(site: tuple[st
             found["forced colours"] = find_violations(tab)
             tab.emulate_media(forced_colors="none")
         wide = {width: measure_overflow(tab, width)[:3] for width in (1280, 320)}
-        if name in _IN_ALL_SCHEMES:
+        # The longest page takes as long as ten others.
+        if name in _IN_ALL_SCHEMES and (IS_SOAK or name != f"/{FIRST}@1/"):
             found["320 px"] = find_violations(tab)
         tab.emulate_media(media="print")
         wide["paper"] = measure_overflow(tab, 720)[:3]

@@ -164,6 +164,7 @@ def test_a_log_of_another_registry_is_compared_with_disagreements_first(pages: d
     assert "prevalence" in text
     assert "existence" in text
     assert re.search("1 disagreement ?, ", text)
+    assert 'href="../compare/"' in pages["/status/"].body.decode()
     # Either may come first; a log that is not here has no page.
     _, _, first, first_digits, second, second_digits, _ = address.split("/")
     assert book.find(f"/compare/{second}/{second_digits}/{first}/{first_digits}/").body != pages[address].body

@@ -12,6 +12,7 @@ from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
 from registry.store.log_seals import find_root, list_checkpoints
 from registry.store.registry_view import View
 from web.facets import ClaimFilter, ClaimSource, SelectedClaim, count_claims
+from web.pages import comparison_pages
 from web.pages.addresses import Linker, find_page, find_subject_page
 from web.pages.feeds import FeedItem, render_atom, render_json_feed
 from web.pages.layout import PageLink, PageText, render
@@ -116,7 +117,12 @@ def render_status(view: View, claims: ClaimSource, link: Linker, *, faults: Sequ
         prefix = link.write_absolute(write_prefix(view.log_origin))
         blocks += ["The log for programs, as C2SP tlog-tiles has it, begins at:", Verbatim(prefix)]
     text = PageText(title="Status of the log", origin=view.log_origin, state=_state(view))
-    return render("blocks.html.j2", text, {"body": render_fragment(blocks, level=1), "redline": (), "groups": ()}, link)
+    groups = []
+    if others := [log for log in comparison_pages.list_logs(view) if not log.is_own]:
+        note = f"Imported here: {', '.join(f'{log.origin} ({log.size:,} entries)' for log in others)}"
+        compared = PageLink(text="Compare the logs", href=link(comparison_pages.INDEX))
+        groups.append(_group("logs", "Logs of other registries", note=note, links=(compared,)))
+    return render("blocks.html.j2", text, {"body": render_fragment(blocks, level=1), "redline": (), "groups": groups}, link)
 
 
 def _list_rows(faults: Iterable[Fault]) -> list[tuple[str, str, str]]:
