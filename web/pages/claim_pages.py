@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from interchange.formats.citations import FORMATS, build_citation, write_sentence
 from registry.cli.log_presenter import compare_revisions, show_value
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
@@ -17,7 +18,6 @@ from registry.report.supplement_wording import TITLES
 from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
 from web.pages.addresses import VERIFIER, Linker, PageSettings
-from web.pages.citation import FORMATS, write_sentence
 from web.pages.feeds import MEDIA_TYPES
 from web.pages.layout import PageLink, PageText
 from web.pages.layout import render as render_page
@@ -113,7 +113,8 @@ def _render_part(
         return render_json(supplement), JSON
     if rest in FORMATS:
         _, media_type, write = FORMATS[rest]
-        return write(supplement, f"{settings.base}/{claim.reference}/" if settings.base else None), media_type
+        address = f"{settings.base}/{claim.reference}/" if settings.base else None
+        return write(build_citation(supplement, address=address)), media_type
     body = None
     if is_newest and rest == "/history/":
         body = _render_history(trail(), supplement, link)
@@ -148,7 +149,7 @@ def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequenc
             for one in files
         ),
         record=PageLink(text=f"{claim.claim}.json", href=link(f"/api/1/claims/{claim.claim}.json"), is_code=True),
-        citation=write_sentence(supplement, published),
+        citation=write_sentence(build_citation(supplement, address=published)),
         citations=tuple(PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()),
         verifier=PageLink(text="verify a file", href=link(VERIFIER)),
     )
