@@ -59,8 +59,8 @@ def export(
     with app.view() as view:
         found = _read_record(app, view, subject)
         refuse_unfit(format_, found.record)
-        request = ExportRequest(record=found.record, program=Program(version=_find_version()), stated=stated)
-        files = _run(app, view, format_, request, found, key_file)
+        request = ExportRequest(record=found.record, program=Program(version=find_version()), stated=stated)
+        files = _run(app, view, format_, request, found=found, key_file=key_file)
     _write(folder, files, is_replacing=is_replacing)
     _report(app, format_, found, folder, files)
 
@@ -83,7 +83,8 @@ def _read_fields(fields: Sequence[str]) -> dict[str, str]:
     return stated
 
 
-def _find_version() -> str:
+def find_version() -> str:
+    """Return the version of Caveat, as exports name it."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -102,7 +103,7 @@ def _read_record(app: App, view: "View", subject: Identifier) -> "FoundRecord":
 
 
 def _run(
-    app: App, view: "View", format_: "ExportFormat", request: "ExportRequest", found: "FoundRecord", key_file: Path | None
+    app: App, view: "View", format_: "ExportFormat", request: "ExportRequest", *, found: "FoundRecord", key_file: Path | None
 ) -> "tuple[ExportedFile, ...]":
     """Return the files of the export, signed where the format is."""
     from interchange.export.format_catalogue import Seal

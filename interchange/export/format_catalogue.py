@@ -89,11 +89,11 @@ _FORMATS = (
         mapper=citations.map_datacite,
     ),
     ExportFormat(
-        name="csl", title="CSL-JSON", version="1.0.2", validator="the CSL-JSON schema", lost=citations.LOST, takes_cards=True,
+        name="csl", title="CSL-JSON", version="1.0.2", validator="citeproc-py 0.11.1", lost=citations.LOST, takes_cards=True,
         mapper=citations.map_csl,
     ),
     ExportFormat(
-        name="bibtex", title="BibTeX", version="0.99", validator="bibtexparser 1.4", lost=citations.LOST, takes_cards=True,
+        name="bibtex", title="BibTeX", version="0.99", validator="bibtexparser 2.1", lost=citations.LOST, takes_cards=True,
         mapper=citations.map_bibtex,
     ),
     ExportFormat(

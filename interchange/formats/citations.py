@@ -9,7 +9,7 @@ from interchange.formats.export_record import METHOD, METHOD_URL, ExportedFile, 
 from registry.present.answers import escape_json, show
 from registry.records.claim_status import Lifecycle
 from registry.records.record import Record
-from registry.records.supplement import CardSupplement, Supplement, SupplementParty
+from registry.records.supplement import CardSupplement, SourceCard, Supplement, SupplementParty
 
 _MARKS = re.compile(r"[\\{}$&#^_~%]")
 _ESCAPES = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
@@ -50,13 +50,13 @@ def build_citation(supplement: Supplement | CardSupplement, *, address: str | No
         sha256: digest of its canonical record; None where none was published.
     """
     digest = () if sha256 is None else (f"Canonical record sha256:{sha256}",)
+    card: SourceCard | None = supplement.card
+    states: tuple[str, ...] = ()
     if isinstance(supplement, CardSupplement):
-        card = supplement.card
-        title = f"Registered claims of {_shorten(card.title)} ({supplement.identifier})"
-        author, moment, version, states = show(card.entry.actor), card.entry.at, str(card.revision), ()
+        title = f"Registered claims of {_shorten(supplement.card.title)} ({supplement.identifier})"
+        author, moment, version = show(supplement.card.entry.actor), supplement.card.entry.at, str(supplement.card.revision)
     else:
         claim = supplement.claim.payload
-        card = supplement.card
         title = f"Claim {supplement.identifier}: “{_shorten(claim.quote)}” ({show(str(claim.model))})"
         author, moment, version = _name_party(supplement.claimant), supplement.claim.entry.at, str(claim.revision)
         states = _describe_end(supplement)

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import Fault, InputError
@@ -87,7 +88,7 @@ class ExportedFile:
 Mapper = Callable[[ExportRequest], tuple[ExportedFile, ...]]
 
 
-def write_json(document: object) -> bytes:
+def write_json(document: Any) -> bytes:
     """Return RFC 8785 canonical JSON: the same record gives the same bytes."""
     return canonical_bytes(document)
 
