@@ -74,7 +74,7 @@ def _build_result(request: ExportRequest, supplement: Supplement, audit: AuditPa
     status = {
         "state": "satisfied" if outcome.holds else "not-satisfied",
         "reason": "other",
-        "remarks": f"{outcome.words}; TRACE class {outcome.label}",
+        "remarks": f"{outcome.words}; class {outcome.label}",
     }
     finding: dict[str, Any] = {
         "uuid": make_uuid(request, "oscal/finding"),

@@ -66,7 +66,9 @@ def _judge(quoted: QuotedClaim, model: ModelRef | None) -> Iterator[GateFinding]
         yield _find(
             quoted, Rule.CLAIM_CONTESTED, "an objection is open" if status.dispute is Dispute.CONTESTED else "an objection was upheld"
         )
-    for completeness in quoted.completeness:
+    # Observations have neither figure nor limit, and nothing is missing from them.
+    has_figure = quoted.claim.reported is not None or quoted.claim.relation is not None
+    for completeness in quoted.completeness if has_figure else ():
         rule = _FIGURE_RULES.get(completeness.item)
         if rule is not None and completeness.status is ItemStatus.MISSING:
             yield _find(quoted, rule, completeness.note)
