@@ -65,7 +65,15 @@ def main():
         )
     for path in sorted(FOLDER.rglob("*.csl.json")):
         items = json.loads(path.read_bytes())
-        add("csl", path, catch(format_csl, items), {"wrong field": bool(catch(format_csl, [{**items[0], "type": "verdict"}]))})
+        add(
+            "csl",
+            path,
+            catch(format_csl, items),
+            {
+                "wrong field": bool(catch(format_csl, [{**items[0], "issued": {"date-parts": [["soon"]]}}])),
+                "missing field": bool(catch(format_csl, [{name: value for name, value in items[0].items() if name != "id"}])),
+            },
+        )
     for path in sorted(FOLDER.rglob("*.bib")):
         text = path.read_text(encoding="utf-8")
         add("bibtex", path, catch(read_bibtex, text), {"an entry that does not end": bool(catch(read_bibtex, text.rstrip().rstrip("}")))})

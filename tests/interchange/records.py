@@ -110,6 +110,7 @@ def export(record: PublishedRecord, format_: ExportFormat, stated: dict[str, str
     return format_.mapper(request)
 
 
+@cache
 def export_all(scene: str) -> dict[str, tuple[ExportedFile, ...] | str]:
     """Return the files of every format but receipts, which need a log; the code of the refusal where a format refuses the scene."""
     exports: dict[str, tuple[ExportedFile, ...] | str] = {}

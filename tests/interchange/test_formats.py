@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,6 @@ def test_a_side_passes_only_where_its_whole_interval_keeps_to_the_limit(low: flo
     arm = next(arm for arm in list_arms(supplement) if arm.part == "deploy")
     reason = None if low is not None else "one context"
     figure = BoundedEstimate(value=0.04 if high is None or high < 0.2 else 0.1, low=low, high=high, reason=reason)
-    from dataclasses import replace
 
     assert is_passed(supplement, replace(arm, figure=figure)) is passed
 
@@ -237,8 +237,6 @@ def test_missing_fields_are_refused_together_and_say_where_to_state_them() -> No
 
 def test_a_sealed_property_is_not_opened_by_an_export() -> None:
     """Every Eval Ever names what is measured."""
-    from dataclasses import replace
-
     supplement = build_record("inverted").claim
     sealed = tuple(
         replace(part, version=replace(part.version, payload=replace(part.version.payload, body=None, commitment="ab" * 32)))
