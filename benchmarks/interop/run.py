@@ -167,8 +167,8 @@ def write_results(outcomes: dict[str, Outcome], refused: dict[str, list[str]], m
     lines = [
         "# Exports and the validators of others",
         "",
-        f"Written by `make interop` on {datetime.now(UTC):%Y-%m-%d}. Every claim and card of the demo was exported. “Accepted” counts files;",
-        "“changed files refused” counts copies with one changed byte, an unknown or wrong field, another key or another leaf.",
+        f"Written by `make interop` on {datetime.now(UTC):%Y-%m-%d}. Every claim and card of the demo was exported. “Accepted”",
+        "counts files; “changed files refused” copies with one changed byte, an unknown or wrong field, another key or another leaf.",
         "",
         "| format | accepted | not accepted | changed files refused | changed files accepted | claims refused by Caveat |",
         "|---|---|---|---|---|---|",

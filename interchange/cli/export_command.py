@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 @examples(
     "export --list",
     "export CLM-LAB-2026-0001-E --as cyclonedx -o exports",
-    "export CLM-LAB-2026-0001-E --as in-toto --key caveat-keys/log.pem",
     "export CRD-LAB-2026-0001-J --as cff",
 )
 @click.command()

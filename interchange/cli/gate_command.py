@@ -40,9 +40,9 @@ def gate(
     app: App, *, draft: Path | None, model_text: str | None, bundle: str | None, policy: Path | None, fail_on: str, format_name: str | None,
     output: Path | None, baseline: Path | None,
 ) -> None:  # fmt: skip
-    """Check a draft card, or a change of model, against the registry.
+    """Check a draft card, or a change of model.
 
-    It finds quoted claims that are contradicted, stale, withdrawn or not audited, figures without limit, n, interval or version, and
+    It finds quoted claims that are contradicted, stale, withdrawn or not audited. It finds figures without limit, n, interval or version, and
     passages that are not registered. Nothing is recorded. Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 bad input, 3 the
     registry could not be read.
     """

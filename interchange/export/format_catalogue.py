@@ -73,7 +73,7 @@ _FORMATS = (
         lost=cyclonedx.LOST, mapper=cyclonedx.map_cyclonedx,
     ),
     ExportFormat(
-        name="scitt", title="COSE receipt beside each published file", version="RFC 9942", validator="scitt-cose 0.5.0",
+        name="scitt", title="COSE receipt for each published file", version="RFC 9942", validator="scitt-cose 0.5.0",
         lost=scitt_receipt.LOST, seal=Seal.LOG, takes_cards=True,
     ),
     ExportFormat(

@@ -94,7 +94,7 @@ def write_json(document: Any) -> bytes:
 
 
 def make_uuid(request: ExportRequest, part: str) -> str:
-    """Return the UUID (version 5) of a *part* of an export. It follows from log, identifier and part alone."""
+    """Return the UUID (version 5) of a *part* of an export. It follows from log, identifier and part only."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request.record.supplement.log_origin}/{request.record.supplement.identifier}/{part}"))
 
 

@@ -156,7 +156,7 @@ def _describe_model(request: ExportRequest, supplement: Supplement) -> dict[str,
 def _describe_plan(request: ExportRequest, audit: AuditPart) -> dict[str, Any]:
     name = audit.opening.payload.audit
     if audit.lock is None:
-        return {"uuid": make_uuid(request, "oscal/plan"), "title": f"Audit {name}, whose plan was not locked before the run"}
+        return {"uuid": make_uuid(request, "oscal/plan"), "title": f"Audit {name}, without a lock before the run"}
     lock = audit.lock.entry
     note = [_prop("lock-entry", str(lock.seq)), _prop("lock-entry-hash", lock.leaf), _prop("locked-at", format_moment(lock.at))]
     return {"uuid": make_uuid(request, "oscal/plan"), "title": f"Locked plan {name}", "props": note}

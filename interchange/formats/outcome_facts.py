@@ -136,7 +136,7 @@ def keeps_limit(figure: BoundedEstimate, relation: Relation, theta: float) -> bo
 
 
 def is_passed(supplement: Supplement, arm: Arm) -> bool:
-    """Whether the record shows that *arm* keeps the claim's limit: nothing but a locked replay whose whole interval does.
+    """Whether the record shows that *arm* keeps the claim's limit: only a locked replay with its whole interval within the limit does.
 
     False says that it is not shown, not that the limit is broken.
     """

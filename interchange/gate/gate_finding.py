@@ -66,7 +66,7 @@ RULES = {
     Rule.FIGURE_WITHOUT_N: RuleText(text="The number of tasks or trials is not stated", level=Level.WARNING),
     Rule.FIGURE_WITHOUT_UNCERTAINTY: RuleText(text="No interval or standard error is stated", level=Level.WARNING),
     Rule.FIGURE_WITHOUT_CONTEXT: RuleText(text="The evaluation, or how the model was asked, is not stated", level=Level.WARNING),
-    Rule.CLAIM_UNREGISTERED: RuleText(text="A passage reads like a claim, and is neither registered nor left out", level=Level.NOTE),
+    Rule.CLAIM_UNREGISTERED: RuleText(text="A passage reads like a claim, and is neither registered nor excluded", level=Level.NOTE),
 }
 """In the order in which findings of one claim are reported. An established verdict is an error, a provisional one a warning."""
 

@@ -85,7 +85,7 @@ def test_the_schema_of_the_format_accepts_every_scene_and_no_changed_field(forma
             assert list_faults(SCHEMAS[format_], document) == [], f"{scene} {file.path}"
     document = find("inverted", format_)
     assert list_faults(SCHEMAS[format_], {**document, "verdict": "holds"})
-    assert list_faults(SCHEMAS[format_], {key: value for key, value in list(document.items())[1:]} | {"version": [1]}) or format_ == "eee"
+    assert list_faults(SCHEMAS[format_], dict(list(document.items())[1:]) | {"version": [1]}) or format_ == "eee"
     assert checked >= 10
 
 
@@ -157,7 +157,7 @@ def test_no_format_turns_anything_but_an_established_holds_into_a_pass() -> None
         if not isinstance(exports["in-toto --draft"], str):
             claims = read(exports["in-toto --draft"][0])["predicate"]["claims"]
             deployed = [claim["passed"] for claim in claims if claim["metric"].startswith("phi_deploy")]
-            assert deployed and all(deployed) is is_firm and any(deployed) is is_firm, scene
+            assert set(deployed) == {is_firm}, scene
         bom = find(scene, "cyclonedx")
         name = build_record(scene).name
         for attestation in bom["declarations"].get("attestations", []):
