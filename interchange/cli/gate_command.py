@@ -42,8 +42,8 @@ def gate(
 ) -> None:  # fmt: skip
     """Check a draft card, or a change of model.
 
-    It finds quoted claims that are contradicted, stale, withdrawn or not audited. It finds figures without limit, n, interval or version, and
-    passages that are not registered. Nothing is recorded. Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 bad input, 3 the
+    It finds quoted claims that are contradicted, stale, withdrawn or not audited. It finds figures without limit, n, interval or version,
+    and passages that are not registered. Nothing is recorded. Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 bad input, 3 the
     registry could not be read.
     """
     if draft is None and model_text is None:
