@@ -9,16 +9,18 @@ from pathlib import Path
 from interchange.gate.gate_finding import DraftPlace, GateFinding, QuotedClaim
 from interchange.gate.gate_rules import UnregisteredPassage, judge_claim, judge_passage
 from registry.codec.file_io import naming_file
+from registry.codec.statement_encoding import list_entries
 from registry.completeness import check_claim
 from registry.errors import CaveatError, InputError
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
 from registry.intake.quote_anchor import AnchoredText
-from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import SurveyDraft
+from registry.records.dossier import Dossier
 from registry.records.model_version import ModelRef
 from registry.records.system_card import Anchor, Card, CardText, MediaType
 from registry.store.claim_listing import ClaimSummary
+from registry.store.log_integrity import RowCheck
 from registry.store.registry_view import View
 
 _LINED = frozenset({MediaType.MARKDOWN, MediaType.PLAIN})
@@ -85,6 +87,38 @@ def _read_letters(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
+class ClaimReader:
+    """Registered claims with their status; rows are compared with the statements of the log, since a status is read off rows."""
+
+    def __init__(self, view: View) -> None:
+        """Read *view*."""
+        self.view = view
+        self._rows = RowCheck(view)
+
+    def read(self, summary: ClaimSummary) -> QuotedClaim:
+        """Return the current revision; raises AlteredError where a row that its status follows from was edited."""
+        dossier = self.view.dossier(summary.claim)
+        self._check(dossier)
+        return QuotedClaim(claim=dossier.current.payload, status=summary.status, completeness=check_claim(dossier))
+
+    def find_earlier(self, claim: str, number: int) -> QuotedClaim | None:
+        """Return an earlier revision with the status of its own family; None where its text was erased."""
+        try:
+            dossier = self.view.dossier(claim, number)
+        except CaveatError as error:
+            if error.code != "body-erased":
+                raise
+            return None
+        self._check(dossier)
+        return QuotedClaim(claim=dossier.current.payload, status=dossier.status, completeness=check_claim(dossier))
+
+    def _check(self, dossier: Dossier) -> None:
+        # Outcomes in other logs have no rows of their own here.
+        outcomes = (outcome for outcome in (*dossier.family.outcomes, *dossier.family.others) if outcome.log is None)
+        kin = {name.partition("@")[0] for name in (*dossier.family.members, *(outcome.claim for outcome in outcomes))}
+        self._rows.check(list_entries(dossier), {dossier.claim, *kin})
+
+
 def check_draft(view: View, draft: Draft, model: ModelRef | None) -> tuple[list[GateFinding], list[str]]:
     """Return the findings on *draft*, and the claims that it quotes.
 
@@ -108,10 +142,11 @@ def check_model(view: View, model: ModelRef) -> tuple[list[GateFinding], list[st
     """Return the findings on a change to *model*: the claims about every version of it."""
     findings: list[GateFinding] = []
     checked: list[str] = []
+    claims = ClaimReader(view)
     for summary in view.list_claims():
         if summary.quote is None or not _is_of(summary.model, model):
             continue
-        quoted = _describe(view, summary)
+        quoted = claims.read(summary)
         checked.append(quoted.claim.reference)
         findings += judge_claim(quoted, model)
     return findings, checked
@@ -122,37 +157,21 @@ def _is_of(claimed: ModelRef, model: ModelRef) -> bool:
 
 
 def _list_quoted(view: View, draft: Draft, model: ModelRef | None) -> Iterator[tuple[QuotedClaim, Anchor]]:
+    claims = ClaimReader(view)
     for summary in view.list_claims():
         if summary.quote is None or (model is not None and not _is_of(summary.model, model)):
             continue
         anchor = draft.find(summary.quote)
         if anchor is not None:
-            yield replace(_describe(view, summary), place=draft.locate(anchor.start)), anchor
+            yield replace(claims.read(summary), place=draft.locate(anchor.start)), anchor
             continue
         # A draft may still have the words that a later revision of the claim gave up.
         for number in range(summary.revision - 1, 0, -1):
-            earlier = _find_earlier(view, summary.claim, number)
+            earlier = claims.find_earlier(summary.claim, number)
             anchor = None if earlier is None else draft.find(earlier.claim.quote)
             if earlier is not None and anchor is not None:
                 yield replace(earlier, place=draft.locate(anchor.start)), anchor
                 break
-
-
-def _describe(view: View, summary: ClaimSummary) -> QuotedClaim:
-    dossier = view.dossier(summary.claim)
-    return QuotedClaim(claim=dossier.current.payload, status=summary.status, completeness=check_claim(dossier))
-
-
-def _find_earlier(view: View, claim: str, number: int) -> QuotedClaim | None:
-    """Return an earlier revision with the status of its own family; None where its text was erased."""
-    try:
-        dossier = view.dossier(claim, number)
-    except CaveatError as error:
-        if error.code != "body-erased":
-            raise
-        return None
-    revision: ClaimRevision = dossier.current.payload
-    return QuotedClaim(claim=revision, status=dossier.status, completeness=check_claim(dossier))
 
 
 def _list_unregistered(draft: Draft, spans: Sequence[tuple[int, int]], excluded: Iterable[str]) -> Iterator[UnregisteredPassage]:

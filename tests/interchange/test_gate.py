@@ -1,6 +1,8 @@
 """`caveat gate`: rules keyed on verdict and standing, waivers, baseline, SARIF and JUnit, exit codes."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -211,3 +213,33 @@ def test_bad_input_ends_with_2_and_a_missing_registry_with_3_and_a_file_that_say
     document = json.loads(Path("gate.sarif").read_bytes())
     assert missing.code == 3
     assert document["runs"][0]["invocations"][0] == {**document["runs"][0]["invocations"][0], "executionSuccessful": False, "exitCode": 3}
+
+
+def test_an_edited_row_is_no_pass(folder: Path) -> None:
+    """Whoever edits the verdict in the table cannot get a contradicted claim through the gate."""
+    Path("draft.md").write_text("In our evaluation the model schemes in 5 % of cases, below our threshold of 10 %.\n", encoding="utf-8")
+    assert run("gate", "draft.md", "--json", "--fail-on", "warning").code == 1
+    with closing(sqlite3.connect("caveat.db")) as database:
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f'DROP TRIGGER "{name}"')
+        assert database.execute("UPDATE restriction SET class = 'stable', mode = NULL").rowcount >= 1
+        database.commit()
+
+    outcome = run("gate", "draft.md", "--json", "--format", "junit", "-o", "gate.xml")
+    assert (outcome.code, outcome.faults[0]) == (3, "row-differs")
+    assert etree.parse("gate.xml").getroot()[0].get("errors") == "1"
+
+
+def test_words_that_a_later_revision_gave_up_are_found_in_a_draft(folder: Path) -> None:
+    """Rewording a claim in the registry does not let the old words through."""
+    claims = Path("claims.yaml").read_text(encoding="utf-8")
+    head, _, _ = claims.partition("  - quote: In our")
+    reworded = "  - {quote: We observed one case of covert action., form: existence, property: scheming}\n"
+    Path("reworded.yaml").write_text(head + reworded, encoding="utf-8")
+    revised = run("claim", "revise", FIRST, "reworded.yaml", "--reason", "The limit is another claim")
+    assert revised.code == 0, revised.err
+    Path("draft.md").write_text("In our evaluation the model schemes in 5 % of cases, below our threshold of 10 %.\n", encoding="utf-8")
+
+    outcome = run("gate", "draft.md", "--json")
+    assert outcome.document["checked"] == [f"{FIRST}@1"]
+    assert "claim-contradicted" in {finding["rule"] for finding in outcome.document["findings"]}
