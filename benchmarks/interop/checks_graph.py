@@ -1,4 +1,4 @@
-"""LTAC and RO-Crate: run in the environment `graph`. Argument: the folder of exports."""
+"""LTAC: run in the environment `graph`. Argument: the folder of exports."""
 
 import json
 import subprocess

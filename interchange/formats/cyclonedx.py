@@ -12,7 +12,7 @@ from interchange.formats.export_record import (
     make_uuid,
     write_json,
 )
-from interchange.formats.outcome_facts import Arm, OutcomeFacts, find_estimate, list_arms, read_outcome
+from interchange.formats.outcome_facts import OutcomeFacts, ReplaySide, find_estimate, list_arms, read_outcome
 from registry.records.estimates import BoundedEstimate, Differential
 from registry.records.supplement import Supplement
 from registry.records.verdict import Verdict
@@ -90,7 +90,7 @@ def _describe_figure(name: str, figure: BoundedEstimate | Differential, *, slice
     return metric
 
 
-def _describe_arm(arm: Arm) -> str:
+def _describe_arm(arm: ReplaySide) -> str:
     side = "P_test" if arm.part == "test" else f"P_deploy:{arm.spec}"
     return f"{side}{_name_judge(arm.judge)}"
 
@@ -146,7 +146,7 @@ def _build_declarations(request: ExportRequest) -> dict[str, Any]:
     return declarations
 
 
-def _describe_evidence(arm: Arm) -> dict[str, Any]:
+def _describe_evidence(arm: ReplaySide) -> dict[str, Any]:
     side = "P_test" if arm.part == "test" else f"P_deploy:{arm.spec}"
     text = f"Mean under {side}: {arm.tasks} tasks, {arm.contexts} contexts, {arm.responses} responses{_name_judge(arm.judge)}"
     return {"bom-ref": f"ev-{arm.name}", "propertyName": arm.name, "description": text}

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from interchange.formats.export_record import METHOD, ExportedFile, ExportRequest, FieldReader, format_number, write_json
-from interchange.formats.outcome_facts import Arm, find_estimate, list_arms, read_outcome
+from interchange.formats.outcome_facts import ReplaySide, find_estimate, list_arms, read_outcome
 from registry.records.audit_case import Independence
 from registry.records.claim import Direction, Relation
 from registry.records.estimates import Estimate
@@ -67,14 +67,14 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.casefold()).strip("-.")
 
 
-def _make_name(request: ExportRequest, arm: Arm) -> str:
+def _make_name(request: ExportRequest, arm: ReplaySide) -> str:
     # The datastore takes version 4 alone; random bits are taken from a digest, so that the name stays the same.
     text = f"{request.record.supplement.log_origin}/{request.record.supplement.identifier}/eee/{arm.name}"
     return str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4))
 
 
 def _build_document(
-    request: ExportRequest, supplement: Supplement, arm: Arm, info: dict[str, Any], score: dict[str, Any]
+    request: ExportRequest, supplement: Supplement, arm: ReplaySide, info: dict[str, Any], score: dict[str, Any]
 ) -> dict[str, Any]:
     audit = supplement.audit
     if audit is None:
@@ -125,7 +125,9 @@ def _find_direction(supplement: Supplement, fields: FieldReader) -> bool:
     return claim.direction is Direction.LOWER_IS_SAFER
 
 
-def _describe_score(supplement: Supplement, arm: Arm, estimate: Estimate, benchmark: str, *, lower_is_better: bool) -> dict[str, Any]:
+def _describe_score(
+    supplement: Supplement, arm: ReplaySide, estimate: Estimate, benchmark: str, *, lower_is_better: bool
+) -> dict[str, Any]:
     claim = supplement.claim.payload
     side = "P_test" if arm.part == "test" else f"P_deploy:{arm.spec}"
     score: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from typing import Any
 
 from interchange.formats.export_record import METHOD, ExportedFile, ExportRequest, format_moment, format_number, make_uuid, write_json
-from interchange.formats.outcome_facts import Arm, find_estimate, list_arms, read_outcome
+from interchange.formats.outcome_facts import ReplaySide, find_estimate, list_arms, read_outcome
 from registry.records.supplement import AuditPart, Supplement
 
 LOST = (
@@ -117,7 +117,7 @@ def _list_facts(supplement: Supplement) -> list[dict[str, str]]:
     return [_prop(name, value) for name, value in facts.items() if value is not None]
 
 
-def _observe(request: ExportRequest, supplement: Supplement, arm: Arm) -> dict[str, Any]:
+def _observe(request: ExportRequest, supplement: Supplement, arm: ReplaySide) -> dict[str, Any]:
     estimate = find_estimate(supplement)
     figure = arm.figure
     facts = {

@@ -84,7 +84,7 @@ def describe_standing(supplement: Supplement) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm(Record):
+class ReplaySide(Record):
     """One figure of a replay: the evaluation side, or one specification of P_deploy."""
 
     name: str
@@ -105,7 +105,7 @@ def find_estimate(supplement: Supplement) -> Estimate | None:
     return None if supplement.audit is None or supplement.outcome is None else supplement.audit.estimate
 
 
-def list_arms(supplement: Supplement) -> tuple[Arm, ...]:
+def list_arms(supplement: Supplement) -> tuple[ReplaySide, ...]:
     """Return the figures of the replay: the evaluation side once where all specifications share it, then each of P_deploy."""
     estimate = find_estimate(supplement)
     if estimate is None:
@@ -115,14 +115,14 @@ def list_arms(supplement: Supplement) -> tuple[Arm, ...]:
     return tuple(sorted(arms.values(), key=lambda arm: arm.part != "test"))
 
 
-def _list_sides(spec: SpecEstimate, *, shares_test: bool) -> Iterator[Arm]:
+def _list_sides(spec: SpecEstimate, *, shares_test: bool) -> Iterator[ReplaySide]:
     suffix = "" if spec.judge is None else f"@{spec.judge}"
     counts = spec.n
-    yield Arm(
+    yield ReplaySide(
         name="phi_test" if shares_test else f"phi_test:{spec.spec}{suffix}", part="test", spec=spec.spec, judge=spec.judge,
         figure=spec.phi_test, tasks=counts.tasks, contexts=counts.contexts_test, responses=counts.responses_test,
     )  # fmt: skip
-    yield Arm(
+    yield ReplaySide(
         name=f"phi_deploy:{spec.spec}{suffix}", part="deploy", spec=spec.spec, judge=spec.judge,
         figure=spec.phi_deploy, tasks=counts.tasks, contexts=counts.contexts_deploy, responses=counts.responses_deploy,
     )  # fmt: skip
@@ -135,7 +135,7 @@ def keeps_limit(figure: BoundedEstimate, relation: Relation, theta: float) -> bo
     return figure.high <= theta + _TOLERANCE if relation is Relation.AT_MOST else figure.low >= theta - _TOLERANCE
 
 
-def is_passed(supplement: Supplement, arm: Arm) -> bool:
+def is_passed(supplement: Supplement, arm: ReplaySide) -> bool:
     """Whether the record shows that *arm* keeps the claim's limit: only a locked replay with its whole interval within the limit does.
 
     False says that it is not shown, not that the limit is broken.

@@ -3,7 +3,7 @@
 import re
 
 from interchange.formats.export_record import METHOD, ExportedFile, ExportRequest, format_number
-from interchange.formats.outcome_facts import Arm, OutcomeFacts, describe_standing, find_estimate, list_arms, read_outcome
+from interchange.formats.outcome_facts import OutcomeFacts, ReplaySide, describe_standing, find_estimate, list_arms, read_outcome
 from registry.present.answers import show
 from registry.records.claim_status import Lifecycle
 from registry.records.supplement import Supplement
@@ -68,7 +68,7 @@ def _write_restricted(request: ExportRequest, supplement: Supplement, outcome: O
     return lines
 
 
-def _describe(supplement: Supplement, arm: Arm) -> str:
+def _describe(supplement: Supplement, arm: ReplaySide) -> str:
     figure, estimate = arm.figure, find_estimate(supplement)
     interval = (
         "no interval" if figure.low is None or figure.high is None else f"{format_number(figure.low)} to {format_number(figure.high)}"

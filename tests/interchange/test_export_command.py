@@ -162,3 +162,14 @@ def test_the_list_names_validator_and_losses_of_every_format(folder: Path) -> No
     assert all(row["lost"] and row["validator"] and row["version"] for row in rows)
     assert "accepted by" in run("export", "--list").out
     assert run("export").code == 2
+
+
+def test_an_erased_quotation_is_not_exported(folder: Path) -> None:
+    """The published file still has the words; the log does not, and an export is made from the log."""
+    entry = json.loads((folder / "out" / f"{CLAIM}@1.json").read_bytes())["claim"]["entry"]["seq"]
+    assert run("admin", "log", "erase", str(entry), "--reason", "A court order", "--yes").code == 0
+
+    for name in ("cyclonedx", "oscal", "bibtex"):
+        refused = run("export", CLAIM, "--as", name, "-o", "exports", "--json")
+        assert (refused.code, refused.faults) == (2, ["body-erased"])
+    assert not (folder / "exports").exists()
