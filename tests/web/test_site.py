@@ -350,10 +350,11 @@ def test_citations_name_exactly_one_text(ledger: Ledger, tmp_path: Path) -> None
     datacite = json.loads((place / f"{FIRST}@1.datacite.json").read_bytes())
     bibtex = (place / f"{FIRST}@1.bib").read_text()
 
-    assert csl["id"] == datacite["identifiers"][0]["identifier"]
+    assert csl["id"] == datacite["alternateIdentifiers"][0]["alternateIdentifier"]
+    assert "identifiers" not in datacite
     assert csl["id"].startswith(f"{FIRST}@1#")
     assert csl["URL"] == f"https://claims.example.org/{FIRST}@1/"
-    assert f"Claim revision {FIRST}@1" in bibtex
+    assert f"number = {{{FIRST}@1\\#" in bibtex
     hostile = (place / "CLM-AISI-2026-0004-M@1.bib").read_text()
     # Braces of a quotation cannot end the entry: what is not escaped is balanced.
     bare = hostile.replace("\\\\", "").replace("\\{", "").replace("\\}", "").replace("\\textbackslash{}", "")

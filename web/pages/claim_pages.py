@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from interchange.formats.citations import FORMATS, build_citation, write_sentence
 from registry.cli.log_presenter import compare_revisions, show_value
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
@@ -18,7 +19,6 @@ from registry.store.registry_view import View
 from web.pages import card_pages
 from web.pages.addresses import VERIFIER, Linker, PageSettings
 from web.pages.audit_pages import collect_names, render_audits
-from web.pages.citation import FORMATS, write_sentence
 from web.pages.feeds import MEDIA_TYPES
 from web.pages.layout import PageLink, PageText, show_blocks
 from web.pages.layout import render as render_page
@@ -122,7 +122,8 @@ def _render_part(
         return render_json(supplement), JSON
     if rest in FORMATS:
         _, media_type, write = FORMATS[rest]
-        return write(supplement, f"{settings.base}/{claim.reference}/" if settings.base else None), media_type
+        address = f"{settings.base}/{claim.reference}/" if settings.base else None
+        return write(build_citation(supplement, address=address)), media_type
     body = None
     if is_newest and rest == "/history/":
         body = _render_history(trail(), supplement, link)
@@ -154,7 +155,7 @@ def _render_claim(view: View, supplement: Supplement, link: Linker, files: Publi
         erased=tuple(_list_erased(view, supplement, link)) if has_erased else (),
         files=build_files(files, link),
         record=PageLink(text=f"{claim.claim}.json", href=record, is_code=True),
-        citation=write_sentence(supplement, published),
+        citation=write_sentence(build_citation(supplement, address=published)),
         citations=tuple(PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()),
         verifier=PageLink(text="verify a file", href=link(VERIFIER)),
     )

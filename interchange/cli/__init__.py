@@ -1,0 +1,1 @@
+"""The commands `caveat export` and `caveat gate`, and the formats of their answers."""
