@@ -1,12 +1,12 @@
 """Everything a registry knows of one claim as of one log entry, and the proof that those entries are in the log."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Generic, TypeVar
 
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Audit, EvidenceStatement, Result
-from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Relation
 from registry.records.claim_status import (
     SETTLED,
     Family,
@@ -21,6 +21,18 @@ from registry.records.claim_status import (
 from registry.records.log_seal import EntryOpening, EntrySignature, KeyEvent, Node
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
 from registry.records.module_findings import Finding
+from registry.records.monitor import (
+    Attribution,
+    Evaluability,
+    Monitor,
+    MonitorDesign,
+    MonitorEnd,
+    MonitorPlan,
+    MonitorReading,
+    MonitorState,
+    MonitorVerdict,
+    MonitorWindow,
+)
 from registry.records.record import Authority, Payload, Record
 from registry.records.replay_run import Run, RunEnd, RunHistory, RunStart, list_runs
 from registry.records.specification import Reveal, SpecVersion
@@ -94,6 +106,81 @@ class ObjectionFile(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFile(Record):
+    """A monitor with its windows and its end."""
+
+    monitor: Recorded[Monitor]
+    windows: tuple[Recorded[MonitorWindow], ...] = ()
+    """In log order, corrections included."""
+    ended: Recorded[MonitorEnd] | None = None
+
+    @property
+    def plan(self) -> MonitorPlan:
+        """What was locked."""
+        return self.monitor.payload.plan
+
+    @property
+    def current(self) -> tuple[MonitorWindow, ...]:
+        """The windows that count, by number: of each its last correction."""
+        last = {recorded.payload.number: recorded.payload for recorded in self.windows}
+        return tuple(last[number] for number in sorted(last))
+
+    @property
+    def reading(self) -> MonitorReading | None:
+        """Where the evidence stood last; None before the first window."""
+        return self.windows[-1].payload.reading if self.windows else None
+
+    def find_state(self, today: date | None) -> MonitorState:
+        """Return where the monitor is on *today*; None leaves time out."""
+        reading = self.reading
+        if reading is not None and reading.alarm is not None:
+            return MonitorState.ALARM
+        if self.ended is not None:
+            return MonitorState.ENDED
+        current = self.current
+        last = current[-1].stop if current else self.plan.start
+        # A window can be reported when it is over and its labels are in.
+        due = last.date() + timedelta(days=self.plan.silent_after_days + self.plan.label_delay_days)
+        if (today is not None and today > due) or (current and not current[-1].cells):
+            return MonitorState.SILENT
+        return MonitorState.RUNNING if current else MonitorState.LOCKED
+
+    def find_verdict(self, today: date | None) -> MonitorVerdict:
+        """Return how the evidence reads on *today*."""
+        reading, plan = self.reading, self.plan
+        if reading is None:
+            return MonitorVerdict.OPEN
+        if reading.alarm is not None:
+            if reading.attribution is Attribution.JUDGE:
+                return MonitorVerdict.JUDGE_CHANGED
+            return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
+        keeps = reading.average_limit < plan.theta if plan.relation is Relation.AT_MOST else reading.average_limit > plan.theta
+        # A gap withdraws it: what was not reported may have been the bad weeks.
+        if keeps and self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and reading.anchors_alarm is None:
+            return MonitorVerdict.HOLDS_SO_FAR
+        return MonitorVerdict.OPEN
+
+    def list_doubts(self) -> tuple[str, ...]:
+        """Return what is missing for an alarm to count as one of the system, each in a sentence without full stop."""
+        reading, plan = self.reading, self.plan
+        if reading is None or reading.alarm is None:
+            return ()
+        doubts = []
+        if plan.evaluability is not Evaluability.DIRECTLY_AUDITABLE:
+            doubts.append(f"production shows the property only indirectly ({plan.evaluability.value.replace('_', ' ')})")
+        if not plan.has_independent_items:
+            doubts.append("conversations of one user are counted as if they were independent")
+        if plan.design is MonitorDesign.COUNTS:
+            doubts.append("the counts were made elsewhere, and their scores cannot be checked")
+        if reading.attribution is Attribution.UNKNOWN:
+            doubts.append("there are no anchors, so the judge may have changed instead of the system")
+        if reading.attribution is Attribution.OPEN:
+            guard = plan.anchors.guard if plan.anchors else 0
+            doubts.append(f"fewer than {guard} anchors were scored since the alarm, so the judge may have changed instead of the system")
+        return tuple(doubts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier(Record):
     """One claim, whole."""
 
@@ -137,6 +224,8 @@ class Dossier(Record):
     """The day by which outcomes count as expired: that of the last entry seen, or of the reader's clock."""
     family: Family = Family()
     """The claims on the same words about the same property and model version, with the outcomes of all."""
+    monitors: tuple[MonitorFile, ...] = ()
+    """Monitors of its revisions after release, in log order."""
 
     @property
     def current(self) -> Recorded[ClaimRevision]:

@@ -169,6 +169,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (CauseKind.METHOD, "the method has a newer version"),
     (CauseKind.OBJECTION, "an objection was upheld"),
     (CauseKind.EXPIRY, "the last audit expired"),
+    (CauseKind.MONITOR, "a monitor raised an alarm in production"),
     (CauseKind.REVISION, "the claim was revised"),
     (StalenessVerdict.CONFIRMED, "confirmed"),
     (StalenessVerdict.DISMISSED, "dismissed"),
