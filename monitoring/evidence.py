@@ -54,7 +54,8 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
     has_drifted = False
     highest, lowest = 0.0, 1.0
     evidence = 0.0
-    alarm, scored_at_alarm = (raised[0], None) if raised else (None, None)
+    alarm = raised[0] if raised else None
+    scored_at_alarm: int | None = None
     for number, (cells, counts) in enumerate(windows, start=1):
         stream = [_read_cell(cell, plan) for cell in cells]
         turned = [cell.complement() for cell in stream]

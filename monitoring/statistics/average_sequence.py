@@ -1,12 +1,12 @@
 """A confidence sequence for the average rate so far, which may change from item to item.
 
-Empirical Bernstein sequence (Howard, Ramdas, McAuliffe and Sekhon 2021, Annals of Statistics 49(2), theorem 4): with any predictable centre c_i
-of the weighted score z_i in [0, b], and V = Σ (z_i - c_i)², for every share g in (0, 1)
+Empirical Bernstein sequence (Howard, Ramdas, McAuliffe and Sekhon 2021, Annals of Statistics 49(2), theorem 4). With any predictable
+centre c_i of the weighted score z_i in [0, b], and V = Σ (z_i - c_i)², for every share g in (0, 1)
 
     exp( (g/b)·Σ(z_i - μ_i) - ψ(g)·V/b² ),  ψ(g) = -log(1 - g) - g
 
-is a supermartingale, and so is that with the sign of the first sum turned. Mixing over g and Ville's inequality give limits for the average of
-the conditional means μ_i that hold at all looks. The centre is the mean of the windows before, so sums of a window are enough.
+is a supermartingale, and so is that with the sign of the first sum turned. Mixing over g and Ville's inequality give limits for the
+average of the conditional means μ_i that hold at all looks. The centre is the mean of the windows before, so sums of a window are enough.
 """
 
 import math

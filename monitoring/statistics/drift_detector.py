@@ -1,7 +1,7 @@
 """A change of a rate: a Shiryaev-Roberts e-detector (Shin, Ramdas and Rinaldo 2022, arXiv:2203.03532).
 
-While the conditional means are at most the tolerated rate, the expected number of steps until the alarm is at least the run length A. A step
-is a window: its factor is a lower bound of the product of its items, so the expected number of items is at least A as well.
+While the conditional means are at most the tolerated rate, the expected number of steps until the alarm is at least the run length A. A
+step is a window: its factor is a lower bound of the product of its items, so the expected number of items is at least A as well.
 """
 
 import math

@@ -46,10 +46,7 @@ class StreamCell:
 
     def complement(self) -> "StreamCell":
         """Return the cell with each score x replaced by 1 - x."""
-        if self.suppressed or self.squares is None:
-            squares = None
-        else:
-            squares = self.reviewed - 2 * self.total + self.squares
+        squares = None if self.suppressed or self.squares is None else self.reviewed - 2 * self.total + self.squares
         total = 0.0 if self.suppressed else self.reviewed - self.total
         return StreamCell(
             items=self.items, reviewed=self.reviewed, total=total, squares=squares, inclusion=self.inclusion, pending=self.pending,

@@ -23,9 +23,7 @@ from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersi
 from registry.records.module_findings import Finding
 from registry.records.monitor import (
     Attribution,
-    Evaluability,
     Monitor,
-    MonitorDesign,
     MonitorEnd,
     MonitorPlan,
     MonitorReading,
@@ -147,37 +145,53 @@ class MonitorFile(Record):
 
     def find_verdict(self, today: date | None) -> MonitorVerdict:
         """Return how the evidence reads on *today*."""
-        reading, plan = self.reading, self.plan
+        reading = self.reading
         if reading is None:
             return MonitorVerdict.OPEN
         if reading.alarm is not None:
             if reading.attribution is Attribution.JUDGE:
                 return MonitorVerdict.JUDGE_CHANGED
             return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
-        keeps = reading.average_limit < plan.theta if plan.relation is Relation.AT_MOST else reading.average_limit > plan.theta
         # A gap withdraws it: what was not reported may have been the bad weeks.
-        if keeps and self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and reading.anchors_alarm is None:
-            return MonitorVerdict.HOLDS_SO_FAR
-        return MonitorVerdict.OPEN
+        is_reporting = self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and reading.anchors_alarm is None
+        return MonitorVerdict.HOLDS_SO_FAR if is_reporting and not self.list_doubts() and self._keeps_limit() else MonitorVerdict.OPEN
 
     def list_doubts(self) -> tuple[str, ...]:
-        """Return what is missing for an alarm to count as one of the system, each in a sentence without full stop."""
+        """Return what keeps the evidence from a verdict, each reason in a sentence without full stop."""
         reading, plan = self.reading, self.plan
-        if reading is None or reading.alarm is None:
-            return ()
-        doubts = []
-        if plan.evaluability is not Evaluability.DIRECTLY_AUDITABLE:
-            doubts.append(f"production shows the property only indirectly ({plan.evaluability.value.replace('_', ' ')})")
-        if not plan.has_independent_items:
-            doubts.append("conversations of one user are counted as if they were independent")
-        if plan.design is MonitorDesign.COUNTS:
-            doubts.append("the counts were made elsewhere, and their scores cannot be checked")
-        if reading.attribution is Attribution.UNKNOWN:
-            doubts.append("there are no anchors, so the judge may have changed instead of the system")
+        doubts = [*plan.list_doubts()]
+        if reading is None or plan.anchors is None:
+            return tuple(doubts)
         if reading.attribution is Attribution.OPEN:
-            guard = plan.anchors.guard if plan.anchors else 0
-            doubts.append(f"fewer than {guard} anchors were scored since the alarm, so the judge may have changed instead of the system")
+            doubts.append(f"fewer than {plan.anchors.guard} anchors were scored since the alarm, so the judge may have changed")
+        elif reading.alarm is not None and not self._exceeds_judge_error():
+            rate = plan.anchors.false_positive
+            doubts.append(f"a judge with the tolerated share of false positives ({rate:.1%}) would explain the alarm")
         return tuple(doubts)
+
+    def _exceeds_judge_error(self) -> bool:
+        """Whether the evidence is on the wrong side of the limit even if the judge errs as often as is tolerated.
+
+        A rate r is judged to be r + (1 - r)·FP at most.
+        """
+        reading, plan = self.reading, self.plan
+        if reading is None or plan.anchors is None:
+            return False
+        is_upper = plan.relation is Relation.AT_MOST
+        judged, limit = (reading.lower, plan.theta) if is_upper else (1 - reading.upper, 1 - plan.theta)
+        return judged >= limit + (1 - limit) * plan.anchors.false_positive
+
+    def _keeps_limit(self) -> bool:
+        """Whether the average so far keeps to the limit even if the judge misses as many bad items as is tolerated.
+
+        A rate r is judged to be r·(1 - FN) at least.
+        """
+        reading, plan = self.reading, self.plan
+        if reading is None or plan.anchors is None:
+            return False
+        is_upper = plan.relation is Relation.AT_MOST
+        judged, limit = (reading.average_limit, plan.theta) if is_upper else (1 - reading.average_limit, 1 - plan.theta)
+        return judged / (1 - plan.anchors.false_negative) < limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,6 +121,12 @@ class MonitorPlan(Record):
     """The shares of the e-process; see `monitoring.statistics.e_process`."""
     scored_by: str
     """`SCF-…@n`: what gives the scores. Another version ends the monitor."""
+    range: tuple[float, float] = (0.0, 1.0)
+    """Lowest and highest score before they are mapped to [0, 1]."""
+    models: tuple[str, ...] = ()
+    """The names by which traces call the model version; empty where none are read."""
+    evaluation: str | None = None
+    """The name of the evaluation in traces; None where none are read."""
     label_delay_days: int = 0
     """Windows are reported when labels of this age are in."""
     min_users: int = 20
@@ -151,6 +157,19 @@ class MonitorPlan(Record):
         if self.start.tzinfo is None:
             yield "start needs a time zone"
 
+    def list_doubts(self) -> tuple[str, ...]:
+        """Return what keeps any evidence under this plan from a verdict, each reason in a sentence without full stop."""
+        doubts = []
+        if self.evaluability is not Evaluability.DIRECTLY_AUDITABLE:
+            doubts.append(f"production shows the property only indirectly ({self.evaluability.value.replace('_', ' ')})")
+        if self.unit is not StreamUnit.USER and not self.one_per_user:
+            doubts.append("conversations of one user are counted as if they were independent")
+        if self.design is MonitorDesign.COUNTS:
+            doubts.append("the counts were made elsewhere, and their scores cannot be checked")
+        if self.anchors is None:
+            doubts.append("there are no anchors, so a change of the judge cannot be told from a change of the system")
+        return tuple(doubts)
+
     @property
     def threshold(self) -> float:
         """m/α: the evidence that raises the claim alarm."""
@@ -160,11 +179,6 @@ class MonitorPlan(Record):
     def bound(self) -> float:
         """The largest weighted score: 1 over the smallest inclusion probability."""
         return 1 / min(stratum.inclusion for stratum in self.strata)
-
-    @property
-    def has_independent_items(self) -> bool:
-        """Whether no two items are of one user."""
-        return self.unit is StreamUnit.USER or self.one_per_user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
