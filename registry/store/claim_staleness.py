@@ -243,7 +243,7 @@ class CauseFinder:
         alarms: dict[Reference, list[StaleCause]] = defaultdict(list)
         for name, row in first.items():
             if last[name] != Attribution.JUDGE:
-                text = f"{name} raised an alarm: in production the rate was on the wrong side of the claim's limit at some time"
+                text = f"{name} raised an alarm: scores in production were on the wrong side of the claim's limit at some time"
                 alarms[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=name, entry=row.seq, text=text))
         return alarms
 
