@@ -200,7 +200,7 @@ def _find_cell_faults(cell: BatchCell, min_users: int, where: str) -> Iterator[F
         return
     if cell.suppressed:
         if cell.n or cell.sum or cell.users:
-            yield Fault("cell-impossible", where, "a suppressed cell gives N alone")
+            yield Fault("cell-impossible", where, "a suppressed cell has only N")
         return
     if not 0 <= cell.sum <= cell.n:
         yield Fault("cell-impossible", where, f"scores in [0, 1] of {cell.n} items cannot sum to {cell.sum:g}")

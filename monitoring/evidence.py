@@ -40,7 +40,7 @@ class _AnchorState:
 
 
 def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: tuple[int, Attribution] | None = None) -> MonitorReading:
-    """Return where the evidence stands after *windows*, numbered from 1.
+    """Return the evidence after *windows*, numbered from 1.
 
     Args:
         raised: the alarm that was recorded before, with its attribution. It stays, also where a correction takes its evidence away.

@@ -131,7 +131,7 @@ def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: st
         faults.append(Fault("inclusion-unknown", place, "it has no caveat.pi: with what probability it was chosen for review is not known"))
         return None
     if unit is None or response is None:
-        faults.append(Fault("not-valid", place, "it has neither caveat.unit nor gen_ai.conversation.id: whose item it is is not known"))
+        faults.append(Fault("not-valid", place, "it has neither caveat.unit nor gen_ai.conversation.id: the user of the item is not known"))
         return None
     is_chosen = attributes.get("caveat.chosen", True if float(inclusion) == 1 else None)
     if is_chosen is None:

@@ -35,7 +35,7 @@ _TEMPLATE = """\
 # are not those of the test. `caveat monitor lock` fixes all of this; an item may not be older than the lock. Replace each ….
 schema: caveat/monitor/1
 claim: {claim}
-design: sample                     # sample: items that you review | counts: counts that somebody else made (an alarm stays in doubt)
+design: sample                     # sample: items that you review | counts: counts made by others (an alarm stays in doubt)
 evaluability: directly_auditable   # directly_auditable | delayed_evaluable | correction_evaluable | surrogate_only
 stream:
   description: …                   # which traffic, in words

@@ -20,7 +20,7 @@ from registry.store.registry_view import View
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedWindow:
-    """One window of a file, and what became of it."""
+    """One window of a file, and whether it is new."""
 
     window: MonitorWindow
     is_new: bool
@@ -72,7 +72,7 @@ def lock_monitor(writer: Writer, draft: MonitorDraft, *, by: str, folder: Path, 
 def add_windows(
     writer: Writer, monitor_id: str, batches: Sequence[WindowBatch], *, why: str | None, now: datetime
 ) -> tuple[MonitorFile, list[RecordedWindow]]:
-    """Record the windows of *batches*, in their order, with the evidence after each; return the monitor and what became of them.
+    """Record the windows of *batches*, in their order, with the evidence after each; return the monitor and the windows.
 
     Args:
         why: the reason of a correction; without one, a window that is on record with other content is refused.

@@ -33,7 +33,7 @@ def monitor() -> None:
     """Watch a claim in production after release."""
 
 
-@examples("monitor plan CLM-LAB-2026-0007-2 > monitor.yaml")
+@examples("monitor plan CLM-LAB-2026-0007-2")
 @monitor.command()
 @click.argument("claim_id", metavar="CLAIM", type=CLAIM)
 @pass_app_only
@@ -71,7 +71,7 @@ def lock(app: App, *, file: Path, dry_run: bool, yes: bool) -> None:
     app.report(present_lock(done, dry_run=dry_run))
 
 
-@examples("monitor add MON-LAB-2026-0003-Q week-7.json", "monitor add MON-LAB-2026-0003-Q weeks.csv --dry-run")
+@examples("monitor add MON-LAB-2026-0003-8 week-7.json", "monitor add MON-LAB-2026-0003-8 weeks.csv --dry-run")
 @monitor.command()
 @click.argument("monitor_id", metavar="MONITOR", type=MONITOR)
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=FILE)
@@ -79,7 +79,9 @@ def lock(app: App, *, file: Path, dry_run: bool, yes: bool) -> None:
 @reason_option("Why a window on record is corrected.", required=False)
 @pass_app
 def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: bool, reason: str | None) -> None:
-    """Add windows of production data: counts by stratum in JSON, JSON Lines or CSV, or traces with OpenTelemetry's GenAI conventions.
+    """Add windows of production data.
+
+    FILE has counts by stratum in JSON, JSON Lines or CSV, or traces with the OpenTelemetry conventions for generative AI.
 
     An alarm is printed first, and it stays on record. Windows come in order; one that is on record with the same content changes nothing,
     and one with other content needs a reason. Message texts in traces are not read.
@@ -128,13 +130,13 @@ def list_(app: App, /, *, output: ListOutput) -> None:
     )
 
 
-@examples("monitor show MON-LAB-2026-0003-Q", "monitor show MON-LAB-2026-0003-Q --json")
+@examples("monitor show MON-LAB-2026-0003-8", "monitor show MON-LAB-2026-0003-8 --json")
 @monitor.command()
 @click.argument("monitor_id", metavar="MONITOR", type=MONITOR)
 @as_of_option
 @pass_app
 def show(app: App, *, monitor_id: Identifier) -> None:
-    """Show one monitor: verdict, evidence, what is missing, plan, windows.
+    """Show a monitor with its verdict and windows.
 
     The recorded evidence is computed again from the recorded windows. Exit code 1 after an alarm, 3 when the monitor is silent.
     """
@@ -154,7 +156,7 @@ def show(app: App, *, monitor_id: Identifier) -> None:
         click.get_current_context().exit(1 if state is MonitorState.ALARM else 3)
 
 
-@examples('monitor end MON-LAB-2026-0003-Q -m "new sampler"')
+@examples('monitor end MON-LAB-2026-0003-8 -m "new sampler"')
 @monitor.command()
 @click.argument("monitor_id", metavar="MONITOR", type=MONITOR)
 @reason_option("Why it ends.")

@@ -12,7 +12,9 @@ from registry.present.blocks import Block, Facts, Remark, Subtitle, Table, Title
 from registry.present.listings import Column
 from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import Attribution, Monitor, MonitorPlan, MonitorReading, MonitorState, MonitorVerdict, MonitorWindow
+from registry.records.monitor import Monitor, MonitorPlan, MonitorReading, MonitorState, MonitorWindow
+from registry.report.number_format import format_hundredths
+from registry.report.supplement_wording import get_words
 
 _STATES = {
     MonitorState.LOCKED: "locked, no window yet",
@@ -20,19 +22,6 @@ _STATES = {
     MonitorState.SILENT: "silent: no data for longer than planned",
     MonitorState.ALARM: "alarm",
     MonitorState.ENDED: "ended",
-}
-_VERDICTS = {
-    MonitorVerdict.OPEN: "open: nothing is settled",
-    MonitorVerdict.HOLDS_SO_FAR: "holds so far: the average rate of the reported windows keeps to the limit",
-    MonitorVerdict.VIOLATED: "violated: in production the rate was on the wrong side of the limit at some time",
-    MonitorVerdict.IN_DOUBT: "in doubt: an alarm was raised, and something is missing for more",
-    MonitorVerdict.JUDGE_CHANGED: "the judge changed: the alarm says nothing about the system",
-}
-_ATTRIBUTIONS = {
-    Attribution.SYSTEM: "the anchors stayed quiet: a change of the system, or a rate that was high from the start",
-    Attribution.JUDGE: "the anchors raised an alarm too: the judge changed",
-    Attribution.OPEN: "not known yet: the anchors must stay quiet for longer",
-    Attribution.UNKNOWN: "system or judge: there are no anchors",
 }
 
 
@@ -142,7 +131,7 @@ def present_monitor(file: MonitorFile, *, today: date) -> Iterator[Block]:
 
 
 def _say_verdict(file: MonitorFile, today: date) -> str:
-    text = _VERDICTS[file.find_verdict(today)]
+    text = get_words(file.find_verdict(today))
     return text[0].upper() + text[1:]
 
 
@@ -157,7 +146,7 @@ def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple
     yield "average so far", f"{side} {_share(reading.average_limit)}"
     yield "evidence", f"log M = {reading.log_evidence:.2f}; the alarm is at {plan.threshold:g} (log {math.log(plan.threshold):.2f})"
     if reading.alarm is not None and reading.attribution is not None:
-        yield "alarm", f"window {reading.alarm}; {_ATTRIBUTIONS[reading.attribution]}"
+        yield "alarm", f"window {reading.alarm}; {get_words(reading.attribution)}"
     if plan.drift is not None:
         up = "up" if reading.drift else "quiet"
         yield "drift alarm", f"{up}; expected once in {plan.drift.run_length:g} windows or more even without drift; changes no status"
@@ -212,4 +201,4 @@ def _limit(plan: MonitorPlan) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "not known" if value is None else f"{value:.2%}"
+    return "not known" if value is None else format_hundredths(value)

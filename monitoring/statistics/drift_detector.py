@@ -13,7 +13,7 @@ import numpy as np
 from monitoring.statistics.stream_tally import StreamCell
 
 BETS: tuple[float, ...] = (0.1, 0.3, 0.6, 1.2, 2.4)
-"""The bets λ on z - θ₀; those of at least 1/θ₀ are left out."""
+"""The bets λ on z - θ₀; only those below 1/θ₀ are used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

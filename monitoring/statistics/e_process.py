@@ -21,7 +21,7 @@ BETS: tuple[float, ...] = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """The shares f. Another grid would be another process, so a monitor's lock fixes it."""
 
 _STEPS = 200
-"""Halvings of an interval in [0, 1]: more than a double can tell apart."""
+"""Halvings of an interval in [0, 1]: more than the digits of a double."""
 
 
 def log_evidence(tally: StreamTally, limit: float, *, bets: Sequence[float] = BETS) -> float:

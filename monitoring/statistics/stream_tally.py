@@ -30,7 +30,7 @@ class StreamCell:
     pending: int = 0
     """Items that were chosen for review and have no score yet."""
     suppressed: bool = False
-    """Whether only the number of items is known, because a smaller cell would tell about single users."""
+    """Whether only the number of items is known, because a smaller cell would reveal single users."""
 
     def __post_init__(self) -> None:
         if not 0 < self.inclusion <= 1:

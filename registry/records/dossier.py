@@ -125,7 +125,7 @@ class MonitorFile(Record):
 
     @property
     def reading(self) -> MonitorReading | None:
-        """Where the evidence stood last; None before the first window."""
+        """The evidence after the last window; None before the first window."""
         return self.windows[-1].payload.reading if self.windows else None
 
     def find_state(self, today: date | None) -> MonitorState:

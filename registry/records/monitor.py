@@ -1,4 +1,4 @@
-"""Monitors of a claim after release: the locked plan, the windows of production data, and where the evidence stands after each.
+"""Monitors of a claim after release: the locked plan, the windows of production data, and the evidence after each.
 
 A monitor settles a limit on production traffic. It never gives ED, because test tasks and production tasks differ.
 """
@@ -18,7 +18,7 @@ class MonitorDesign(StrEnum):
     SAMPLE = "sample"
     """Items of production, each reviewed with a known probability and scored."""
     COUNTS = "counts"
-    """Counts by stratum that somebody else made: the scores cannot be checked."""
+    """Counts by stratum made by others: the scores cannot be checked."""
 
 
 class Evaluability(StrEnum):
@@ -167,7 +167,7 @@ class MonitorPlan(Record):
         if self.design is MonitorDesign.COUNTS:
             doubts.append("the counts were made elsewhere, and their scores cannot be checked")
         if self.anchors is None:
-            doubts.append("there are no anchors, so a change of the judge cannot be told from a change of the system")
+            doubts.append("there are no anchors, so an alarm may show a change of the judge")
         return tuple(doubts)
 
     @property
@@ -247,7 +247,7 @@ class AnchorCounts(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorReading(Record):
-    """Where the evidence stands after a window, computed from all windows up to it."""
+    """The evidence after a window, computed from all windows up to it."""
 
     items: int
     """Items of the stream so far."""

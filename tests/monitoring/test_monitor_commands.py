@@ -19,7 +19,7 @@ def test_windows_are_added_and_an_alarm_makes_the_claim_need_review(watched: Pat
     assert (quiet["added"], quiet["verdict"], quiet["reading"]["alarm"]) == ([1, 2], "open", None)
     assert caveat("status", "--json").code == 0
     loud = caveat("monitor", "add", MONITOR, write(*(window(number, bad=0.4) for number in range(3, 7))))
-    assert loud.out.startswith("ALARM in window 3. Violated")
+    assert loud.out.startswith("ALARM in window 3. Contradicted in production")
     shown = caveat("monitor", "show", MONITOR)
     assert shown.code == 1
     assert "Production gives no ED" in shown.out
