@@ -26,7 +26,7 @@ from registry.store.registry_view import View
 
 _OF_ONE_CLAIM = frozenset({"not-in-lineage", "choice-needed", "no-successor-version"})
 """What keeps one claim from being carried, and no other."""
-SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.OBJECTION, CauseKind.REVISION})
+SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.OBJECTION, CauseKind.MONITOR, CauseKind.REVISION})
 """Causes for a claim to be stale that the same plan, carried out again, settles; the claim is carried to a successor first."""
 
 
@@ -241,7 +241,7 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
                 yield f"{cause.text}: the claim stays one about the version that it is about, and this is not settled"
             case CauseKind.METHOD if concluded:
                 yield f"{cause.text}: the renewed audit was estimated by the method of this Caveat, and does not settle this"
-            case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.EXPIRY | CauseKind.REVISION:
+            case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.EXPIRY | CauseKind.MONITOR | CauseKind.REVISION:
                 pass
 
 

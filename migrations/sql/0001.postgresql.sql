@@ -21,7 +21,7 @@ CREATE TABLE entry (
 	at BIGINT NOT NULL,
 	leaf BYTEA NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -165,7 +165,7 @@ CREATE TABLE identifier (
 	year BIGINT NOT NULL,
 	number BIGINT NOT NULL,
 	CONSTRAINT pk_identifier PRIMARY KEY (log, id),
-	CONSTRAINT ck_identifier_kind CHECK (kind = 'CLM' OR kind = 'AUD' OR kind = 'CRD' OR kind = 'CTX' OR kind = 'PRP' OR kind = 'SCF' OR kind = 'CUE' OR kind = 'MTH' OR kind = 'CON'),
+	CONSTRAINT ck_identifier_kind CHECK (kind = 'CLM' OR kind = 'AUD' OR kind = 'CRD' OR kind = 'CTX' OR kind = 'PRP' OR kind = 'SCF' OR kind = 'CUE' OR kind = 'MTH' OR kind = 'CON' OR kind = 'MON'),
 	CONSTRAINT ck_identifier_number_from_1 CHECK (number >= 1),
 	CONSTRAINT ck_identifier_id_agrees CHECK (substr(id, 1, length(authority) + 5) = kind || '-' || authority || '-'),
 	CONSTRAINT uq_identifier_log_kind_authority_year_number UNIQUE (log, kind, authority, year, number),
@@ -543,6 +543,27 @@ CREATE TABLE claim_text (
 	CONSTRAINT fk_claim_text_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE TABLE monitor (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	authority TEXT NOT NULL,
+	at BIGINT NOT NULL,
+	theta DOUBLE PRECISION NOT NULL,
+	CONSTRAINT pk_monitor PRIMARY KEY (log, seq),
+	CONSTRAINT ck_monitor_monitor_begins CHECK (substr(monitor, 1, 4) = 'MON-'),
+	CONSTRAINT uq_monitor_log_monitor UNIQUE (log, monitor),
+	CONSTRAINT uq_monitor_log_monitor_claim_revision UNIQUE (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_monitor_identifier FOREIGN KEY(log, monitor) REFERENCES identifier (log, id),
+	CONSTRAINT fk_monitor_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_monitor_authority_authority FOREIGN KEY(log, authority) REFERENCES authority (log, code),
+	CONSTRAINT fk_monitor_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_monitor_log_claim ON monitor (log, claim)
+
 CREATE TABLE objection (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -718,6 +739,43 @@ CREATE TABLE lock (
 	CONSTRAINT fk_lock_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE TABLE monitor_end (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	CONSTRAINT pk_monitor_end PRIMARY KEY (log, seq),
+	CONSTRAINT uq_monitor_end_log_monitor UNIQUE (log, monitor),
+	CONSTRAINT fk_monitor_end_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_end_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_monitor_end_log_claim ON monitor_end (log, claim)
+
+CREATE TABLE monitor_window (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	number BIGINT NOT NULL,
+	correction BIGINT NOT NULL,
+	start BIGINT NOT NULL,
+	alarm BIGINT,
+	attribution TEXT,
+	CONSTRAINT pk_monitor_window PRIMARY KEY (log, seq),
+	CONSTRAINT ck_monitor_window_attribution CHECK (attribution = 'system' OR attribution = 'judge' OR attribution = 'open' OR attribution = 'unknown'),
+	CONSTRAINT ck_monitor_window_counted CHECK (number >= 1 AND correction >= 0),
+	CONSTRAINT ck_monitor_window_alarm_is_attributed CHECK ((alarm IS NULL) = (attribution IS NULL)),
+	CONSTRAINT ck_monitor_window_alarm_is_not_ahead CHECK (alarm <= number OR correction > 0),
+	CONSTRAINT uq_monitor_window_log_monitor_number_correction UNIQUE (log, monitor, number, correction),
+	CONSTRAINT fk_monitor_window_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_window_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_monitor_window_log_claim_revision ON monitor_window (log, claim, revision)
+
 CREATE TABLE objection_event (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -777,7 +835,7 @@ CREATE TABLE reviewed_cause (
 	kind TEXT NOT NULL,
 	what TEXT NOT NULL,
 	CONSTRAINT pk_reviewed_cause PRIMARY KEY (log, seq, position),
-	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'objection' OR kind = 'expiry' OR kind = 'revision'),
+	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'objection' OR kind = 'expiry' OR kind = 'monitor' OR kind = 'revision'),
 	CONSTRAINT fk_reviewed_cause_seq_staleness_review FOREIGN KEY(log, seq) REFERENCES staleness_review (log, seq),
 	CONSTRAINT fk_reviewed_cause_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
@@ -1102,6 +1160,14 @@ CREATE TRIGGER claim_text__change BEFORE UPDATE ON claim_text FOR EACH ROW EXECU
 
 CREATE TRIGGER claim_text__truncate BEFORE TRUNCATE ON claim_text FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
+CREATE TRIGGER monitor__change BEFORE UPDATE OR DELETE ON monitor FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER monitor__truncate BEFORE TRUNCATE ON monitor FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE FUNCTION caveat_monitor_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE EXCEPTION 'not-its-time: monitor.at must be the time of its entry' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+
+CREATE TRIGGER monitor__insert BEFORE INSERT ON monitor FOR EACH ROW EXECUTE FUNCTION caveat_monitor_insert()
+
 CREATE TRIGGER objection__change BEFORE UPDATE OR DELETE ON objection FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER objection__truncate BEFORE TRUNCATE ON objection FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
@@ -1149,6 +1215,18 @@ CREATE TRIGGER lock__truncate BEFORE TRUNCATE ON lock FOR EACH STATEMENT EXECUTE
 CREATE FUNCTION caveat_lock_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE EXCEPTION 'not-its-time: lock.at must be the time of its entry' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER lock__insert BEFORE INSERT ON lock FOR EACH ROW EXECUTE FUNCTION caveat_lock_insert()
+
+CREATE TRIGGER monitor_end__change BEFORE UPDATE OR DELETE ON monitor_end FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER monitor_end__truncate BEFORE TRUNCATE ON monitor_end FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER monitor_window__change BEFORE UPDATE OR DELETE ON monitor_window FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER monitor_window__truncate BEFORE TRUNCATE ON monitor_window FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE FUNCTION caveat_monitor_window_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.start < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE EXCEPTION 'window-before-lock: monitor_window.start must not be before the lock of its monitor' USING ERRCODE = '23000'; END IF; IF NEW.correction = 0 AND NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE EXCEPTION 'window-missing: monitor_window.number must follow the last one' USING ERRCODE = '23000'; END IF; IF EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE EXCEPTION 'monitor-ended: monitor_window must not come after the end of its monitor' USING ERRCODE = '23000'; END IF; IF NEW.alarm IS NULL AND EXISTS (SELECT 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor AND alarm IS NOT NULL) THEN RAISE EXCEPTION 'alarm-taken-back: monitor_window.alarm must stay once it was raised' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+
+CREATE TRIGGER monitor_window__insert BEFORE INSERT ON monitor_window FOR EACH ROW EXECUTE FUNCTION caveat_monitor_window_insert()
 
 CREATE TRIGGER objection_event__change BEFORE UPDATE OR DELETE ON objection_event FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

@@ -25,7 +25,7 @@ CREATE TABLE entry (
 	at INTEGER NOT NULL,
 	leaf BLOB NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -193,7 +193,7 @@ CREATE TABLE identifier (
 	year INTEGER NOT NULL,
 	number INTEGER NOT NULL,
 	CONSTRAINT pk_identifier PRIMARY KEY (log, id),
-	CONSTRAINT ck_identifier_kind CHECK (kind = 'CLM' OR kind = 'AUD' OR kind = 'CRD' OR kind = 'CTX' OR kind = 'PRP' OR kind = 'SCF' OR kind = 'CUE' OR kind = 'MTH' OR kind = 'CON'),
+	CONSTRAINT ck_identifier_kind CHECK (kind = 'CLM' OR kind = 'AUD' OR kind = 'CRD' OR kind = 'CTX' OR kind = 'PRP' OR kind = 'SCF' OR kind = 'CUE' OR kind = 'MTH' OR kind = 'CON' OR kind = 'MON'),
 	CONSTRAINT ck_identifier_number_from_1 CHECK (number >= 1),
 	CONSTRAINT ck_identifier_id_agrees CHECK (substr(id, 1, length(authority) + 5) = kind || '-' || authority || '-'),
 	CONSTRAINT uq_identifier_log_kind_authority_year_number UNIQUE (log, kind, authority, year, number),
@@ -609,6 +609,29 @@ CREATE TABLE claim_text (
  WITHOUT ROWID,
  STRICT
 
+CREATE TABLE monitor (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	authority TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	theta REAL NOT NULL,
+	CONSTRAINT pk_monitor PRIMARY KEY (log, seq),
+	CONSTRAINT ck_monitor_monitor_begins CHECK (substr(monitor, 1, 4) = 'MON-'),
+	CONSTRAINT uq_monitor_log_monitor UNIQUE (log, monitor),
+	CONSTRAINT uq_monitor_log_monitor_claim_revision UNIQUE (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_monitor_identifier FOREIGN KEY(log, monitor) REFERENCES identifier (log, id),
+	CONSTRAINT fk_monitor_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_monitor_authority_authority FOREIGN KEY(log, authority) REFERENCES authority (log, code),
+	CONSTRAINT fk_monitor_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_monitor_log_claim ON monitor (log, claim)
+
 CREATE TABLE objection (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -802,6 +825,47 @@ CREATE TABLE lock (
  WITHOUT ROWID,
  STRICT
 
+CREATE TABLE monitor_end (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	CONSTRAINT pk_monitor_end PRIMARY KEY (log, seq),
+	CONSTRAINT uq_monitor_end_log_monitor UNIQUE (log, monitor),
+	CONSTRAINT fk_monitor_end_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_end_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_monitor_end_log_claim ON monitor_end (log, claim)
+
+CREATE TABLE monitor_window (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	correction INTEGER NOT NULL,
+	start INTEGER NOT NULL,
+	alarm INTEGER,
+	attribution TEXT,
+	CONSTRAINT pk_monitor_window PRIMARY KEY (log, seq),
+	CONSTRAINT ck_monitor_window_attribution CHECK (attribution = 'system' OR attribution = 'judge' OR attribution = 'open' OR attribution = 'unknown'),
+	CONSTRAINT ck_monitor_window_counted CHECK (number >= 1 AND correction >= 0),
+	CONSTRAINT ck_monitor_window_alarm_is_attributed CHECK ((alarm IS NULL) = (attribution IS NULL)),
+	CONSTRAINT ck_monitor_window_alarm_is_not_ahead CHECK (alarm <= number OR correction > 0),
+	CONSTRAINT uq_monitor_window_log_monitor_number_correction UNIQUE (log, monitor, number, correction),
+	CONSTRAINT fk_monitor_window_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_window_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_monitor_window_log_claim_revision ON monitor_window (log, claim, revision)
+
 CREATE TABLE objection_event (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -867,7 +931,7 @@ CREATE TABLE reviewed_cause (
 	kind TEXT NOT NULL,
 	what TEXT NOT NULL,
 	CONSTRAINT pk_reviewed_cause PRIMARY KEY (log, seq, position),
-	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'objection' OR kind = 'expiry' OR kind = 'revision'),
+	CONSTRAINT ck_reviewed_cause_kind CHECK (kind = 'successor' OR kind = 'deprecation' OR kind = 'card' OR kind = 'spec' OR kind = 'method' OR kind = 'objection' OR kind = 'expiry' OR kind = 'monitor' OR kind = 'revision'),
 	CONSTRAINT fk_reviewed_cause_seq_staleness_review FOREIGN KEY(log, seq) REFERENCES staleness_review (log, seq),
 	CONSTRAINT fk_reviewed_cause_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
@@ -1234,6 +1298,12 @@ CREATE TRIGGER claim_text__update BEFORE UPDATE ON claim_text BEGIN SELECT RAISE
 
 CREATE TRIGGER claim_text__insert BEFORE INSERT ON claim_text BEGIN SELECT CASE WHEN (SELECT 1 FROM claim_text WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_text holds this log seq') END; END
 
+CREATE TRIGGER monitor__update BEFORE UPDATE ON monitor BEGIN SELECT RAISE(ABORT, 'append-only: monitor takes no UPDATE'); END
+
+CREATE TRIGGER monitor__delete BEFORE DELETE ON monitor BEGIN SELECT RAISE(ABORT, 'append-only: monitor takes no DELETE'); END
+
+CREATE TRIGGER monitor__insert BEFORE INSERT ON monitor BEGIN SELECT CASE WHEN NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'not-its-time: monitor.at must be the time of its entry') WHEN (SELECT 1 FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'append-only: monitor holds this log monitor') WHEN (SELECT 1 FROM monitor WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: monitor holds this log seq') END; END
+
 CREATE TRIGGER objection__update BEFORE UPDATE ON objection BEGIN SELECT RAISE(ABORT, 'append-only: objection takes no UPDATE'); END
 
 CREATE TRIGGER objection__delete BEFORE DELETE ON objection BEGIN SELECT RAISE(ABORT, 'append-only: objection takes no DELETE'); END
@@ -1287,6 +1357,18 @@ CREATE TRIGGER lock__update BEFORE UPDATE ON lock BEGIN SELECT RAISE(ABORT, 'app
 CREATE TRIGGER lock__delete BEFORE DELETE ON lock BEGIN SELECT RAISE(ABORT, 'append-only: lock takes no DELETE'); END
 
 CREATE TRIGGER lock__insert BEFORE INSERT ON lock BEGIN SELECT CASE WHEN NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'not-its-time: lock.at must be the time of its entry') WHEN (SELECT 1 FROM lock WHERE audit = NEW.audit AND log = NEW.log) THEN RAISE(ABORT, 'append-only: lock holds this audit log') WHEN (SELECT 1 FROM lock WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: lock holds this log seq') END; END
+
+CREATE TRIGGER monitor_end__update BEFORE UPDATE ON monitor_end BEGIN SELECT RAISE(ABORT, 'append-only: monitor_end takes no UPDATE'); END
+
+CREATE TRIGGER monitor_end__delete BEFORE DELETE ON monitor_end BEGIN SELECT RAISE(ABORT, 'append-only: monitor_end takes no DELETE'); END
+
+CREATE TRIGGER monitor_end__insert BEFORE INSERT ON monitor_end BEGIN SELECT CASE WHEN (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'append-only: monitor_end holds this log monitor') WHEN (SELECT 1 FROM monitor_end WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: monitor_end holds this log seq') END; END
+
+CREATE TRIGGER monitor_window__update BEFORE UPDATE ON monitor_window BEGIN SELECT RAISE(ABORT, 'append-only: monitor_window takes no UPDATE'); END
+
+CREATE TRIGGER monitor_window__delete BEFORE DELETE ON monitor_window BEGIN SELECT RAISE(ABORT, 'append-only: monitor_window takes no DELETE'); END
+
+CREATE TRIGGER monitor_window__insert BEFORE INSERT ON monitor_window BEGIN SELECT CASE WHEN NEW.start < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'window-before-lock: monitor_window.start must not be before the lock of its monitor') WHEN NEW.correction = 0 AND NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'window-missing: monitor_window.number must follow the last one') WHEN EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'monitor-ended: monitor_window must not come after the end of its monitor') WHEN NEW.alarm IS NULL AND EXISTS (SELECT 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor AND alarm IS NOT NULL) THEN RAISE(ABORT, 'alarm-taken-back: monitor_window.alarm must stay once it was raised') WHEN (SELECT 1 FROM monitor_window WHERE correction = NEW.correction AND log = NEW.log AND monitor = NEW.monitor AND number = NEW.number) THEN RAISE(ABORT, 'append-only: monitor_window holds this correction log monitor number') WHEN (SELECT 1 FROM monitor_window WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: monitor_window holds this log seq') END; END
 
 CREATE TRIGGER objection_event__update BEFORE UPDATE ON objection_event BEGIN SELECT RAISE(ABORT, 'append-only: objection_event takes no UPDATE'); END
 

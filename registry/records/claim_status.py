@@ -168,6 +168,8 @@ class CauseKind(StrEnum):
     """An objection of it, or of a definition it rests on, was upheld after its last audit."""
     EXPIRY = "expiry"
     """No outcome of the claim revision is valid any more: the last one expired."""
+    MONITOR = "monitor"
+    """A locked monitor of the claim raised an alarm in production after its last audit was opened."""
     REVISION = "revision"
     """It was revised after its last audit, or has a newer revision than the one that is seen."""
 

@@ -1,12 +1,12 @@
 """Everything a registry knows of one claim as of one log entry, and the proof that those entries are in the log."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Generic, TypeVar
 
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Audit, EvidenceStatement, Result
-from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Relation
 from registry.records.claim_status import (
     SETTLED,
     Family,
@@ -21,6 +21,16 @@ from registry.records.claim_status import (
 from registry.records.log_seal import EntryOpening, EntrySignature, KeyEvent, Node
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
 from registry.records.module_findings import Finding
+from registry.records.monitor import (
+    Attribution,
+    Monitor,
+    MonitorEnd,
+    MonitorPlan,
+    MonitorReading,
+    MonitorState,
+    MonitorVerdict,
+    MonitorWindow,
+)
 from registry.records.record import Authority, Payload, Record
 from registry.records.replay_run import Run, RunEnd, RunHistory, RunStart, list_runs
 from registry.records.specification import Reveal, SpecVersion
@@ -94,6 +104,97 @@ class ObjectionFile(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFile(Record):
+    """A monitor with its windows and its end."""
+
+    monitor: Recorded[Monitor]
+    windows: tuple[Recorded[MonitorWindow], ...] = ()
+    """In log order, corrections included."""
+    ended: Recorded[MonitorEnd] | None = None
+
+    @property
+    def plan(self) -> MonitorPlan:
+        """What was locked."""
+        return self.monitor.payload.plan
+
+    @property
+    def current(self) -> tuple[MonitorWindow, ...]:
+        """The windows that count, by number: of each its last correction."""
+        last = {recorded.payload.number: recorded.payload for recorded in self.windows}
+        return tuple(last[number] for number in sorted(last))
+
+    @property
+    def reading(self) -> MonitorReading | None:
+        """The evidence after the last window; None before the first window."""
+        return self.windows[-1].payload.reading if self.windows else None
+
+    def find_state(self, today: date | None) -> MonitorState:
+        """Return where the monitor is on *today*; None leaves time out."""
+        reading = self.reading
+        if reading is not None and reading.alarm is not None:
+            return MonitorState.ALARM
+        if self.ended is not None:
+            return MonitorState.ENDED
+        current = self.current
+        last = current[-1].stop if current else self.plan.start
+        # A window can be reported when it is over and its labels are in.
+        due = last.date() + timedelta(days=self.plan.silent_after_days + self.plan.label_delay_days)
+        if (today is not None and today > due) or (current and not current[-1].cells):
+            return MonitorState.SILENT
+        return MonitorState.RUNNING if current else MonitorState.LOCKED
+
+    def find_verdict(self, today: date | None) -> MonitorVerdict:
+        """Return how the evidence reads on *today*."""
+        reading = self.reading
+        if reading is None:
+            return MonitorVerdict.OPEN
+        if reading.alarm is not None:
+            if reading.attribution is Attribution.JUDGE:
+                return MonitorVerdict.JUDGE_CHANGED
+            return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
+        # A gap withdraws it: what was not reported may have been the bad weeks.
+        is_reporting = self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and reading.anchors_alarm is None
+        return MonitorVerdict.HOLDS_SO_FAR if is_reporting and not self.list_doubts() and self._keeps_limit() else MonitorVerdict.OPEN
+
+    def list_doubts(self) -> tuple[str, ...]:
+        """Return what keeps the evidence from a verdict, each reason in a sentence without full stop."""
+        reading, plan = self.reading, self.plan
+        doubts = [*plan.list_doubts()]
+        if reading is None or plan.anchors is None:
+            return tuple(doubts)
+        if reading.attribution is Attribution.OPEN:
+            doubts.append(f"fewer than {plan.anchors.guard} anchors were scored since the alarm, so the judge may have changed")
+        elif reading.alarm is not None and not self._exceeds_judge_error():
+            rate = plan.anchors.false_positive
+            doubts.append(f"a judge with the tolerated share of false positives ({rate:.1%}) would explain the alarm")
+        return tuple(doubts)
+
+    def _exceeds_judge_error(self) -> bool:
+        """Whether the evidence is on the wrong side of the limit even if the judge errs as often as is tolerated.
+
+        A rate r is judged to be r + (1 - r)·FP at most.
+        """
+        reading, plan = self.reading, self.plan
+        if reading is None or plan.anchors is None:
+            return False
+        is_upper = plan.relation is Relation.AT_MOST
+        judged, limit = (reading.lower, plan.theta) if is_upper else (1 - reading.upper, 1 - plan.theta)
+        return judged >= limit + (1 - limit) * plan.anchors.false_positive
+
+    def _keeps_limit(self) -> bool:
+        """Whether the average so far keeps to the limit even if the judge misses as many bad items as is tolerated.
+
+        A rate r is judged to be r·(1 - FN) at least.
+        """
+        reading, plan = self.reading, self.plan
+        if reading is None or plan.anchors is None:
+            return False
+        is_upper = plan.relation is Relation.AT_MOST
+        judged, limit = (reading.average_limit, plan.theta) if is_upper else (1 - reading.average_limit, 1 - plan.theta)
+        return judged / (1 - plan.anchors.false_negative) < limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier(Record):
     """One claim, whole."""
 
@@ -137,6 +238,8 @@ class Dossier(Record):
     """The day by which outcomes count as expired: that of the last entry seen, or of the reader's clock."""
     family: Family = Family()
     """The claims on the same words about the same property and model version, with the outcomes of all."""
+    monitors: tuple[MonitorFile, ...] = ()
+    """Monitors of its revisions after release, in log order."""
 
     @property
     def current(self) -> Recorded[ClaimRevision]:

@@ -77,6 +77,7 @@ class Kind(StrEnum):
     CUES = "CUE"
     METHOD = "MTH"
     OBJECTION = "CON"
+    MONITOR = "MON"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from registry.records import (  # noqa: F401
     log_seal,
     model_version,
     module_findings,
+    monitor,
     replay_run,
     specification,
     system_card,

@@ -12,7 +12,7 @@ from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Access, AccessLevel, Audit, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
 from registry.records.claim_status import Family, Staleness, StalenessReview, Status
-from registry.records.dossier import EntrySupersession, Inclusion, ObjectionFile, Recorded
+from registry.records.dossier import EntrySupersession, Inclusion, MonitorFile, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding, find_invariance
@@ -468,6 +468,8 @@ class Supplement(Record):
     """What people decided of changes that the claim may not have survived, in log order."""
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that the claim's revisions are about, in log order."""
+    monitors: tuple[MonitorFile, ...] = ()
+    """Monitors of the claim after release, in log order."""
     model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
     """Statements about the endpoint names that show who was asked, in log order."""
     models: tuple[Recorded[ModelVersion], ...] = ()

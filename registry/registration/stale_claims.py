@@ -60,6 +60,7 @@ REMEDIES = {
     CauseKind.METHOD: Remedy.AUDIT,
     CauseKind.OBJECTION: Remedy.AUDIT,
     CauseKind.EXPIRY: Remedy.AUDIT,
+    CauseKind.MONITOR: Remedy.AUDIT,
     CauseKind.REVISION: Remedy.AUDIT,
 }
 """What settles each kind of cause beside a person's decision, which settles any."""
@@ -171,7 +172,7 @@ class RemedyPlanner:
                 return _decide(claim, cause)
             case CauseKind.SPEC:
                 return (_AUDIT_NEW.format(claim.claim),)
-            case CauseKind.METHOD | CauseKind.OBJECTION | CauseKind.EXPIRY | CauseKind.REVISION:
+            case CauseKind.METHOD | CauseKind.OBJECTION | CauseKind.EXPIRY | CauseKind.MONITOR | CauseKind.REVISION:
                 return ((_AUDIT_RENEW if self._is_locked(claim) else _AUDIT_NEW).format(claim.claim),)
 
     def _is_locked(self, claim: ClaimSummary) -> bool:

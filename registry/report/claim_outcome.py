@@ -337,7 +337,14 @@ def find_absent(supplement: Supplement) -> dict[Section, str | None]:
     findings = [finding.payload for finding in (*(audit.findings if audit else ()), *supplement.other_findings)]
     kinds = {finding.kind for finding in findings}
     is_changed = len(supplement.history) > 1 or supplement.status.stale_because or supplement.reviews or supplement.events
-    has_history = is_changed or supplement.objections or supplement.other_audits or supplement.relations or supplement.passage_matches
+    has_history = (
+        bool(supplement.monitors)
+        or is_changed
+        or supplement.objections
+        or supplement.other_audits
+        or supplement.relations
+        or supplement.passage_matches
+    )
     present = {
         Section.ESTIMATES: estimate is not None and bool(estimate.specs),
         Section.READINGS: outcome is not None,

@@ -553,6 +553,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "interval": lambda low, high, against, signed: numbers.format_range(low, high, against=against, signed=signed),
         "schema": lambda schema: json.dumps(schema, sort_keys=True),
         "percent": numbers.format_percent,
+        "hundredths": numbers.format_hundredths,
         "signed": numbers.format_signed,
         "symbols": symbols,
         "words": get_words,

@@ -72,6 +72,11 @@ def format_p(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else format_number(value)
 
 
+def format_hundredths(share: float) -> str:
+    """Return *share* in per cent with two decimals."""
+    return f"{100 * share:.2f} %"
+
+
 def format_percent(share: float) -> str:
     """Return *share* as whole per cent; only 0 is shown as 0 % and only 1 as 100 %."""
     # A share below one in a hundred is not "0 %", and one just below all is not "100 %".

@@ -14,7 +14,7 @@ from registry.records.statement import Entry
 from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement
 from registry.report.number_format import format_day
 
-# Staleness. Seven kinds of cause are derived when read, each with the entry that recorded it;
+# Staleness. Nine kinds of cause are derived when read, each with the entry that recorded it;
 # nothing is stored as a status. A claim only *may* be stale until a person reviews the cause, or an
 # audit opened after it has an outcome (decision of 2026-11-22). The cost: a deprecation that is
 # taken back and repeated must be reviewed again.
@@ -27,6 +27,7 @@ _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.METHOD: "resolved by a new audit with the newer version, or by a dismissal",
     CauseKind.OBJECTION: "resolved by a new audit, or by a dismissal",
     CauseKind.EXPIRY: "resolved by a new audit, or by a dismissal",
+    CauseKind.MONITOR: "resolved by a new audit, or by a dismissal",
     CauseKind.REVISION: "resolved by an audit of this revision, or by a dismissal",
 }
 _MOST_LISTED = 2

@@ -119,6 +119,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None 
         drift=build_drift(dossier),
         reviews=dossier.reviews,
         model_events=dossier.model_events,
+        monitors=dossier.monitors,
         model_endpoints=dossier.model_endpoints,
         models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),
         family=dossier.family,

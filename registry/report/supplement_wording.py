@@ -10,6 +10,7 @@ from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction,
 from registry.records.claim_status import CauseKind, Dispute, Lifecycle, ObjectionStep, Staleness, StalenessVerdict
 from registry.records.model_version import Descent, ModelEventKind, ModelRef
 from registry.records.module_findings import Channel, FindingKind, RaterKind, RecognitionClass
+from registry.records.monitor import Attribution, MonitorVerdict
 from registry.records.record import AuthorityRole
 from registry.records.replay_run import RunStatus
 from registry.records.specification import ScoringMethod
@@ -169,7 +170,17 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (CauseKind.METHOD, "the method has a newer version"),
     (CauseKind.OBJECTION, "an objection was upheld"),
     (CauseKind.EXPIRY, "the last audit expired"),
+    (CauseKind.MONITOR, "a monitor raised an alarm in production"),
     (CauseKind.REVISION, "the claim was revised"),
+    (MonitorVerdict.OPEN, "open: nothing is settled"),
+    (MonitorVerdict.HOLDS_SO_FAR, "holds so far: the average rate of the reported windows keeps to the limit"),
+    (MonitorVerdict.VIOLATED, "contradicted in production: the rate was on the wrong side of the limit at some time"),
+    (MonitorVerdict.IN_DOUBT, "in doubt: an alarm was raised, and something is missing for more"),
+    (MonitorVerdict.JUDGE_CHANGED, "the judge changed: the alarm says nothing about the system"),
+    (Attribution.SYSTEM, "the anchors stayed quiet, so it is not a change of the judge"),
+    (Attribution.JUDGE, "the anchors raised an alarm too: the judge changed"),
+    (Attribution.OPEN, "whether the judge changed is not known yet"),
+    (Attribution.UNKNOWN, "system or judge: there are no anchors"),
     (StalenessVerdict.CONFIRMED, "confirmed"),
     (StalenessVerdict.DISMISSED, "dismissed"),
     (Descent.SUCCESSOR, "successor"),

@@ -79,7 +79,7 @@ def find_candidates(before: LogReader, after: LogReader) -> set[str] | None:
     return direct | families | _find_about_models(before, after) | _find_quoting(after, since)
 
 
-_SPECIFICATIONS = tuple(f"{kind.value}-" for kind in Kind if kind not in (Kind.CLAIM, Kind.CARD, Kind.AUDIT, Kind.OBJECTION))
+_SPECIFICATIONS = tuple(f"{kind.value}-" for kind in Kind if kind not in (Kind.CLAIM, Kind.CARD, Kind.AUDIT, Kind.OBJECTION, Kind.MONITOR))
 
 
 def _find_named(after: LogReader, since: int, roles: Sequence[Role]) -> set[str]:

@@ -12,12 +12,14 @@ from registry.records.analysis_plan import list_locked
 from registry.records.claim_status import CauseKind, StaleCause, StalenessVerdict
 from registry.records.estimates import Estimate
 from registry.records.model_version import Descent, ModelLink, ModelRef
+from registry.records.monitor import Attribution
 from registry.records.specification import SpecKind
 from registry.records.system_card import MatchResult
 from registry.store.database_tables import body
 from registry.store.kinds.audit_kinds import lock
 from registry.store.kinds.claim_kinds import card_revision, passage_match, reviewed_cause, staleness_review
 from registry.store.kinds.definition_kinds import model_version, spec, spec_version
+from registry.store.kinds.monitor_kinds import monitor_window
 from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
 from registry.store.version_lineage import Lineage, read_lineage
 
@@ -110,7 +112,7 @@ _CURRENT = StaleReasons((), is_confirmed=False)
 _NOTHING: Mapping[Name, CauseReview] = {}
 
 
-# Decision of 2026-11-22: seven kinds of cause make a claim stale. They are derived when read, each
+# Decision of 2026-11-22: nine kinds of cause make a claim stale. They are derived when read, each
 # with the entry that recorded it; nothing is stored as a status. A cause is potential until a
 # person reviews it, or until an outcome of a later audit covers it. The cost: a deprecation that is
 # taken back and repeated must be reviewed again.
@@ -156,6 +158,7 @@ class CauseFinder:
         match_results = self._match_results(heads)
         outcomes = [claim_ground.outcome for claim_ground in grounds if claim_ground.outcome is not None]
         methods = self._methods(outcomes)
+        alarms = self._find_alarms(heads)
         stale_causes = []
         for head, ground in zip(heads, grounds, strict=True):
             card = self._find_card(head, head.card, match_results.get((head.claim, head.revision))) if head.card else None
@@ -163,6 +166,8 @@ class CauseFinder:
             if ground.outcome is not None:
                 causes = (*causes, *methods.get(ground.outcome.entry, ()), *_find_upheld(ground.outcome, ground.upheld))
                 causes = (*causes, *_find_expired(ground.outcome))
+            opened = ground.outcome.opened if ground.outcome else 0
+            causes = (*causes, *(cause for cause in alarms.get((head.claim, head.revision), ()) if cause.entry > opened))
             # An audit is about one revision. A later revision of the claim has not been audited.
             if ground.audited is not None and ground.audited < head.revision:
                 causes = (*causes, _find_revised(head, ground.audited))
@@ -222,6 +227,25 @@ class CauseFinder:
         newer = f"{name}@{revision} has a newer revision, @{newest}"
         unseen = f"{newer}; the place of its passage there was not looked up (caveat card diff {name} --record)"
         return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=entry, text=unseen if head.has_passage else newer)
+
+    def _find_alarms(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[StaleCause]]:
+        """Return the alarms of monitors by claim revision, each with the window that raised it; without those of a changed judge."""
+        table = monitor_window
+        if table.name not in self._filled:
+            return {}
+        columns = (table.c.seq, table.c.monitor, table.c.claim, table.c.revision, table.c.attribution)
+        wanted = select(*columns).where(self._reader.visible(table), table.c.alarm.is_not(None)).order_by(table.c.seq)
+        first: dict[str, Any] = {}
+        last: dict[str, str] = {}
+        for row in self._reader.rows_in(wanted, table.c.claim, {head.claim for head in heads}):
+            first.setdefault(row.monitor, row)
+            last[row.monitor] = row.attribution
+        alarms: dict[Reference, list[StaleCause]] = defaultdict(list)
+        for name, row in first.items():
+            if last[name] != Attribution.JUDGE:
+                text = f"{name} raised an alarm: scores in production were on the wrong side of the claim's limit at some time"
+                alarms[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=name, entry=row.seq, text=text))
+        return alarms
 
     def _match_results(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
         """Return the outcome of the passages of claim revisions in the newest revision of their card, where they were looked for.

@@ -20,7 +20,7 @@ from registry.store.database_engine import (
 )
 
 # All kinds are read here, so that a module that has the tables has them all.
-from registry.store.kinds import audit_kinds, claim_kinds, definition_kinds, log_kinds  # noqa: F401
+from registry.store.kinds import audit_kinds, claim_kinds, definition_kinds, log_kinds, monitor_kinds  # noqa: F401
 from registry.store.statement_kind import KINDS
 
 # Typed rows only help to find and to refuse; the canonical document in `body` is the record. Every row names the entry (log, seq) that

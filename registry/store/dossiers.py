@@ -13,10 +13,11 @@ from registry.records.analysis_plan import Deviation, Exploration, Lock, list_lo
 from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.claim_status import CauseKind, Family, Objection, ObjectionEvent, StaleCause, Staleness, StalenessReview, Status
-from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
+from registry.records.dossier import AuditFile, Dossier, MonitorFile, ObjectionFile, Recorded
 from registry.records.log_seal import Erasure
 from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding
+from registry.records.monitor import Monitor, MonitorEnd, MonitorWindow
 from registry.records.record import Identifier, Kind, Payload
 from registry.records.replay_run import Run, RunEnd, RunStart
 from registry.records.specification import Reveal, SpecVersion
@@ -45,8 +46,9 @@ from registry.store.kinds.definition_kinds import (
     spec_version,
 )
 from registry.store.kinds.log_kinds import authority, erasure
+from registry.store.kinds.monitor_kinds import MONITORS, monitor
 from registry.store.log_reader import CHUNK, LogReader, has_text, seen, select_recorded
-from registry.store.statement_kind import AUDIT, KINDS, OBJECTION, Role, split_reference
+from registry.store.statement_kind import AUDIT, KINDS, MONITOR, OBJECTION, Role, split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements
 
@@ -84,6 +86,9 @@ OF_SPEC = _list_roles(Kind.PROPERTY)
 """The versions of a specification, what reveals them, and objections of them."""
 OF_CARD = _list_roles(Kind.CARD)
 """The revisions of a card, and what was recorded of them."""
+
+OF_MONITOR = tuple(role for role in _list_roles(Kind.MONITOR) if role.of == MONITOR)
+"""The plan of a monitor, its windows and its end."""
 
 IN_HISTORY: dict[Kind, tuple[Role, ...]] = {
     **{kind: _list_roles(kind, with_history=True) for kind in Kind},
@@ -165,6 +170,20 @@ def get_audit(reader: LogReader, name: str) -> AuditFile:
         starts=tuple(parts[RunStart]),
         ends=tuple(parts[RunEnd]),
     )
+
+
+def get_monitor(reader: LogReader, name: str) -> MonitorFile:
+    """Return the monitor *name*, which exists, with its windows and its end."""
+    parts = _read_parts(reader, OF_MONITOR, name)
+    (opening,) = parts[Monitor]
+    return MonitorFile(monitor=opening, windows=tuple(parts[MonitorWindow]), ended=next(iter(parts[MonitorEnd]), None))
+
+
+def find_monitors(reader: LogReader, claim: str | None) -> tuple[MonitorFile, ...]:
+    """Return the monitors of *claim*, with or without `@n` (of all claims when None), in log order."""
+    named = true() if claim is None else _is_named(claim, monitor.c.claim, monitor.c.revision)
+    wanted = select(monitor.c.monitor).where(reader.visible(monitor), named).order_by(monitor.c.seq)
+    return tuple(get_monitor(reader, row.monitor) for row in reader.rows(wanted))
 
 
 def get_objection(reader: LogReader, name: str) -> ObjectionFile:
@@ -417,6 +436,7 @@ class _Gatherer:
                 continue
             current = seen[claim][-1]
             parts["audits"] = tuple(get_audit(self._reader, name) for _, name in _list_own(concerns[claim], AUDITS))
+            parts["monitors"] = tuple(get_monitor(self._reader, name) for _, name in _list_own(concerns[claim], MONITORS))
             disputed = _list_own(concerns[claim], DISPUTES)
             parts |= self._gather_shared(current.payload, parts["audits"], disputed)
             parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(recorded.payload.model for recorded in seen[claim])))
@@ -563,6 +583,8 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
             case AuditFile():
                 statements = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
                 yield from _flatten((*statements, part.starts, part.ends))
+            case MonitorFile():
+                yield from _flatten((part.monitor, part.windows, part.ended))
             case ObjectionFile():
                 yield from _flatten((part.objection, part.events, part.replays))
             case _:

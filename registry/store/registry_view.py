@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.claim_status import StaleCause, StalenessReview, Status
-from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
+from registry.records.dossier import AuditFile, Dossier, MonitorFile, ObjectionFile, Recorded
 from registry.records.model_version import EndpointName, ModelEndpoint, ModelEvent, ModelRef, ModelVersion, list_endpoint_names
 from registry.records.record import Authority, Identifier, Kind, Payload, parse_identifier
 from registry.records.specification import Reveal, SpecBody, SpecKind, SpecVersion
@@ -21,6 +21,7 @@ from registry.store.kinds.audit_kinds import audit, lock
 from registry.store.kinds.claim_kinds import card_revision, claim_revision
 from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec, spec_version
 from registry.store.kinds.log_kinds import authority, erasure, publication
+from registry.store.kinds.monitor_kinds import monitor
 from registry.store.log_reader import CHUNK, LogReader, find_log
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import Lineage, name_models, read_endpoint_statements, read_lineage
@@ -379,6 +380,15 @@ class View(LogReader):
         rows = self.rows(wanted) if objections is None else self.rows_in(wanted, table.c.objection, objections)
         named = {row.objection: ((row.claim, row.revision), (row.spec, row.version), (row.rival, row.rival_version)) for row in rows}
         return {name: tuple(f"{bare}@{number}" for bare, number in references if bare) for name, references in named.items()}
+
+    def find_monitor(self, monitor_id: str) -> MonitorFile | None:
+        """Return a monitor with its windows."""
+        exists = self.rows(select(monitor.c.seq).where(self.visible(monitor), monitor.c.monitor == monitor_id))
+        return dossiers.get_monitor(self, monitor_id) if exists else None
+
+    def list_monitors(self, claim: str | None = None) -> tuple[MonitorFile, ...]:
+        """Return all monitors, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
+        return dossiers.find_monitors(self, claim)
 
     def find_objection(self, objection_id: str) -> ObjectionFile | None:
         """Return an objection with its steps."""

@@ -55,7 +55,7 @@ class EntryPlace:
 
 # Identifiers that rows name.
 
-CLAIM, AUDIT, CARD, OBJECTION = ((kind,) for kind in (Kind.CLAIM, Kind.AUDIT, Kind.CARD, Kind.OBJECTION))
+CLAIM, AUDIT, CARD, OBJECTION, MONITOR = ((kind,) for kind in (Kind.CLAIM, Kind.AUDIT, Kind.CARD, Kind.OBJECTION, Kind.MONITOR))
 DEFINITION = (Kind.CONTEXT, Kind.PROPERTY, Kind.SCORING, Kind.CUES, Kind.METHOD)
 """The kinds of identifier that specifications have."""
 

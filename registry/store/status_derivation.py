@@ -38,6 +38,7 @@ from registry.store.database_tables import body, entry
 from registry.store.kinds.audit_kinds import audit, audit_rival, lock, outcome_validity, restriction, verdict
 from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, passage_match, staleness_review
 from registry.store.kinds.definition_kinds import model_version, objection, objection_event
+from registry.store.kinds.monitor_kinds import monitor, monitor_window
 from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
 from registry.store.version_lineage import Lineage
@@ -169,6 +170,8 @@ _ASKED = (
     restriction,
     passage_match,
     staleness_review,
+    monitor,
+    monitor_window,
 )
 
 
@@ -418,7 +421,7 @@ class FactFinder:
 
 _MARKING = {
     table.name: select(table.c.claim).where(seen(table), table.c.claim.in_(KEYS))
-    for table in (audit, objection, passage_match, staleness_review)
+    for table in (audit, objection, passage_match, staleness_review, monitor)
 }
 """What is recorded of a single claim, by table."""
 _EVENTS = (

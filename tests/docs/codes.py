@@ -18,7 +18,7 @@ _MAKER = re.compile(r"fault|refus|remark|warning|_exclude", re.IGNORECASE)
 @cache
 def read_source(root: Path) -> dict[str, ast.Module]:
     """Every module of `registry`, `audit` and `web` below *root* by its path: parsed once, because it takes seconds."""
-    paths = [path for room in ("registry", "audit", "interchange", "web") for path in sorted((root / room).rglob("*.py"))]
+    paths = [path for room in ("registry", "audit", "interchange", "monitoring", "web") for path in sorted((root / room).rglob("*.py"))]
     return {path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
+from monitoring.evidence import WindowData
 from registry.errors import CaveatError
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem, LockedSpec
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form
@@ -17,6 +18,7 @@ from registry.records.claim_status import (
     StalenessVerdict,
 )
 from registry.records.model_version import Descent, EndpointEventKind, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.monitor import Monitor, MonitorEnd
 from registry.records.record import Kind
 from registry.records.replay_run import assess_model_identity
 from registry.records.specification import MethodSpec, Reveal, SpecKind, SpecVersion
@@ -26,6 +28,7 @@ from registry.records.verdict import Basis, ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
 from tests import findings
+from tests.monitoring import plans
 from tests.store import builders as make
 from tests.store import sealing
 
@@ -48,6 +51,8 @@ class World:
         self.results: dict[str, int] = {}
         self.objections: list[str] = []
         self.sealed: list[Reveal] = []
+        self.monitors: dict[str, Monitor] = {}
+        self.windows: dict[str, int] = {}
         with ledger.write(actor="LAB") as writer:
             phi = make.settle(writer).partition("@")[0]
             self.specs[phi] = make.property_spec(phi)
@@ -288,6 +293,25 @@ def _authority(_world: World, writer: Writer, a: int, b: int) -> None:
     writer.append(make.authority(f"LAB{a}{b}"))
 
 
+def _monitor(world: World, writer: Writer, a: int, b: int) -> None:
+    name = make.allocate(writer, Kind.MONITOR)
+    monitor = Monitor(monitor=name, claim=world.revision(a, b), plan=plans.plan(), by="LAB")
+    writer.append(monitor)
+    world.monitors[name] = monitor
+
+
+def _window(world: World, writer: Writer, a: int, b: int) -> None:
+    name = _pick(list(world.monitors), a)
+    data: list[WindowData] = [([plans.cell(500, 10 + 60 * (b % 3))], None)] * (world.windows.get(name, 0) + 1)
+    writer.append(plans.windows_of(world.monitors[name], data)[-1])
+    world.windows[name] = len(data)
+
+
+def _end_monitor(world: World, writer: Writer, a: int, _b: int) -> None:
+    monitor = _pick(list(world.monitors.values()), a)
+    writer.append(MonitorEnd(monitor=monitor.monitor, claim=monitor.claim, reason="The model was replaced."))
+
+
 STEPS: dict[str, Callable[[World, Writer, int, int], None]] = {
     "claim": _add_claim,
     "revise": _revise_claim,
@@ -318,6 +342,9 @@ STEPS: dict[str, Callable[[World, Writer, int, int], None]] = {
     "step": _step,
     "review": _review,
     "publish": _publish,
+    "monitor": _monitor,
+    "window": _window,
+    "end monitor": _end_monitor,
     "erase": _erase,
     "authority": _authority,
 }

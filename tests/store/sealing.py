@@ -7,12 +7,14 @@ from typing import Any
 from registry.codec.statement_encoding import commitment_of
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem
 from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose, LogImport, Witnessing
+from registry.records.monitor import Monitor, MonitorEnd
 from registry.records.record import Kind
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
 from registry.seal.signed_notes import VerifierKey, cosign, parse_vkey, sign_checkpoint
 from registry.seal.signing_keys import SigningKey, make_key
 from registry.store import log_seals as seals
 from registry.store.log_writer import Writer
+from tests.monitoring import plans
 from tests.store import builders as make
 
 WITNESS = "witness.example"
@@ -79,4 +81,8 @@ def fill(writer: Writer, audit: str, claim: str, *, erase: int) -> None:
             ),
         ]
     )
+    monitors = [Monitor(monitor=make.allocate(writer, Kind.MONITOR), claim=claim, plan=plans.plan(), by="LAB") for _ in range(2)]
+    writer.append_many(monitors)
+    writer.append_many(plans.windows_of(monitors[0], [([plans.cell(1000, 20)], None), ([plans.cell(1000, 400)], None)]))
+    writer.append(MonitorEnd(monitor=monitors[1].monitor, claim=claim, reason="The judge was replaced."))
     writer.erase(erase, why="It named a person.")

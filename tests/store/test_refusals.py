@@ -201,7 +201,7 @@ def test_no_row_is_replaced(filled: Ledger, table: str) -> None:
             key = ", ".join(column.name for column in METADATA.tables[table].primary_key)
             changed = next(iter(row))
             attack = f"INSERT INTO {table} {values} ON CONFLICT ({key}) DO UPDATE SET {changed} = excluded.{changed}"
-        with pytest.raises(DBAPIError, match=r"append-only|has-gap"):
+        with pytest.raises(DBAPIError, match=r"append-only|has-gap|window-missing|monitor-ended"):
             connection.exec_driver_sql(attack, tuple(row.values()))
         connection.rollback()
 
@@ -236,6 +236,8 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "run_start": {"run": "cd" * 16},
         "run_end": {},
         "outcome_validity": {},
+        "monitor_window": {"number": 3, "alarm": 2, "attribution": "unknown"},
+        "monitor_end": {"monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 1)},
         "asked_name": {"position": 1},
     }
 
@@ -300,6 +302,15 @@ ROWS: list[tuple[str, str, Change]] = [
     ("the end of a run of another audit", "run_end", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
     ("a run that ended somehow", "run_end", {"status": "somehow"}),
     ("a run of fewer than no calls", "run_end", {"calls": -1}),
+    ("a monitor with another time for its lock", "monitor", {"at": 0}),
+    ("a window before the lock", "monitor_window", {"number": 3, "alarm": 2, "attribution": "unknown", "start": 0}),
+    ("a window after a gap", "monitor_window", {"number": 4, "alarm": 2, "attribution": "unknown"}),
+    ("a window for the second time", "monitor_window", {"number": 2, "alarm": 2, "attribution": "unknown"}),
+    ("a window without the alarm that was raised", "monitor_window", {"number": 3}),
+    ("an alarm without attribution", "monitor_window", {"number": 3, "alarm": 2}),
+    ("an alarm in a later window", "monitor_window", {"number": 3, "alarm": 4, "attribution": "unknown"}),
+    ("a window of a monitor that ended", "monitor_window", {"number": 1, "monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 2)}),
+    ("a monitor that ends twice", "monitor_end", {}),
     ("a last day that is none", "outcome_validity", {"valid_until": "soon"}),
     ("a last day of an audit that no one opened", "outcome_validity", {"audit": "AUD-LAB-2026-0099-X"}),
     ("a run without its lock", "run", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),

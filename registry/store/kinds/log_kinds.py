@@ -42,7 +42,7 @@ class AuthorityKind(StatementKind[Authority]):
     tables = (authority,)
     kept = "who speaks in the log is never forgotten"
     reason = "an authority's identity was stated"
-    importance = 28
+    importance = 31
 
     def build_rows(self, authority: Authority, place: EntryPlace) -> Iterator[Row]:
         yield "authority", (*place.here, authority.code, authority.name, authority.role.value)
@@ -247,7 +247,7 @@ class ErasureKind(StatementKind[Erasure]):
     tables = (erasure,)
     kept = "why a text was erased stays"
     reason = "a text was erased"
-    importance = 14
+    importance = 17
 
     def build_rows(self, erasure: Erasure, place: EntryPlace) -> Iterator[Row]:
         yield "erasure", (*place.here, erasure.erased, unhex(erasure.leaf))

@@ -1,0 +1,313 @@
+"""How often a monitor ever raises a wrong alarm, how late it raises a right one, and whether anchors tell judge from system.
+
+Run from the repository root: `python -m benchmarks.monitoring` (some minutes on one core; `--draws 400` for a quick look). Each row is a
+simulated stream. Evidence is computed at every item with the formula of `monitoring.statistics`, and compared with that module at chosen
+items. Prints a Markdown table and one JSON line; exit 1 when wrong alarms are more frequent than α allows by more than chance (three
+standard errors), when a run length is shorter than promised, or when the two computations differ.
+"""
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import beta as beta_law
+
+from monitoring.statistics.average_sequence import AverageSequence
+from monitoring.statistics.drift_detector import BETS as DRIFT_BETS
+from monitoring.statistics.e_process import BETS, find_lower_limit, log_evidence
+from monitoring.statistics.stream_tally import StreamCell, StreamTally
+
+ALPHA = 0.05
+ITEMS = 3_000
+BLOCK = 100
+Array = np.ndarray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One set-up and what it gave."""
+
+    name: str
+    share: float
+    """Share of streams with an alarm."""
+    limit: float | None
+    """The largest share that is allowed; None where an alarm is right."""
+    note: str = ""
+
+
+def trace_evidence(weighted: Array, theta: float) -> Array:
+    """Return log M after each item of each stream, [stream, item], by the product over items."""
+    paths = [np.cumsum(np.log1p(share * (weighted - theta) / theta), axis=1) for share in BETS]
+    return np.logaddexp.reduce(paths, axis=0) - math.log(len(BETS))
+
+
+def draw_blocks(draw: Callable[[np.random.Generator, int], Array], seed: int, draws: int) -> list[Array]:
+    rng = np.random.default_rng(seed)
+    return [draw(rng, min(BLOCK, draws - start)) for start in range(0, draws, BLOCK)]
+
+
+def draw_plain(rate: float, items: int = ITEMS) -> Callable[[np.random.Generator, int], Array]:
+    return lambda rng, streams: (rng.random((streams, items)) < rate).astype(float)
+
+
+def draw_weighted(rate: float) -> Callable[[np.random.Generator, int], Array]:
+    """A flag that prefers bad items: flagged items are all reviewed, of the rest one in five."""
+
+    def draw(rng: np.random.Generator, streams: int) -> Array:
+        bad = rng.random((streams, ITEMS)) < rate
+        flagged = rng.random((streams, ITEMS)) < np.where(bad, 0.8, 0.1)
+        inclusion = np.where(flagged, 1.0, 0.2)
+        return np.where(rng.random((streams, ITEMS)) < inclusion, bad / inclusion, 0.0)
+
+    return draw
+
+
+def measure(name: str, draw: Callable[[np.random.Generator, int], Array], theta: float, *, seed: int, draws: int, null: bool) -> Row:
+    first: list[float] = []
+    for weighted in draw_blocks(draw, seed, draws):
+        over = trace_evidence(weighted, theta) >= math.log(1 / ALPHA)
+        first.extend(np.where(over.any(axis=1), over.argmax(axis=1) + 1, np.inf))
+    share = float(np.isfinite(first).mean())
+    note = f"median items to the alarm {np.median(first):.0f}" if not null else ""
+    return Row(name=name, share=share, limit=ALPHA if null else None, note=note)
+
+
+def compare_with_module() -> float:
+    """Return the largest difference between the product over items and the module's sums, and check that limit and evidence agree."""
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for theta in (0.01, 0.05, 0.3):
+        weighted = draw_weighted(theta)(rng, 3)
+        path = trace_evidence(weighted, theta)
+        for stream in range(3):
+            for count in (1, 50, 700, ITEMS):
+                seen = weighted[stream, :count]
+                events = {1.0: float((seen == 1).sum()), 0.2: float((seen == 5).sum())}
+                tally = StreamTally(items=count, events={pi: total for pi, total in events.items() if total})
+                largest = max(largest, abs(log_evidence(tally, theta) - path[stream, count - 1]))
+                low = find_lower_limit(tally, 1 / ALPHA)
+                assert (low >= theta) == (log_evidence(tally, theta) >= math.log(1 / ALPHA))
+    return largest
+
+
+def repeat_fixed_limits(draws: int) -> Row:
+    wrong = 0
+    for scores in draw_blocks(draw_plain(0.05), 5, draws):
+        counts = np.cumsum(scores, axis=1)[:, 99::100]
+        sizes = np.arange(100, ITEMS + 1, 100)
+        low = np.where(counts > 0, beta_law.ppf(ALPHA, np.maximum(counts, 1), sizes - counts + 1), 0)
+        wrong += int((low > 0.05).any(axis=1).sum())
+    return Row(name="for comparison: a one-sided 95 % limit for a fixed number, looked at every 100 items", share=wrong / draws, limit=None)
+
+
+def draw_users(rng: np.random.Generator, streams: int, *, means: bool) -> Array:
+    propensity = rng.beta(0.5, 9.5, (streams, ITEMS // 5))
+    talks = rng.random((streams, ITEMS // 5, 5)) < propensity[:, :, None]
+    return talks.mean(axis=2) if means else talks.reshape(streams, -1).astype(float)
+
+
+def measure_windows(draws: int) -> tuple[Row, Row, float]:
+    """Scores between 0 and 1 as sums of windows: evidence from sums is never above that from items."""
+    wrong = exact_wrong = 0
+    largest = -math.inf
+    for scores in draw_blocks(lambda rng, streams: rng.beta(0.2, 3.8, (streams, ITEMS)), 8, draws):
+        exact = trace_evidence(scores, 0.05)[:, 99::100]
+        sums = np.cumsum(scores, axis=1)[:, 99::100]
+        sizes = np.arange(100, ITEMS + 1, 100)
+        paths = [sums * np.log1p(f * (1 / 0.05 - 1)) + (sizes - sums) * np.log1p(-f) for f in BETS]
+        coarse = np.logaddexp.reduce(paths, axis=0) - math.log(len(BETS))
+        largest = max(largest, float((coarse - exact).max()))
+        wrong += int((coarse >= math.log(1 / ALPHA)).any(axis=1).sum())
+        exact_wrong += int((exact >= math.log(1 / ALPHA)).any(axis=1).sum())
+    name = "scores Beta(0.2, 3.8), rate 0.05: sums of windows of 100"
+    return (
+        Row(name=name, share=wrong / draws, limit=ALPHA),
+        Row(name="the same, from items", share=exact_wrong / draws, limit=ALPHA),
+        largest,
+    )
+
+
+def measure_incomplete(draws: int) -> Row:
+    """Windows of 100 with late labels (bad items are late more often) and a suppressed stratum: null at the limit."""
+    rng = np.random.default_rng(17)
+    wrong = 0
+    for _ in range(draws):
+        tally = StreamTally()
+        alarm = False
+        for _window in range(30):
+            bad = rng.random(100) < 0.05
+            late = rng.random(100) < np.where(bad, 0.3, 0.05)
+            hidden = rng.random(100) < 0.1
+            seen = ~late & ~hidden
+            counts = {"reviewed": int(seen.sum()), "total": float((bad & seen).sum()), "pending": int((late & ~hidden).sum())}
+            tally = tally.add([StreamCell(items=int((~hidden).sum()), **counts), StreamCell(items=int(hidden.sum()), suppressed=True)])
+            alarm = alarm or log_evidence(tally, 0.05) >= math.log(1 / ALPHA)
+        wrong += alarm
+    return Row(name="rate 0.05, late labels that depend on the score, a suppressed tenth", share=wrong / draws, limit=ALPHA)
+
+
+def measure_average(draws: int, *, rates: Array, name: str, inclusion: float = 1.0, seed: int = 20) -> Row:
+    """How often the upper limit of the average so far is ever below that average; windows of 100."""
+    rng = np.random.default_rng(seed)
+    wrong = 0
+    widths = []
+    averages = np.cumsum(rates)[99::100] / np.arange(100, len(rates) + 1, 100)
+    for _ in range(draws):
+        sequence = AverageSequence(bound=1 / inclusion, centre=0.05)
+        missed = False
+        bad = rng.random(len(rates)) < rates
+        chosen = rng.random(len(rates)) < inclusion
+        for window in range(len(rates) // 100):
+            place = slice(100 * window, 100 * window + 100)
+            total = float((bad[place] & chosen[place]).sum())
+            cell = StreamCell(items=100, reviewed=int(chosen[place].sum()), total=total, squares=total, inclusion=inclusion)
+            sequence = sequence.add([cell])
+            missed = missed or sequence.find_upper_limit(1 / ALPHA) < averages[window]
+        widths.append(sequence.find_upper_limit(1 / ALPHA))
+        wrong += missed
+    return Row(
+        name=name, share=wrong / draws, limit=ALPHA, note=f"median limit at the end {np.median(widths):.4f}, average {averages[-1]:.4f}"
+    )
+
+
+def trace_detector(scores: Array, tolerated: float) -> Array:
+    """Return log R after each item, [stream, item]."""
+    bets = np.array([bet for bet in DRIFT_BETS if bet * tolerated < 1])
+    logs = np.full((len(scores), len(bets)), -np.inf)
+    path = np.empty(scores.shape)
+    for item in range(scores.shape[1]):
+        logs = np.logaddexp(logs, 0) + np.log1p(bets[None, :] * (scores[:, item, None] - tolerated))
+        path[:, item] = np.logaddexp.reduce(logs, axis=1) - math.log(len(bets))
+    return path
+
+
+def find_alarms(scores: Array, tolerated: float, run_length: float) -> Array:
+    """Return the item of the first alarm of each stream, counted from 1; infinite where there is none."""
+    over = trace_detector(scores, tolerated) >= math.log(run_length)
+    return np.where(over.any(axis=1), over.argmax(axis=1) + 1, np.inf)
+
+
+def measure_drift(draws: int) -> tuple[Row, Row, float]:
+    rng = np.random.default_rng(9)
+    streams = min(draws, 2_000)
+    quiet = find_alarms((rng.random((streams, 6_000)) < 0.05).astype(float), 0.05, 500)
+    mean_length = float(np.minimum(quiet, 6_000).mean())
+    rates = np.where(np.arange(3_000) < 1_000, 0.02, 0.10)
+    found = find_alarms((rng.random((streams, 3_000)) < rates).astype(float), 0.05, 500)
+    delay = float(np.median(found[found > 1_000] - 1_000))
+    quiet_row = Row(
+        name="drift alarm, A = 500, rate at the tolerated 0.05",
+        share=float(np.isfinite(quiet).mean()),
+        limit=None,
+        note=f"mean run length {mean_length:.0f}",
+    )
+    changed_row = Row(
+        name="drift alarm, 0.02 to 0.10 at item 1,000",
+        share=float((found <= 1_000).mean()),
+        limit=None,
+        note=f"share before the change; median delay {delay:.0f}",
+    )
+    return quiet_row, changed_row, mean_length
+
+
+def measure_anchors(draws: int, per_item: float) -> list[Row]:
+    """The main alarm is that of a drift detector, as is the anchors'; guard of 300 items."""
+    streams = min(draws, 400)
+    rows = []
+    for seed, changes in ((30, "judge"), (31, "system"), (32, "nothing")):
+        rng = np.random.default_rng(seed)
+        after = np.arange(4_000) >= 1_500
+        rate = np.where(after & (changes == "system"), 0.12, 0.05)
+        false_positive = np.where(after & (changes == "judge"), 0.11, 0.03)
+        bad = rng.random((streams, 4_000)) < rate
+        judged = bad | (rng.random((streams, 4_000)) < false_positive)
+        main = find_alarms(judged.astype(float), 0.10, 1_000)
+        anchored = rng.random((streams, 4_000)) < per_item
+        wrong = (rng.random((streams, 4_000)) < false_positive) & anchored
+        # An item without an anchor leaves the detector as it is: it is a step of the stream, and none of the anchors.
+        anchors = np.full(streams, np.inf)
+        for stream in range(streams):
+            places = np.flatnonzero(anchored[stream])
+            step = find_alarms(wrong[stream, places][None, :].astype(float), 0.05, 1_000)[0]
+            anchors[stream] = places[int(step) - 1] + 1 if np.isfinite(step) else np.inf
+        alarmed = np.isfinite(main)
+        says_judge = alarmed & (anchors <= main + 300)
+        if changes == "nothing":
+            share = float((alarmed | np.isfinite(anchors)).mean())
+            rows.append(Row(name=f"anchors {per_item:g} an item, nothing changes: some alarm", share=share, limit=None))
+            continue
+        right = says_judge if changes == "judge" else alarmed & ~says_judge
+        name = f"anchors {per_item:g} an item, the {changes} changes: attributed rightly"
+        share = float(right.sum() / max(alarmed.sum(), 1))
+        rows.append(Row(name=name, share=share, limit=None, note=f"{alarmed.mean():.0%} alarmed"))
+    return rows
+
+
+def simulate(draws: int) -> tuple[list[Row], list[str]]:
+    failed = []
+    falling = np.where(np.arange(2_000) < 500, 0.09, 0.02)
+    streams: list[tuple[str, Callable[[np.random.Generator, int], Array], float, bool]] = [
+        ("rate 0.05, limit 0.05, all items", draw_plain(0.05), 0.05, True),
+        ("rate 0.01, limit 0.01, all items", draw_plain(0.01), 0.01, True),
+        ("rate 0.05, limit 0.05, flagged items and one in five", draw_weighted(0.05), 0.05, True),
+        ("rate 0.08, limit 0.05, all items", draw_plain(0.08), 0.05, False),
+        ("rate 0.08, limit 0.05, flagged items and one in five", draw_weighted(0.08), 0.05, False),
+        ("five conversations a user, conversations as items", lambda rng, count: draw_users(rng, count, means=False), 0.05, False),
+        ("five conversations a user, users as items", lambda rng, count: draw_users(rng, count, means=True), 0.05, True),
+        (
+            "rate 0.09 for 500 items, then 0.02 (average 0.0375)",
+            lambda rng, count: (rng.random((count, 2_000)) < falling).astype(float),
+            0.05,
+            False,
+        ),
+    ]
+    rows = [
+        measure(name, draw, theta, seed=seed, draws=draws, null=null) for seed, (name, draw, theta, null) in enumerate(streams, start=1)
+    ]
+    rows.append(repeat_fixed_limits(draws))
+    coarse, exact, excess = measure_windows(draws)
+    rows += [coarse, exact, measure_incomplete(draws // 4)]
+    if excess > 1e-9:
+        failed.append(f"evidence from sums exceeds that from items by {excess}")
+    steady, turning = np.full(3_000, 0.05), np.where(np.arange(3_000) < 1_500, 0.09, 0.02)
+    rows += [
+        measure_average(draws // 4, rates=steady, name="upper limit of the average, rate 0.05"),
+        measure_average(draws // 4, rates=turning, name="upper limit of the average, 0.09 then 0.02"),
+        measure_average(draws // 4, rates=steady, name="upper limit of the average, one item in five reviewed", inclusion=0.2),
+    ]
+    quiet, changed, mean_length = measure_drift(draws)
+    rows += [quiet, changed]
+    if mean_length < 500:
+        failed.append(f"mean run length {mean_length:.0f} is below 500")
+    for per_item in (1.0, 0.5, 0.25):
+        rows += measure_anchors(draws, per_item)
+    difference = compare_with_module()
+    if difference > 1e-8:
+        failed.append(f"module and simulation differ by {difference}")
+    for row in rows:
+        slack = 0.0 if row.limit is None else 3 * math.sqrt(row.limit * (1 - row.limit) / draws)
+        failed += [row.name] if row.limit is not None and row.share > row.limit + slack else []
+    return rows, failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=4_000)
+    draws = parser.parse_args().draws
+    start = time.perf_counter()
+    rows, failed = simulate(draws)
+    print("| stream | share with an alarm | allowed | |")
+    print("|---|---|---|---|")
+    for row in rows:
+        print(f"| {row.name} | {row.share:.2%} | {'' if row.limit is None else f'{row.limit:.0%}'} | {row.note} |")
+    print(json.dumps({"draws": draws, "failed": failed, "seconds": round(time.perf_counter() - start, 1)}))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,272 @@
+"""Windows of a monitor as files: counts by stratum in JSON or CSV. No text of users is read, and none can be in such a file."""
+
+import csv
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from registry.codec.canonical_documents import Json, from_document, json_schema
+from registry.codec.file_io import parse_document, read_text
+from registry.errors import ConflictError, Fault, InputError
+from registry.records.monitor import AnchorCounts, Monitor, WindowCell
+from registry.records.record import Record
+
+_COLUMNS = ("monitor", "order", "from", "to", "stratum", "N", "n", "sum", "sum_sq", "users", "pi", "pending", "suppressed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchCell(Record):
+    """The items of one stratum, as a file has them."""
+
+    stratum: str
+    N: int
+    """Items in the stream."""
+    n: int = 0
+    """Reviewed items with labels that are old enough."""
+    sum: float = 0.0
+    """Of their scores, mapped to [0, 1]."""
+    sum_sq: float | None = None
+    users: int | None = None
+    pi: float | None = None
+    """Inclusion probability: as the plan has it."""
+    pending: int = 0
+    suppressed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAnchors(Record):
+    """What the judge said of anchors."""
+
+    n: int
+    bad: int
+    false_positive: int
+    false_negative: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowBatch(Record):
+    """One window as a file has it."""
+
+    monitor: str
+    order: int
+    from_: datetime
+    to: datetime
+    cells: tuple[BatchCell, ...] = ()
+    missing: str | None = None
+    """Why there are no data."""
+    opted_out: float | None = None
+    anchors: BatchAnchors | None = None
+    judge: str | None = None
+    """`SCF-…@n`: must be that of the plan."""
+    source_sha256: str | None = None
+    schema: Literal["caveat/monitor-batch/1"] = "caveat/monitor-batch/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowDraft:
+    """A window that fits its plan, before its evidence is computed."""
+
+    number: int
+    start: datetime
+    stop: datetime
+    cells: tuple[WindowCell, ...]
+    anchors: AnchorCounts | None
+    opted_out: float | None
+    missing: str | None
+    source: str
+
+
+def read_batches(path: Path) -> list[WindowBatch]:
+    """Return the windows in *path*: one in a JSON file, one a line in JSON Lines, one cell a row in CSV.
+
+    Raises:
+        InputError: with all faults of the file.
+    """
+    text = read_text(path)
+    match path.suffix.casefold():
+        case ".csv":
+            documents: list[Json] = list(_group_rows(text, path.name))
+        case ".jsonl":
+            documents = [parse_document(line, where=f"{path.name}, line {number}") for number, line in _lines(text)]
+        case _:
+            documents = [parse_document(text, where=path.name)]
+    if not documents:
+        raise InputError(Fault("not-valid", path.name, "it has no window"))
+    faults: list[Fault] = []
+    batches = []
+    for place, document in enumerate(documents, start=1):
+        where = path.name if len(documents) == 1 else f"{path.name}, window {place}"
+        try:
+            batches.append(from_document(WindowBatch, document, where=where))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return [replace(batch, source_sha256=batch.source_sha256 or digest) for batch in batches]
+
+
+def fit_batch(batch: WindowBatch, monitor: Monitor) -> WindowDraft:
+    """Return the window of *batch* as *monitor* takes it.
+
+    Raises:
+        InputError, ConflictError: with all that does not fit the plan.
+    """
+    where = f"{batch.monitor}, window {batch.order}"
+    if differing := list(_find_differences(batch, monitor, where)):
+        raise ConflictError(differing)
+    if faults := list(_find_faults(batch, monitor, where)):
+        raise InputError(faults)
+    anchors = None
+    if batch.anchors is not None:
+        counts = batch.anchors
+        anchors = AnchorCounts(
+            good=counts.n - counts.bad, bad=counts.bad, false_positive=counts.false_positive, false_negative=counts.false_negative
+        )
+    return WindowDraft(
+        number=batch.order,
+        start=_to_utc(batch.from_),
+        stop=_to_utc(batch.to),
+        cells=tuple(
+            WindowCell(
+                stratum=cell.stratum,
+                items=cell.N,
+                reviewed=0 if cell.suppressed else cell.n,
+                total=0.0 if cell.suppressed else cell.sum,
+                squares=None if cell.suppressed else cell.sum_sq,
+                users=None if cell.suppressed else cell.users,
+                pending=0 if cell.suppressed else cell.pending,
+                suppressed=cell.suppressed,
+            )
+            for cell in batch.cells
+        ),
+        anchors=anchors,
+        opted_out=batch.opted_out,
+        missing=batch.missing,
+        source=batch.source_sha256 or "",
+    )
+
+
+def _find_differences(batch: WindowBatch, monitor: Monitor, where: str) -> Iterator[Fault]:
+    """Yield in what *batch* is not what was locked."""
+    if batch.monitor != monitor.monitor:
+        yield Fault("monitor-differs-from-lock", where, f"the file is of {batch.monitor}, and not of {monitor.monitor}")
+    if batch.judge is not None and batch.judge != monitor.plan.scored_by:
+        yield Fault("monitor-differs-from-lock", where, f"scored by {batch.judge}; locked is {monitor.plan.scored_by}")
+    if batch.anchors is not None and monitor.plan.anchors is None:
+        yield Fault("monitor-differs-from-lock", where, "it has anchors, and the plan has none")
+    known = {stratum.name: stratum.inclusion for stratum in monitor.plan.strata}
+    for cell in batch.cells:
+        if cell.stratum not in known:
+            problem = f"the plan has no stratum {cell.stratum!r}; it has {', '.join(known)}"
+            yield Fault("monitor-differs-from-lock", where, problem)
+        elif cell.pi is not None and cell.pi != known[cell.stratum]:
+            problem = f"items of {cell.stratum} were reviewed with probability {cell.pi:g}; locked is {known[cell.stratum]:g}"
+            yield Fault("inclusion-differs", where, problem)
+
+
+def _find_faults(batch: WindowBatch, monitor: Monitor, where: str) -> Iterator[Fault]:
+    """Yield what *batch* cannot be."""
+    start, stop, plan = _to_utc(batch.from_), _to_utc(batch.to), monitor.plan
+    expected = plan.start.timestamp() + (batch.order - 1) * plan.every_days * 86_400
+    if batch.order < 1 or start.timestamp() != expected or stop.timestamp() != expected + plan.every_days * 86_400:
+        first = datetime.fromtimestamp(expected, UTC).date()
+        problem = f"it covers {start:%Y-%m-%d %H:%M} to {stop:%Y-%m-%d %H:%M}; "
+        problem += f"window {batch.order} begins on {first} and has {plan.every_days} days"
+        yield Fault("window-not-as-planned", where, problem)
+    if (batch.missing is None) == (not batch.cells):
+        yield Fault("not-valid", where, "give cells, or say in `missing` why there are none")
+    strata = [cell.stratum for cell in batch.cells]
+    for name in sorted({name for name in strata if strata.count(name) > 1}):
+        yield Fault("cell-impossible", where, f"stratum {name} has more than one cell")
+    if batch.cells and (lacking := [stratum.name for stratum in plan.strata if stratum.name not in strata]):
+        yield Fault("cell-impossible", where, f"it lacks a cell for {', '.join(lacking)}; a stratum without items has N: 0")
+    if batch.opted_out is not None and not 0 <= batch.opted_out < 1:
+        yield Fault("not-valid", where, f"opted_out must lie in [0, 1), got {batch.opted_out}")
+    for cell in batch.cells:
+        yield from _find_cell_faults(cell, plan.min_users, f"{where}, {cell.stratum}")
+    if (counts := batch.anchors) is not None:
+        good = counts.n - counts.bad
+        if not (0 <= counts.bad <= counts.n and 0 <= counts.false_positive <= good and 0 <= counts.false_negative <= counts.bad):
+            yield Fault("cell-impossible", where, "the anchors' counts cannot be: more wrong ones than anchors")
+
+
+def _find_cell_faults(cell: BatchCell, min_users: int, where: str) -> Iterator[Fault]:
+    if cell.N < 0 or cell.n < 0 or cell.pending < 0 or cell.n + cell.pending > cell.N:
+        yield Fault("cell-impossible", where, f"{cell.n} reviewed and {cell.pending} pending of {cell.N} items cannot be")
+        return
+    if cell.suppressed:
+        if cell.n or cell.sum or cell.users:
+            yield Fault("cell-impossible", where, "a suppressed cell has only N")
+        return
+    if not 0 <= cell.sum <= cell.n:
+        yield Fault("cell-impossible", where, f"scores in [0, 1] of {cell.n} items cannot sum to {cell.sum:g}")
+    squares = cell.sum_sq
+    # Σx² lies between (Σx)²/n and Σx for scores in [0, 1].
+    if squares is not None and not (cell.sum**2 <= squares * max(cell.n, 1) + 1e-9 and squares <= cell.sum + 1e-9):
+        yield Fault("cell-impossible", where, f"squares of scores that sum to {cell.sum:g} cannot sum to {squares:g}")
+    if cell.users is not None and cell.users > cell.N:
+        yield Fault("cell-impossible", where, f"{cell.users} users of {cell.N} items cannot be")
+    if cell.N > 0 and (cell.users is None or cell.users < min_users):
+        number = "an unknown number of" if cell.users is None else str(cell.users)
+        problem = f"it is of {number} users; cells of fewer than {min_users} are suppressed"
+        yield Fault("cell-too-small", where, problem)
+
+
+def _to_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            yield number, line
+
+
+def _group_rows(text: str, where: str) -> Iterator[Json]:
+    """Yield the window documents of a CSV file with one cell a row; windows come in the order of their first row."""
+    reader = csv.DictReader(text.splitlines())
+    names = tuple(reader.fieldnames or ())
+    if unknown := [name for name in names if name not in _COLUMNS]:
+        # A column that is not known could hold texts of users.
+        raise InputError(Fault("text-in-batch", where, f"column {', '.join(map(repr, unknown))} is not part of the format"))
+    if lacking := [name for name in ("monitor", "order", "from", "to", "stratum", "N") if name not in names]:
+        raise InputError(Fault("not-valid", where, f"it lacks the column {', '.join(lacking)}"))
+    windows: dict[str, dict[str, Any]] = {}
+    for number, row in enumerate(reader, start=2):
+        if None in row or None in row.values():
+            raise InputError(Fault("not-valid", f"{where}, row {number}", f"it does not have {len(names)} values"))
+        window = windows.setdefault(row["order"], {"schema": "caveat/monitor-batch/1", "cells": []})
+        head = {"monitor": row["monitor"], "order": _number(row["order"]), "from": row["from"], "to": row["to"]}
+        if any(window.setdefault(key, value) != value for key, value in head.items()):
+            raise InputError(Fault("not-valid", f"{where}, row {number}", f"window {row['order']} has another head than in an earlier row"))
+        window["cells"].append(_read_row(row))
+    yield from windows.values()
+
+
+def _read_row(row: Mapping[str, str]) -> dict[str, Any]:
+    cell: dict[str, Any] = {"stratum": row["stratum"]}
+    for name in ("N", "n", "sum", "sum_sq", "users", "pi", "pending"):
+        if row.get(name, ""):
+            cell[name] = _number(row[name])
+    if row.get("suppressed", ""):
+        cell["suppressed"] = {"true": True, "1": True, "false": False, "0": False}.get(row["suppressed"].casefold(), row["suppressed"])
+    return cell
+
+
+def _number(text: str) -> int | float | str:
+    """Return the number in *text*; what is none stays text, and the record refuses it with its place."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def batch_schema() -> dict[str, Any]:
+    """Return the JSON Schema of one window of a monitor."""
+    return json_schema(WindowBatch)

@@ -1,0 +1,1 @@
+"""The commands of `caveat monitor`, and the formats of their answers."""

@@ -1,0 +1,247 @@
+"""Production traces in OTLP JSON with OpenTelemetry's conventions for generative AI, read as windows of a monitor.
+
+Only identifiers, times, inclusion probabilities and scores are read. Message texts are never looked at, and nothing of a trace but the
+sums of its window is kept.
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from monitoring.batch_file import BatchCell, WindowBatch
+from registry.codec.file_io import read_text
+from registry.errors import Fault, InputError
+from registry.records.dossier import MonitorFile
+from registry.records.monitor import MonitorPlan, StreamUnit
+
+LARGEST_TRACES = 2_000_000_000
+"""Bytes of a file of traces."""
+_EVENT = "gen_ai.evaluation.result"
+_HEAD = 4096
+
+
+class _Item(NamedTuple):
+    """One span of the stream."""
+
+    response: str
+    unit: str
+    stratum: str
+    inclusion: float
+    is_chosen: bool
+    at: datetime
+
+
+@dataclass(slots=True)
+class _Unit:
+    """The spans of one unit in one window."""
+
+    stratum: str
+    inclusion: float
+    is_chosen: bool
+    scores: list[float]
+    lacking: int = 0
+
+
+def is_otlp(path: Path) -> bool:
+    """Whether the file *path* begins as OTLP JSON does."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return False
+    return b'"resourceSpans"' in head or b'"resourceLogs"' in head
+
+
+def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> list[WindowBatch]:
+    """Return the windows that the traces in *path* fill, from the first that is not on record to the last that is over.
+
+    Raises:
+        InputError: a span of the stream without inclusion probability, stratum or unit, or with a score outside the range; then the
+            plan lacks what names the stream in traces.
+    """
+    plan, monitor = file.plan, file.monitor.payload
+    if not plan.models or plan.evaluation is None:
+        problem = "the locked plan does not say by which names traces call the model, and which evaluation is the scorer's"
+        raise InputError(Fault("traces-not-planned", monitor.monitor, problem))
+    text = read_text(path, largest=LARGEST_TRACES)
+    scores: dict[str, float] = {}
+    items: list[_Item] = []
+    faults: list[Fault] = []
+    for document in _read_documents(text, path.name):
+        scores |= _read_logged_scores(document, plan, path.name, faults)
+        for attributes, span in _list_spans(document, plan):
+            item = _read_item(attributes, span, path.name, faults)
+            if item is not None:
+                items.append(item)
+                for score in _read_span_scores(span, plan, path.name, faults):
+                    scores[item.response] = score
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+    return _fill_windows(items, scores, file, now=now, digest=hashlib.sha256(text.encode()).hexdigest(), where=path.name)
+
+
+def _read_documents(text: str, where: str) -> list[Mapping[str, Any]]:
+    """Return the documents of a file: one, or one a line."""
+    try:
+        documents = [json.loads(text)]
+    except ValueError:
+        try:
+            documents = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError as error:
+            raise InputError(Fault("not-valid", where, f"it is not JSON: {error}")) from error
+    if not all(isinstance(document, dict) for document in documents):
+        raise InputError(Fault("not-valid", where, "OTLP JSON is an object"))
+    return documents
+
+
+def _read_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a span, event or resource; a text that is not read stays where it is."""
+    attributes = {}
+    for attribute in holder.get("attributes", ()):
+        value = attribute.get("value", {})
+        for kind in ("stringValue", "doubleValue", "intValue", "boolValue"):
+            if kind in value:
+                attributes[str(attribute.get("key"))] = int(value[kind]) if kind == "intValue" else value[kind]
+    return attributes
+
+
+def _list_spans(document: Mapping[str, Any], plan: MonitorPlan) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+    """Yield the spans of the stream, each with its attributes: of production, and of the model."""
+    for resource in document.get("resourceSpans", ()):
+        if _read_attributes(resource.get("resource", {})).get("deployment.environment.name") != "production":
+            continue
+        for scope in resource.get("scopeSpans", ()):
+            for span in scope.get("spans", ()):
+                attributes = _read_attributes(span)
+                if attributes.get("gen_ai.response.model") in plan.models:
+                    yield attributes, span
+
+
+def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> _Item | None:
+    place = f"{where}, span {span.get('spanId', '?')}"
+    inclusion, stratum = attributes.get("caveat.pi"), attributes.get("caveat.stratum", "all")
+    unit = attributes.get("caveat.unit") or attributes.get("gen_ai.conversation.id")
+    response = attributes.get("gen_ai.response.id") or span.get("spanId")
+    if inclusion is None:
+        faults.append(Fault("inclusion-unknown", place, "it has no caveat.pi: with what probability it was chosen for review is not known"))
+        return None
+    if unit is None or response is None:
+        faults.append(Fault("not-valid", place, "it has neither caveat.unit nor gen_ai.conversation.id: the user of the item is not known"))
+        return None
+    is_chosen = attributes.get("caveat.chosen", True if float(inclusion) == 1 else None)
+    if is_chosen is None:
+        # Without it, an item that was not chosen and one whose label is missing look alike.
+        faults.append(Fault("inclusion-unknown", place, "it has no caveat.chosen: whether it was chosen for review is not known"))
+        return None
+    at = datetime.fromtimestamp(int(span.get("startTimeUnixNano", 0)) / 1e9, UTC)
+    return _Item(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), at)
+
+
+def _read_span_scores(span: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]) -> Iterator[float]:
+    for event in span.get("events", ()):
+        if event.get("name") == _EVENT:
+            yield from _read_score(_read_attributes(event), plan, where, faults)
+
+
+def _read_logged_scores(document: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]) -> dict[str, float]:
+    """Return the scores that came later, as log records, by the response that they are of."""
+    scores: dict[str, float] = {}
+    for resource in document.get("resourceLogs", ()):
+        for scope in resource.get("scopeLogs", ()):
+            for entry in scope.get("logRecords", ()):
+                attributes = _read_attributes(entry)
+                if entry.get("eventName", attributes.get("event.name")) == _EVENT and "gen_ai.response.id" in attributes:
+                    scores |= {str(attributes["gen_ai.response.id"]): score for score in _read_score(attributes, plan, where, faults)}
+    return scores
+
+
+def _read_score(attributes: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]) -> Iterator[float]:
+    if attributes.get("gen_ai.evaluation.name") != plan.evaluation or "gen_ai.evaluation.score.value" not in attributes:
+        return
+    low, high = plan.range
+    score = float(attributes["gen_ai.evaluation.score.value"])
+    if low <= score <= high:
+        yield (score - low) / (high - low)
+    else:
+        faults.append(Fault("score-out-of-range", where, f"a score of {score:g} lies outside [{low:g}, {high:g}]"))
+
+
+def _fill_windows(
+    items: Sequence[_Item], scores: Mapping[str, float], file: MonitorFile, *, now: datetime, digest: str, where: str
+) -> list[WindowBatch]:
+    plan, length = file.plan, timedelta(days=file.plan.every_days)
+    units: dict[int, dict[str, _Unit]] = defaultdict(dict)
+    faults = []
+    planned = {stratum.name: stratum.inclusion for stratum in plan.strata}
+    for item in items:
+        if item.at < plan.start:
+            continue
+        if planned.get(item.stratum) != item.inclusion:
+            known = ", ".join(f"{name} with {inclusion:g}" for name, inclusion in planned.items())
+            problem = f"items of {item.stratum} were chosen with probability {item.inclusion:g}; locked are {known}"
+            faults.append(Fault("inclusion-differs", where, problem))
+        number = (item.at - plan.start) // length + 1
+        # A unit's spans in a window are one item, so they must have been sampled together.
+        name = item.unit
+        unit = units[number].setdefault(name, _Unit(item.stratum, item.inclusion, item.is_chosen, []))
+        if (unit.stratum, unit.inclusion, unit.is_chosen) != (item.stratum, item.inclusion, item.is_chosen):
+            faults.append(Fault("inclusion-differs", where, f"spans of one {plan.unit.value} in window {number} were sampled differently"))
+        score = scores.get(item.response)
+        if score is None:
+            unit.lacking += 1
+        else:
+            unit.scores.append(score)
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+    delay = timedelta(days=plan.label_delay_days)
+    numbers = [number for number in units if plan.start + number * length + delay <= now]
+    first = len(file.current) + 1
+    if numbers and max(numbers) < first:
+        first = min(numbers)
+    if not numbers:
+        problem = f"no window of {file.monitor.payload.monitor} that is over has an item in it"
+        raise InputError(Fault("not-matured", where, problem))
+    return [_build_batch(units.get(number, {}), file, number, digest) for number in range(first, max(numbers) + 1)]
+
+
+def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, digest: str) -> WindowBatch:
+    plan, length = file.plan, timedelta(days=file.plan.every_days)
+    cells = []
+    for stratum in plan.strata:
+        own = [unit for unit in units.values() if unit.stratum == stratum.name]
+        means = [sum(unit.scores) / len(unit.scores) for unit in own if unit.is_chosen and unit.scores and not unit.lacking]
+        count = len(own)
+        # With items that are conversations, users are not known: at least one a conversation is not, so few items are suppressed.
+        users = count if plan.unit is StreamUnit.USER or plan.one_per_user else 0
+        if 0 < users < plan.min_users or (count and not users):
+            cells.append(BatchCell(stratum=stratum.name, N=count, suppressed=True))
+            continue
+        chosen = sum(unit.is_chosen for unit in own)
+        cells.append(
+            BatchCell(
+                stratum=stratum.name,
+                N=count,
+                n=len(means),
+                sum=sum(means),
+                sum_sq=sum(mean**2 for mean in means),
+                users=users,
+                pi=stratum.inclusion,
+                pending=chosen - len(means),
+            )
+        )
+    start = plan.start + (number - 1) * length
+    return WindowBatch(
+        monitor=file.monitor.payload.monitor,
+        order=number,
+        from_=start,
+        to=start + length,
+        cells=tuple(cells) if units else (),
+        missing=None if units else "the traces have no item in this window",
+        judge=plan.scored_by,
+        source_sha256=digest,
+    )

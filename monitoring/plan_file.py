@@ -1,0 +1,214 @@
+"""The plan of a monitor as a file: a draft to fill in, and reading it back."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from monitoring.statistics.e_process import BETS
+from registry.codec.canonical_documents import from_document, json_schema
+from registry.codec.file_io import read_document, read_text
+from registry.errors import Fault, InputError
+from registry.records.claim import ClaimRevision, Form, Relation
+from registry.records.monitor import (
+    AnchorPlan,
+    DriftPlan,
+    Evaluability,
+    Monitor,
+    MonitorDesign,
+    MonitorPlan,
+    MonitorStratum,
+    StreamUnit,
+)
+from registry.records.record import Record
+from registry.records.specification import PropertySpec
+
+FORMS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
+"""The claims that production can settle: those with a limit."""
+
+_SIDES = {Relation.AT_MOST: "at most", Relation.AT_LEAST: "at least"}
+_TEMPLATE = """\
+# A monitor of {claim} (keys: caveat admin schema monitor).
+#   {quote}
+# It watches whether the mean score in production is {relation} {theta:g} (scores mapped to [0, 1]). It never gives ED: the tasks of users
+# are not those of the test. `caveat monitor lock` fixes all of this; an item may not be older than the lock. Replace each ….
+schema: caveat/monitor/1
+claim: {claim}
+design: sample                     # sample: items that you review | counts: counts made by others (an alarm stays in doubt)
+evaluability: directly_auditable   # directly_auditable | delayed_evaluable | correction_evaluable | surrogate_only
+stream:
+  description: …                   # which traffic, in words
+  unit: user                       # user: the mean score of one user in a window | conversation
+  one_per_user: false              # with conversation: whether at most one conversation of a user is in the stream
+  start: {start}
+  every_days: 7                    # length of a window
+  # models: [model-1]              # the names by which traces call the model, and the evaluation in them that is this scorer's
+  # evaluation: harmful_compliance
+  silent_after_days: 21            # without a window for so long, "holds so far" is withdrawn
+inclusion: {{all: 1}}                # probability that an item is reviewed, by stratum, such as {{flagged: 1, rest: 0.01}}
+alpha: 0.05                        # probability of ever raising the alarm wrongly
+family: 1                          # claims that are monitored together: each alarm needs family / alpha
+scored_by: {scoring}
+label_delay_days: 0                # report a window when its labels are in
+min_users: 20                      # a cell with fewer users is suppressed
+# Items with labels of people, scored again by the current judge all the time. Without them an alarm stays in doubt: the judge may have
+# changed. The file stays with you; its digest is recorded.
+# anchors: {{file: anchors.csv, false_positive: 0.05, false_negative: 0.2, guard: 300, run_length: 1000}}
+# drift: {{tolerated: {theta:g}, run_length: 50}}   # an alarm for operators, in windows; changes no status
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamDraft(Record):
+    """The stream of a plan, as the file has it."""
+
+    description: str
+    unit: StreamUnit = StreamUnit.USER
+    one_per_user: bool = False
+    start: datetime
+    every_days: int = 7
+    silent_after_days: int = 21
+    models: tuple[str, ...] = ()
+    evaluation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorDraft(Record):
+    """The anchors of a plan, as the file has them."""
+
+    file: str
+    false_positive: float
+    false_negative: float
+    guard: int = 300
+    run_length: float = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorDraft(Record):
+    """The file that `caveat monitor lock` takes."""
+
+    claim: str
+    """`CLM-…@n`, or `CLM-…` for the latest revision."""
+    design: MonitorDesign
+    evaluability: Evaluability
+    stream: StreamDraft
+    inclusion: dict[str, float]
+    alpha: float = 0.05
+    family: int = 1
+    scored_by: str
+    label_delay_days: int = 0
+    min_users: int = 20
+    anchors: AnchorDraft | None = None
+    drift: DriftPlan | None = None
+    schema: Literal["caveat/monitor/1"] = "caveat/monitor/1"
+
+
+def render_draft(claim: ClaimRevision, body: PropertySpec, *, now: datetime) -> str:
+    """Return a plan to fill in for *claim*, which has a limit.
+
+    Raises:
+        InputError: a claim without a limit that production can settle.
+    """
+    relation, theta = map_limit(claim, body)
+    scoring = claim.scoring or "…                        # SCF-…@n: what gives the scores"
+    # The next midnight: the lock comes before the first item.
+    first = f"{now.astimezone(UTC).date() + timedelta(days=1)}T00:00:00Z"
+    quote = " ".join(claim.quote.split())
+    return _TEMPLATE.format(claim=claim.reference, quote=quote[:120], relation=_SIDES[relation], theta=theta, start=first, scoring=scoring)
+
+
+def map_limit(claim: ClaimRevision, body: PropertySpec) -> tuple[Relation, float]:
+    """Return the claim's relation and its limit for scores mapped to [0, 1].
+
+    Raises:
+        InputError: the claim has no limit, or none inside the range of its scores.
+    """
+    where = claim.reference
+    if claim.form not in FORMS or claim.relation is None or claim.theta is None:
+        problem = f"it is of form {claim.form.value}, and production can only settle a limit"
+        raise InputError(Fault("no-limit-to-monitor", where, problem))
+    low, high = body.range
+    theta = (claim.theta - low) / (high - low)
+    if not 0 < theta < 1:
+        problem = f"its limit {claim.theta:g} is not inside the range [{low:g}, {high:g}] of its scores"
+        raise InputError(Fault("no-limit-to-monitor", where, problem))
+    return claim.relation, theta
+
+
+def read_draft(path: Path) -> MonitorDraft:
+    """Return the plan in the file *path*.
+
+    Raises:
+        InputError: with all faults of the file.
+    """
+    document = read_document(path)
+    if left := _find_blanks(document, path.name):
+        raise InputError([Fault("not-valid", place, "… is left to be filled in") for place in left])
+    return from_document(MonitorDraft, document, where=path.name)
+
+
+def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec, *, identifier: str, by: str, folder: Path) -> Monitor:
+    """Return the monitor that *draft* describes.
+
+    Args:
+        folder: of the file with the anchors.
+
+    Raises:
+        InputError: with what the plan lacks.
+    """
+    relation, theta = map_limit(claim, body)
+    anchors = None
+    if draft.anchors is not None:
+        anchors = AnchorPlan(
+            sha256=hashlib.sha256(read_text(folder / draft.anchors.file).encode()).hexdigest(),
+            false_positive=draft.anchors.false_positive,
+            false_negative=draft.anchors.false_negative,
+            guard=draft.anchors.guard,
+            run_length=draft.anchors.run_length,
+        )
+    stream = draft.stream
+    try:
+        plan = MonitorPlan(
+            design=draft.design,
+            evaluability=draft.evaluability,
+            stream=stream.description,
+            unit=stream.unit,
+            one_per_user=stream.one_per_user,
+            # A time without a zone is UTC, as all times in the log are.
+            start=stream.start.astimezone(UTC) if stream.start.tzinfo else stream.start.replace(tzinfo=UTC),
+            every_days=stream.every_days,
+            silent_after_days=stream.silent_after_days,
+            strata=tuple(MonitorStratum(name=name, inclusion=inclusion) for name, inclusion in draft.inclusion.items()),
+            relation=relation,
+            theta=theta,
+            alpha=draft.alpha,
+            family=draft.family,
+            bets=BETS,
+            scored_by=draft.scored_by,
+            range=body.range,
+            models=stream.models,
+            evaluation=stream.evaluation,
+            label_delay_days=draft.label_delay_days,
+            min_users=draft.min_users,
+            anchors=anchors,
+            drift=draft.drift,
+        )
+    except ValueError as error:
+        raise InputError(Fault("not-valid", draft.claim, str(error))) from error
+    return Monitor(monitor=identifier, claim=claim.reference, plan=plan, by=by)
+
+
+def _find_blanks(value: object, place: str) -> list[str]:
+    match value:
+        case dict():
+            return [blank for key, item in value.items() for blank in _find_blanks(item, f"{place}, {key}")]
+        case str() if value.strip().startswith("…"):
+            return [place]
+        case _:
+            return []
+
+
+def plan_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the plan of a monitor."""
+    return json_schema(MonitorDraft)

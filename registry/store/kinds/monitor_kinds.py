@@ -1,0 +1,183 @@
+"""Statements of monitors after release: the locked plan, windows of production data, and the end."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func, select
+
+from registry.errors import Fault
+from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorWindow
+from registry.records.record import Kind
+from registry.store.database_engine import (
+    TriggerRule,
+    begins,
+    new_table,
+    one_of,
+    real_column,
+    refers,
+    text_column,
+    text_columns,
+    whole_column,
+)
+from registry.store.statement_kind import CLAIM, MONITOR, EntryPlace, Role, Row, StatementKind, split_reference
+
+if TYPE_CHECKING:
+    from registry.store.statement_rules import StatementRules
+
+monitor = new_table(
+    "monitor",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    text_column("authority"),
+    whole_column("at"),
+    real_column("theta", null=False),
+    begins("monitor", Kind.MONITOR),
+    UniqueConstraint("log", "monitor"),
+    UniqueConstraint("log", "monitor", "claim", "revision"),
+    refers("monitor", "identifier", "id"),
+    refers("claim revision", "claim_revision", "claim revision"),
+    refers("authority", "authority", "code"),
+    Index(None, "log", "claim"),
+    guards=(
+        TriggerRule(
+            broken="NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq)",
+            message="not-its-time: monitor.at must be the time of its entry",
+        ),
+    ),
+)
+monitor_window = new_table(
+    "monitor_window",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    whole_column("number"),
+    whole_column("correction"),
+    whole_column("start"),
+    whole_column("alarm", null=True),
+    text_column("attribution", null=True),
+    one_of("attribution", Attribution),
+    CheckConstraint("number >= 1 AND correction >= 0", name="counted"),
+    CheckConstraint("(alarm IS NULL) = (attribution IS NULL)", name="alarm_is_attributed"),
+    CheckConstraint("alarm <= number OR correction > 0", name="alarm_is_not_ahead"),
+    UniqueConstraint("log", "monitor", "number", "correction"),
+    refers("monitor claim revision", "monitor", "monitor claim revision"),
+    Index(None, "log", "claim", "revision"),
+    guards=(
+        TriggerRule(
+            broken="NEW.start < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor)",
+            message="window-before-lock: monitor_window.start must not be before the lock of its monitor",
+        ),
+        TriggerRule(
+            broken="NEW.correction = 0 AND NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM monitor_window"
+            " WHERE log = NEW.log AND monitor = NEW.monitor)",
+            message="window-missing: monitor_window.number must follow the last one",
+        ),
+        TriggerRule(
+            broken="EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor)",
+            message="monitor-ended: monitor_window must not come after the end of its monitor",
+        ),
+        TriggerRule(
+            # An alarm stays: no later window and no correction takes it back.
+            broken="NEW.alarm IS NULL AND EXISTS (SELECT 1 FROM monitor_window"
+            " WHERE log = NEW.log AND monitor = NEW.monitor AND alarm IS NOT NULL)",
+            message="alarm-taken-back: monitor_window.alarm must stay once it was raised",
+        ),
+    ),
+)
+monitor_end = new_table(
+    "monitor_end",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    UniqueConstraint("log", "monitor"),
+    refers("monitor claim revision", "monitor", "monitor claim revision"),
+    Index(None, "log", "claim"),
+)
+
+MONITORS = Role("monitor", "claim", CLAIM, "revision", "monitor")
+
+
+def _find_monitor_faults(rules: "StatementRules", name: str, claim: str) -> Iterator[Fault]:
+    """Yield why a statement on the monitor *name* of *claim* cannot be recorded now."""
+    bare, revision = split_reference(claim)
+    own = (monitor.c.monitor == name) & (monitor.c.claim == bare) & (monitor.c.revision == revision)
+    if rules.find_entry(monitor, own) is None:
+        yield Fault("not-registered", name, f"is not a monitor of {claim}", advice="caveat monitor show")
+    elif rules.find_entry(monitor_end, monitor_end.c.monitor == name) is not None:
+        yield Fault("monitor-ended", name, "it has ended, and takes no more windows", advice="plan and lock a new monitor")
+
+
+class MonitorKind(StatementKind[Monitor]):
+    """A monitor of one claim revision. Its plan is locked from this entry on."""
+
+    tables = (monitor,)
+    names = (MONITORS, Role("monitor", "monitor", MONITOR))
+    kept = "what was fixed before production was seen stays"
+    reason = "a monitor was locked"
+    importance = 12
+
+    def build_rows(self, monitor: Monitor, place: EntryPlace) -> Iterator[Row]:
+        yield "monitor", (*place.here, monitor.monitor, *split_reference(monitor.claim), monitor.by, place.at, monitor.plan.theta)
+
+    def find_faults(self, monitor: Monitor, rules: "StatementRules") -> Iterator[Fault]:
+        yield from rules.check_number(monitor.monitor, 1, 1 if rules.view.is_used(monitor.monitor) else 0, "monitor")
+        yield from rules.check_authority(monitor.by, monitor.monitor)
+        yield from rules.check_revision(monitor.claim, monitor.monitor)
+
+    def describe(self, payload: Monitor) -> str:
+        plan = payload.plan
+        return f"{payload.monitor} of {payload.claim}: {plan.relation.value} {plan.theta:g}, alpha {plan.alpha:g} / {plan.family}"
+
+    def name_new(self, payload: Monitor) -> str:
+        return payload.monitor
+
+
+class MonitorWindowKind(StatementKind[MonitorWindow]):
+    """A window of a monitor, after the ones before it."""
+
+    tables = (monitor_window,)
+    names = (Role("monitor_window", "claim", CLAIM, "revision", "monitor"), Role("monitor_window", "monitor", MONITOR))
+    kept = "the evidence of later windows rests on it"
+    reason = "a monitor reported a window"
+    importance = 13
+
+    def build_rows(self, window: MonitorWindow, place: EntryPlace) -> Iterator[Row]:
+        attribution = window.reading.attribution.value if window.reading.attribution else None
+        target = (window.monitor, *split_reference(window.claim), window.number, window.correction)
+        yield "monitor_window", (*place.here, *target, int(window.start.timestamp()), window.reading.alarm, attribution)
+
+    def find_faults(self, window: MonitorWindow, rules: "StatementRules") -> Iterator[Fault]:
+        yield from _find_monitor_faults(rules, window.monitor, window.claim)
+        same = rules.view.visible(monitor_window) & (monitor_window.c.monitor == window.monitor)
+        ((last,),) = rules.view.rows(select(func.coalesce(func.max(monitor_window.c.number), 0)).where(same))
+        where = f"{window.monitor}, window {window.number}"
+        if window.correction == 0 and window.number != last + 1:
+            known = "was reported" if window.number <= last else f"is not next: the last one is {last}"
+            yield Fault("window-missing", where, f"it {known}", advice="report windows in order; a correction says what it corrects")
+        if window.correction > 0 and window.number > last:
+            yield Fault("window-missing", where, "it corrects a window that was not reported")
+
+    def describe(self, payload: MonitorWindow) -> str:
+        reading = payload.reading
+        alarm = "" if reading.alarm is None else f", alarm in window {reading.alarm}"
+        data = f"{reading.items:,} items so far" if payload.cells else "no data"
+        return f"{payload.monitor} window {payload.number}: {data}{alarm}"
+
+    def explain_change(self, payload: MonitorWindow) -> str | None:
+        return "a monitor raised an alarm" if payload.reading.alarm is not None else self.reason
+
+
+class MonitorEndKind(StatementKind[MonitorEnd]):
+    """The end of a monitor."""
+
+    tables = (monitor_end,)
+    names = (Role("monitor_end", "claim", CLAIM, "revision", "monitor"), Role("monitor_end", "monitor", MONITOR))
+    reason = "a monitor ended"
+    importance = 14
+
+    def build_rows(self, end: MonitorEnd, place: EntryPlace) -> Iterator[Row]:
+        yield "monitor_end", (*place.here, end.monitor, *split_reference(end.claim))
+
+    def find_faults(self, end: MonitorEnd, rules: "StatementRules") -> Iterator[Fault]:
+        yield from _find_monitor_faults(rules, end.monitor, end.claim)
+
+    def describe(self, payload: MonitorEnd) -> str:
+        return f"{payload.monitor}: {payload.reason}"

@@ -1,0 +1,87 @@
+"""A registry of the authority EXAMPLE with one claim and a monitor that is locked: made once, and copied for each test."""
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Caveat, caveat  # noqa: F401  (a fixture)
+from tests.cli.given_out import ask, inside, run
+from tests.cli.scenario import CARD, CLAIMS
+
+LOCKED_AT = datetime(2026, 12, 30, 12, tzinfo=UTC)
+FIRST = datetime(2027, 1, 1, tzinfo=UTC)
+MONITOR = "MON-EXAMPLE-2026-0001-Q"
+PLAN = """\
+schema: caveat/monitor/1
+claim: {claim}
+design: sample
+evaluability: directly_auditable
+stream: {{description: Consumer chat, unit: user, start: 2027-01-01T00:00:00Z, models: [m-1], evaluation: scheming}}
+inclusion: {{flagged: 1, rest: 0.1}}
+scored_by: SCF-EXAMPLE-2026-0001-X@1
+anchors: {{file: anchors.csv, false_positive: 0.02, false_negative: 0.2}}
+drift: {{tolerated: 0.1, run_length: 50}}
+"""
+
+
+def set_clock(patch: pytest.MonkeyPatch, moment: datetime) -> None:
+    patch.setenv("SOURCE_DATE_EPOCH", str(int(moment.timestamp())))
+
+
+@pytest.fixture(scope="session")
+def _locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("monitor")
+    with inside(folder), pytest.MonkeyPatch.context() as patch:
+        set_clock(patch, LOCKED_AT)
+        run("init", "--code", "EXAMPLE")
+        Path("card.md").write_text(CARD, encoding="utf-8")
+        card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
+        Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
+        claim = ask("claim", "add", "claims.yaml")["added"][0]
+        Path("monitor.yaml").write_text(PLAN.format(claim=claim), encoding="utf-8")
+        Path("anchors.csv").write_text("task,label\n1,0\n", encoding="utf-8")
+        ask("monitor", "lock", "monitor.yaml", "--yes")
+    return folder
+
+
+@pytest.fixture
+def watched(_locked: Path, caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: F811  (the fixture)
+    """A copy of the registry, in which the test works, long after the first windows."""
+    place = tmp_path / "registry"
+    shutil.copytree(_locked, place)
+    monkeypatch.chdir(place)  # after the fixture `caveat`, which goes to a folder of its own
+    set_clock(monkeypatch, FIRST + timedelta(days=90))
+    return place
+
+
+def window(number: int, *, bad: float = 0.02, **changes: Any) -> dict[str, Any]:
+    """A window of 400 flagged items and 4,000 others, of which one in ten was reviewed."""
+    start = FIRST + timedelta(days=7 * (number - 1))
+    counted = {"n": 400, "sum": round(400 * bad), "sum_sq": round(400 * bad), "users": 390}
+    return {
+        "schema": "caveat/monitor-batch/1",
+        "monitor": MONITOR,
+        "order": number,
+        "from": start.isoformat(),
+        "to": (start + timedelta(days=7)).isoformat(),
+        "cells": [{"stratum": "flagged", "N": 400, **counted, "pi": 1}, {"stratum": "rest", "N": 4000, **counted, "pi": 0.1}],
+        "anchors": {"n": 200, "bad": 100, "false_positive": 1, "false_negative": 9},
+        **changes,
+    }
+
+
+@pytest.fixture
+def write(watched: Path) -> Callable[..., Path]:
+    """Write windows to a file, one JSON document or one a line."""
+
+    def write(*windows: dict[str, Any]) -> Path:
+        path = watched / ("window.json" if len(windows) == 1 else "windows.jsonl")
+        path.write_text("\n".join(json.dumps(document) for document in windows), encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,77 @@
+"""Plans, windows and streams of monitors, for tests."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from monitoring.evidence import WindowData, read_evidence
+from monitoring.statistics.e_process import BETS
+from registry.records.claim import Relation
+from registry.records.monitor import (
+    AnchorCounts,
+    AnchorPlan,
+    Evaluability,
+    Monitor,
+    MonitorDesign,
+    MonitorPlan,
+    MonitorStratum,
+    MonitorWindow,
+    StreamUnit,
+    WindowCell,
+)
+
+START = datetime(2027, 1, 1, tzinfo=UTC)
+WEEK = timedelta(days=7)
+ANCHORS = AnchorPlan(sha256="ab" * 32, false_positive=0.05, false_negative=0.2, guard=300)
+
+
+def plan(**changes: Any) -> MonitorPlan:
+    """A plan for "at most 5 %", all items reviewed."""
+    known = MonitorPlan(
+        design=MonitorDesign.SAMPLE,
+        evaluability=Evaluability.DIRECTLY_AUDITABLE,
+        stream="Consumer chat",
+        unit=StreamUnit.USER,
+        start=START,
+        every_days=7,
+        silent_after_days=21,
+        strata=(MonitorStratum(name="all", inclusion=1.0),),
+        relation=Relation.AT_MOST,
+        theta=0.05,
+        bets=BETS,
+        scored_by="SCF-LAB-2026-0001-C@1",
+    )
+    return replace(known, **changes)
+
+
+def cell(items: int, total: float, *, stratum: str = "all", **changes: Any) -> WindowCell:
+    """A cell of which every item was reviewed, with scores of 0 and 1."""
+    known: dict[str, Any] = {"reviewed": items, "squares": total, "users": items}
+    return WindowCell(stratum=stratum, items=items, total=total, **(known | changes))
+
+
+def anchors(scored: int, wrong: int = 0) -> AnchorCounts:
+    """Half good, half bad; *wrong* of the good ones were called bad."""
+    return AnchorCounts(good=scored - scored // 2, bad=scored // 2, false_positive=wrong, false_negative=0)
+
+
+def windows_of(monitor: Monitor, data: list[WindowData]) -> list[MonitorWindow]:
+    """The statements of windows with *data*, each with its reading."""
+    windows: list[MonitorWindow] = []
+    for number, (cells, counts) in enumerate(data, start=1):
+        last = windows[-1].reading if windows else None
+        raised = (last.alarm, last.attribution) if last and last.alarm is not None and last.attribution else None
+        start = monitor.plan.start + (number - 1) * WEEK
+        windows.append(
+            MonitorWindow(
+                monitor=monitor.monitor,
+                claim=monitor.claim,
+                number=number,
+                start=start,
+                stop=start + WEEK,
+                cells=tuple(cells),
+                anchors=counts,
+                reading=read_evidence(monitor.plan, data[:number], raised=raised),
+            )
+        )
+    return windows

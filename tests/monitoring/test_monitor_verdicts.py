@@ -1,0 +1,180 @@
+"""What a monitor may say: an alarm counts only where nothing else explains it, and no alarm is no verdict by itself."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from monitoring.evidence import WindowData, read_evidence
+from registry.records.claim import Relation
+from registry.records.dossier import MonitorFile, Recorded
+from registry.records.monitor import (
+    Attribution,
+    Evaluability,
+    Monitor,
+    MonitorDesign,
+    MonitorEnd,
+    MonitorState,
+    MonitorVerdict,
+    StreamUnit,
+)
+from registry.records.statement import Entry
+from tests.monitoring.plans import ANCHORS, START, WEEK, anchors, cell, plan, windows_of
+
+MONITOR = "MON-LAB-2026-0001-C"
+QUIET: WindowData = ([cell(1000, 20)], anchors(200, 2))
+BAD: WindowData = ([cell(1000, 200)], anchors(200, 2))
+
+
+def file_of(data: list[WindowData], *, ended: bool = False, **changes: Any) -> MonitorFile:
+    """A monitor that reported *data*."""
+
+    def recorded(payload: Any) -> Recorded[Any]:
+        return Recorded(entry=Entry(seq=1, kind=payload.KIND, actor="LAB", at=START, leaf="ab" * 32), payload=payload)
+
+    monitor = Monitor(monitor=MONITOR, claim="CLM-LAB-2026-0001-E@1", plan=plan(**({"anchors": ANCHORS} | changes)), by="LAB")
+    end = recorded(MonitorEnd(monitor=MONITOR, claim=monitor.claim, reason="over")) if ended else None
+    return MonitorFile(monitor=recorded(monitor), windows=tuple(map(recorded, windows_of(monitor, data))), ended=end)
+
+
+def last_day(file: MonitorFile) -> date:
+    return (file.current[-1].stop if file.windows else START).date()
+
+
+def verdict_of(data: list[WindowData], **changes: Any) -> MonitorVerdict:
+    file = file_of(data, **changes)
+    return file.find_verdict(last_day(file))
+
+
+def test_an_alarm_with_quiet_anchors_is_a_violation() -> None:
+    file = file_of([QUIET, BAD, BAD, BAD])
+    reading = file.reading
+    assert reading is not None
+    assert reading.alarm == 2
+    assert reading.attribution is Attribution.SYSTEM
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.VIOLATED
+    assert file.list_doubts() == ()
+
+
+def test_until_the_guard_is_over_an_alarm_is_in_doubt() -> None:
+    file = file_of([QUIET, BAD])
+    assert file.reading is not None
+    assert file.reading.attribution is Attribution.OPEN
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.IN_DOUBT
+
+
+def test_an_alarm_with_an_alarm_of_the_anchors_is_the_judge() -> None:
+    wrong: WindowData = ([cell(1000, 200)], anchors(200, 60))
+    assert verdict_of([QUIET, wrong, wrong]) is MonitorVerdict.JUDGE_CHANGED
+
+
+def test_anchors_that_alarm_after_the_guard_speak_of_a_later_time() -> None:
+    wrong: WindowData = ([cell(1000, 200)], anchors(200, 60))
+    assert verdict_of([QUIET, BAD, BAD, BAD, wrong]) is MonitorVerdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"anchors": None},
+        {"design": MonitorDesign.COUNTS},
+        {"evaluability": Evaluability.SURROGATE_ONLY},
+        {"evaluability": Evaluability.DELAYED_EVALUABLE},
+        {"unit": StreamUnit.CONVERSATION},
+    ],
+)
+def test_a_plan_that_leaves_an_explanation_never_gives_more_than_doubt(changes: dict[str, Any]) -> None:
+    assert verdict_of([QUIET, BAD, BAD, BAD], **changes) is MonitorVerdict.IN_DOUBT
+    assert verdict_of([QUIET] * 6, **changes) is MonitorVerdict.OPEN
+
+
+def test_an_alarm_that_tolerated_judge_errors_would_explain_is_in_doubt() -> None:
+    """The rate is above 5 %, and a judge that is wrong on 5 % of good items would give 10 % at a rate of 5 %."""
+    slightly: WindowData = ([cell(4000, 320)], anchors(200, 2))
+    file = file_of([slightly] * 4)
+    assert file.reading is not None
+    assert file.reading.alarm is not None
+    assert file.reading.attribution is Attribution.SYSTEM
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.IN_DOUBT
+    assert "would explain the alarm" in file.list_doubts()[0]
+
+
+def test_a_low_average_holds_so_far_and_a_silence_withdraws_it() -> None:
+    file = file_of([QUIET] * 6)
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.HOLDS_SO_FAR
+    later = (file.current[-1].stop + 4 * WEEK).date()
+    assert file.find_state(later) is MonitorState.SILENT
+    assert file.find_verdict(later) is MonitorVerdict.OPEN
+
+
+def test_a_window_without_data_withdraws_holds_so_far() -> None:
+    assert verdict_of([*([QUIET] * 6), ([], None)]) is MonitorVerdict.OPEN
+
+
+def test_a_rate_that_a_blind_judge_would_hide_does_not_hold() -> None:
+    """The judge may miss one bad item in five: an average of 4.3 % as judged can be 5.4 %."""
+    close: WindowData = ([cell(20_000, 820)], anchors(200, 2))
+    file = file_of([close] * 6)
+    assert file.reading is not None
+    assert 0.04 < file.reading.average_limit < 0.05
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.OPEN
+
+
+def test_nothing_is_settled_before_the_first_window() -> None:
+    file = file_of([])
+    assert file.find_state(START.date()) is MonitorState.LOCKED
+    assert file.find_verdict(START.date()) is MonitorVerdict.OPEN
+
+
+def test_an_alarm_stays_whatever_comes() -> None:
+    file = file_of([QUIET, BAD, *([QUIET] * 20)])
+    assert file.reading is not None
+    assert file.reading.alarm == 2
+    assert file.find_state(None) is MonitorState.ALARM
+    reading = read_evidence(file.plan, [QUIET, QUIET], raised=(2, Attribution.SYSTEM))
+    assert (reading.alarm, reading.attribution) == (2, Attribution.SYSTEM)
+
+
+def test_a_lower_limit_is_an_upper_limit_of_the_opposite() -> None:
+    upper = read_evidence(plan(anchors=ANCHORS), [QUIET, BAD])
+    turned = [([cell(1000, 980)], anchors(200, 2)), ([cell(1000, 800)], anchors(200, 2))]
+    lower = read_evidence(plan(anchors=ANCHORS, relation=Relation.AT_LEAST, theta=0.95), turned)
+    assert lower.log_evidence == pytest.approx(upper.log_evidence, abs=1e-9)
+    assert lower.upper == pytest.approx(1 - upper.lower, abs=1e-9)
+    assert lower.average_limit == pytest.approx(1 - upper.average_limit, abs=1e-9)
+    assert (lower.alarm, lower.attribution) == (upper.alarm, upper.attribution)
+
+
+def test_several_claims_need_more_evidence() -> None:
+    one, twelve = (read_evidence(plan(family=family), [QUIET, ([cell(300, 30)], None)]) for family in (1, 12))
+    assert one.log_evidence == twelve.log_evidence
+    assert twelve.lower < one.lower
+    assert twelve.average_limit > one.average_limit
+
+
+def test_the_same_windows_give_the_same_reading_in_any_order_of_cells() -> None:
+    from registry.records.monitor import MonitorStratum
+
+    strata = (MonitorStratum(name="flagged", inclusion=1.0), MonitorStratum(name="rest", inclusion=0.1))
+    two = [cell(300, 20, stratum="flagged"), cell(3000, 9, stratum="rest", reviewed=300)]
+    assert read_evidence(plan(strata=strata), [(two, None)]) == read_evidence(plan(strata=strata), [(two[::-1], None)])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"theta": 0},
+        {"theta": 1},
+        {"alpha": 0.5},
+        {"family": 0},
+        {"every_days": 0},
+        {"silent_after_days": 3},
+        {"strata": ()},
+        {"bets": (1.0,)},
+        {"min_users": 0},
+        {"start": START.replace(tzinfo=None)},
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        plan(**changes)
