@@ -12,7 +12,7 @@ COPY report_templates report_templates
 COPY migrations migrations
 COPY examples examples
 COPY docs/errors.md docs/errors.md
-RUN python -m venv /opt/caveat && /opt/caveat/bin/pip install --no-cache-dir ".[postgresql,web]"
+RUN python -m venv /opt/caveat && /opt/caveat/bin/pip install --no-cache-dir ".[postgresql,web,site]"
 
 FROM python:3.11-slim-bookworm
 RUN apt-get update \

@@ -1,95 +1,298 @@
-"""How long a site of files takes (all, nothing new, 100 claims changed), and how fast the server answers, in CPU time.
+"""The web at a size: search, claim pages and throughput of the server, with datasette on the same rows; and a site of files.
 
-The registry is that of `one_claim.py`: all claims quote one card and are about one model version.
+The registry is that of `web_world.py`, written through the ledger. Server and datasette are processes of their own, asked over HTTP on the
+loopback with the same questions; each question is another one, so that nothing is answered from a cache of whole answers.
 
-Run: python benchmarks/web.py [CLAIMS]    (2,000 without; two minutes)
+Run: python benchmarks/web.py [--claims N] [--folder DIR] [--datasette PROGRAM] [--site N] [--keep-shelf]
+     20,000 claims and 2,000 of the site without options: four minutes. With 1,000,000 claims half an hour and 5 GB on the disk.
 """
 
+import argparse
+import http.client
+import json
+import os
+import random
 import secrets
+import socket
+import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from starlette.testclient import TestClient
-
+from benchmarks import one_claim
 from benchmarks.bulk_import_store import open_ledger
-from benchmarks.one_claim import fill
+from benchmarks.web_world import WORDS, fill
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.store.ledger import Ledger
+from web.facets import FACETS, ClaimFilter
 from web.pages.addresses import LinkStyle, PageSettings
-from web.server.application import RegistryServer, ServerSettings
-from web.shelf.shelf_file import Shelf
+from web.shelf.shelf_file import Shelf, find_shelf
 from web.site.site_export import export_site
 
-ASKED = {
-    "first page": "/",
-    "two facets": "/api/1/claims?class=inverted&form=threshold&limit=20",
-    "two words": "/api/1/claims?q=ba+ce&limit=20",
-    "list as a page": "/claims/?lifecycle=withdrawn",
-}
-TIMES = 40
+ROUNDS = 100
+CLIENTS = 8
+LAST_S = 10
+CAVEAT = str(Path(sys.executable).with_name("caveat"))
+COLUMNS = ("claim", "quote", *FACETS)
 
 
-def measure(work: Callable[[], object]) -> float:
-    """Return the CPU seconds that *work* takes."""
-    started = time.process_time()
+def open_registry(path: Path) -> Ledger:
+    """Open a registry that is there."""
+    return Ledger.open(f"sqlite:///{path}", clock=lambda: datetime.now(UTC), salt=lambda: secrets.token_hex(16))
+
+
+def measure(what: str, work: Callable[[], object]) -> None:
+    """Print how long *work* takes."""
+    started, cpu = time.perf_counter(), time.process_time()
     work()
-    return time.process_time() - started
+    print(f"{what}: {time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU", flush=True)
 
 
-def write_sites(ledger: Ledger, folder: Path) -> None:
-    """Print how long three exports take."""
+def measure_shelf(registry: Path, *, is_kept: bool) -> Path:
+    """Print how long the shelf takes from nothing, from its file, and after a new entry, and what memory this process has then."""
+    ledger = open_registry(registry)
+    with ledger.view() as view:
+        shelf_path = find_shelf(ledger.url, view.log_origin)
+    if not is_kept:
+        shelf_path.unlink(missing_ok=True)
+
+    def read(shelf: Shelf) -> None:
+        with ledger.view() as view:
+            shelf.read(view).select(ClaimFilter(), limit=1)
+
+    if not shelf_path.exists():
+        measure("shelf from nothing", lambda: read(Shelf(ledger, shelf_path)))
+    shelf = Shelf(ledger, shelf_path)
+    measure("shelf from its file", lambda: read(shelf))
+    with ledger.view() as view:
+        name = next(claim.claim for claim in view.list_claims() if claim.status.lifecycle.value == "registered")
+    with ledger.write(actor="EXAMPLE") as writer:
+        writer.append(ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="retracted"))
+    measure("a new entry in lists", lambda: read(shelf))
+    print(f"memory: {read_memory(os.getpid())}; file {shelf_path.stat().st_size / 1e6:,.0f} MB", flush=True)
+    ledger.close()
+    return shelf_path
+
+
+def read_memory(process: int) -> str:
+    """Return what a process has in memory beyond mapped files, now, and the most that it had in all."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    sizes = {
+        name: int(rest.split()[0]) // 1024 for name, _, rest in (line.partition(":") for line in lines) if name.startswith(("Rss", "VmHWM"))
+    }
+    return f"{sizes['RssAnon']} MB, at most {sizes['VmHWM']} MB with mapped files"
+
+
+# The peer: datasette with the same rows, an index for each facet, and its own full-text search.
+
+
+def write_peer(registry: Path, shelf_path: Path, path: Path) -> None:
+    """Write the rows of the shelf, with their quotations, as datasette takes them."""
+    with sqlite3.connect(path) as peer:
+        columns = ", ".join(f'"{name}" TEXT' for name in COLUMNS)
+        peer.execute(f"CREATE TABLE claim (seq INTEGER PRIMARY KEY, {columns})")
+        peer.execute("ATTACH ? AS shelf", (str(shelf_path),))
+        peer.execute("ATTACH ? AS registry", (str(registry),))
+        values: list[list[str]] = [[] for _ in FACETS]
+        for facet, text in peer.execute("SELECT facet, text FROM shelf.value ORDER BY facet, code"):
+            values[facet].append(text)
+        rows = peer.execute(
+            "SELECT period.seq, revision.claim, quote, codes FROM shelf.period JOIN shelf.revision USING (seq)"
+            " LEFT JOIN registry.claim_text t ON t.log = 1 AND t.seq = period.seq WHERE until IS NULL"
+        )
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        peer.executemany(f"INSERT INTO claim VALUES ({marks})", _decode(rows, values))
+        for facet in FACETS:
+            peer.execute(f'CREATE INDEX "by_{facet}" ON claim ("{facet}")')
+        peer.execute("CREATE VIRTUAL TABLE claim_fts USING fts5(quote, content='claim', content_rowid='seq')")
+        peer.execute("INSERT INTO claim_fts (claim_fts) VALUES ('rebuild')")
+
+
+def _decode(rows: sqlite3.Cursor, values: Sequence[Sequence[str]]) -> Iterator[tuple[object, ...]]:
+    for seq, claim, quote, codes in rows:
+        yield seq, claim, quote, *(known[int(code)] for known, code in zip(values, codes.split(","), strict=True))
+
+
+def find_port() -> int:
+    """Return a port that is free now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def run_program(command: Sequence[str], port: int, path: str) -> Iterator[int]:
+    """Run a server until the block ends; give its process as soon as it answers."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(1200):
+                with suppress(OSError):
+                    fetch(http.client.HTTPConnection("127.0.0.1", port, timeout=60), path)
+                    break
+                time.sleep(0.1)
+            yield process.pid
+        finally:
+            process.terminate()
+
+
+def fetch(connection: http.client.HTTPConnection, path: str) -> bytes:
+    """Return the answer to one question."""
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    data = answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"{path}: {answer.status} {data[:200]!r}")
+    return data
+
+
+def list_questions(rng: random.Random) -> dict[str, list[dict[str, str]]]:
+    """Return what is asked: facets and words of each question."""
+    facets = [
+        {"developer": f"Lab {rng.randrange(60):02}", "form": rng.choice(("prevalence", "existence", "threshold"))} for _ in range(ROUNDS)
+    ]
+    frequent = [{"q": f"{rng.choice(WORDS[:200])} {rng.choice(WORDS[:200])}"} for _ in range(ROUNDS)]
+    rare = [{"q": rng.choice(WORDS[20_000:])} for _ in range(ROUNDS)]
+    return {"two facets": facets, "two words": frequent, "rare word": rare}
+
+
+def ask(port: int, paths: Sequence[str]) -> tuple[list[float], list[bytes]]:
+    """Return the milliseconds of each answer, and the answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    times, answers = [], []
+    for path in paths:
+        started = time.perf_counter()
+        answers.append(fetch(connection, path))
+        times.append(1000 * (time.perf_counter() - started))
+    return times, answers
+
+
+def show(what: str, times: Sequence[float], more: str = "") -> float:
+    """Print median and 99th percentile, and return the median."""
+    middle, high = statistics.median(times), sorted(times)[max(0, int(0.99 * len(times)) - 1)]
+    print(f"{what}: p50 {middle:.1f} ms, p99 {high:.1f} ms{more}", flush=True)
+    return middle
+
+
+def write_ours(asked: dict[str, str]) -> str:
+    """Return the question as our server takes it."""
+    return f"/api/1/claims?{urlencode({**asked, 'limit': '20'})}"
+
+
+def write_theirs(asked: dict[str, str]) -> str:
+    """Return the question as datasette takes it: the same facets counted, the latest claims first."""
+    pairs = [("_search" if name == "q" else name, value) for name, value in asked.items()]
+    pairs += [("_facet", name) for name in FACETS] + [("_size", "20"), ("_sort_desc", "seq"), ("_shape", "objects")]
+    return f"/peer/claim.json?{urlencode(pairs)}"
+
+
+def count_answers(port: int, paths: Sequence[str], *, last_s: float) -> float:
+    """Return the answers a second that eight clients get."""
+    counts = [0] * CLIENTS
+    stop = time.perf_counter() + last_s
+
+    def run(number: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        rng = random.Random(number)  # noqa: S311
+        while time.perf_counter() < stop:
+            fetch(connection, rng.choice(paths))
+            counts[number] += 1
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / last_s
+
+
+def measure_servers(registry: Path, shelf_path: Path, folder: Path, datasette: str | None) -> None:
+    """Print how long the server and datasette take for the same questions."""
+    asked = list_questions(random.Random(7))  # noqa: S311
+    ours: dict[str, float] = {}
+    port = find_port()
+    serve = [CAVEAT, "serve", "--registry", f"sqlite:///{registry}", "--port", str(port)]
+    with run_program([*serve, *list_own_options()], port, "/status/") as process:
+        show("first page", ask(port, ["/"] * ROUNDS)[0])
+        for what, questions in asked.items():
+            times, answers = ask(port, [write_ours(question) for question in questions])
+            ours[what] = show(what, times, f", {statistics.median(map(len, answers)) / 1000:.0f} kB")
+        names = [item["claim"] for item in json.loads(ask(port, ["/api/1/claims?limit=100&lifecycle=registered"])[1][0])["items"]]
+        show("claim page", ask(port, [f"/{name.partition('@')[0]}/" for name in names])[0])
+        pages = [write_ours(question) for question in asked["two facets"]]
+        print(f"two facets, {CLIENTS} clients: {count_answers(port, pages, last_s=LAST_S):.0f} answers a second", flush=True)
+        print(f"server: {read_memory(process)}", flush=True)
+    if datasette is None:
+        return
+    peer = folder / "peer.db"
+    if not peer.exists():
+        write_peer(registry, shelf_path, peer)
+    command = [datasette, str(peer), "--port", str(port), "--setting", "suggest_facets", "off"]
+    with run_program(command, port, "/-/versions.json"):
+        for what, questions in asked.items():
+            times, answers = ask(port, [write_theirs(question) for question in questions[:20]])
+            late = sum(bool(json.loads(answer).get("facets_timed_out")) for answer in answers)
+            more = f", {late} of {len(answers)} without all counts, {statistics.median(map(len, answers)) / 1000:.0f} kB"
+            theirs = show(f"datasette, {what}", times, more)
+            print(f"ratio, {what}: {theirs / ours[what]:.0f}", flush=True)
+
+
+def list_own_options() -> list[str]:
+    """Return options of `caveat serve` that let one address ask as often as it likes, where it has them."""
+    printed = subprocess.run([CAVEAT, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    return ["--reads", "0"] if "--reads" in printed else []
+
+
+def measure_site(folder: Path, count: int) -> None:
+    """Print how long exports take: of all, nothing new, and 100 claims withdrawn; all claims quote one card."""
+    made = open_ledger(f"sqlite:///{folder / 'site.db'}")
+    one_claim.fill(made, count)
+    made.close()
+    ledger = open_registry(folder / "site.db")
 
     def export() -> None:
         with ledger.view() as view:
-            print(export_site(view, folder, PageSettings(links=LinkStyle.FILES), open_view=ledger.view))
+            print(export_site(view, folder / "site", PageSettings(links=LinkStyle.FILES), open_view=ledger.view))
 
-    print(f"all: {measure(export):.1f} s CPU")
-    print(f"nothing new: {measure(export):.1f} s CPU")
+    measure(f"site of {count:,} claims, all", export)
+    measure("nothing new", export)
     with ledger.view() as view:
         names = [claim.claim for claim in view.list_claims(limit=300)][100:200]
     with ledger.write(actor="EXAMPLE") as writer:
-        for name in names:
-            writer.append(ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="retracted"))
-    print(f"100 claims withdrawn: {measure(export):.1f} s CPU")
-
-
-def ask_server(ledger: Ledger, folder: Path) -> None:
-    """Print how long the server takes for some answers; a client in the same process adds about 2 ms to each."""
-    shelf = Shelf(ledger, folder / "shelf.db")
-    with ledger.view() as view:
-        print(f"shelf from nothing: {measure(lambda: shelf.read(view)):.1f} s CPU")
-        claims = [claim.claim for claim in view.list_claims(limit=TIMES)]
-    settings = ServerSettings(pages=PageSettings(has_search=True), hosts=frozenset({"localhost"}))
-    with TestClient(RegistryServer(ledger, shelf, settings).build_application(), base_url="http://localhost") as client:
-        for what, address in ASKED.items():
-            client.get(address)
-            print(f"{what}: {1000 * statistics.median(measure(partial(client.get, address)) for _ in range(TIMES)):.1f} ms CPU")
-        pages = [measure(partial(client.get, f"/{claim}/")) for claim in claims]
-        print(f"claim page, not yet made: {1000 * statistics.median(pages):.1f} ms CPU")
-        again = [measure(partial(client.get, f"/{claim}/")) for claim in claims]
-        print(f"claim page, made before: {1000 * statistics.median(again):.1f} ms CPU")
+        writer.append_many([ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="retracted") for name in names])
+    measure(f"{len(names)} claims withdrawn", export)
+    ledger.close()
 
 
 def main() -> None:
-    """Make a registry in a temporary folder, and measure."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    """Make the registries that are not there, and measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--claims", type=int, default=20_000)
+    parser.add_argument("--folder", type=Path, help="keeps the registry for the next run")
+    parser.add_argument("--datasette", help="the program of datasette, in an environment of its own")
+    parser.add_argument("--keep-shelf", action="store_true", help="do not build a shelf that is there again")
+    parser.add_argument("--site", type=int, default=2_000, help="claims of the site; 0: no site")
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="caveat-benchmark-") as name:
-        url = f"sqlite:///{name}/{count}.db"
-        made = open_ledger(url)
-        fill(made, count)
-        made.close()
-        ledger = Ledger.open(url, clock=lambda: datetime.now(UTC), salt=lambda: secrets.token_hex(16))
-        write_sites(ledger, Path(name, "site"))
-        ask_server(ledger, Path(name))
-        ledger.close()
+        folder = chosen.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        registry = folder / f"{chosen.claims}.db"
+        if not registry.exists():
+            made = open_ledger(f"sqlite:///{registry}")
+            measure(f"{chosen.claims:,} claims recorded", lambda: fill(made, chosen.claims))
+            made.close()
+        measure_servers(registry, measure_shelf(registry, is_kept=chosen.keep_shelf), folder, chosen.datasette)
+        if chosen.site:
+            measure_site(Path(name), chosen.site)
 
 
 if __name__ == "__main__":

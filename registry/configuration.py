@@ -22,7 +22,10 @@ DEFAULT_FILE = "caveat.db"
 DEFAULT_URL = f"sqlite:///{DEFAULT_FILE}"
 DEFAULT_KEYS = "caveat-keys"
 _LONGEST_LIMIT_S = 86_400
-_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}, "web": {"contact"}}
+_LARGEST_QUORUM = 15
+_KNOWN = {
+    "registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}, "web": {"contact"}, "witness": {"logs", "quorum"},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,10 @@ class Config:
     """The folder of secret keys."""
     passphrase: str | None = field(default=None, repr=False)
     """What opens them (CAVEAT_PASSPHRASE), empty for none; None means that it has to be asked for."""
+    witnessed_logs: tuple[str, ...] = ()
+    """Keys of the logs whose checkpoints `caveat serve` cosigns."""
+    quorum: int = 0
+    """Cosignatures that a checkpoint of this log needs before it is published."""
 
     contact: str | None = None
     """Whom readers of a published registry write to about takedowns and security, `mailto:…` or `https:…`; None: not named."""
@@ -55,6 +62,8 @@ class Config:
         Authority(code=self.authority, name="-", role=AuthorityRole.AUDITOR)
         if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
             raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
+        if not 0 <= self.quorum <= _LARGEST_QUORUM:
+            raise ValueError(f"quorum must be from 0 to {_LARGEST_QUORUM} cosignatures, got {self.quorum}")
 
     @property
     def today(self) -> date:
@@ -98,6 +107,8 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
             keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
             passphrase=environ.get("CAVEAT_PASSPHRASE"),
             contact=values.get("contact") or None,
+            witnessed_logs=tuple(values.get("logs", "").split()),
+            quorum=int(values.get("quorum", "0")),
         )
     except (ValueError, OverflowError, RuntimeError) as error:
         raise InputError(Fault("bad-configuration", f"{path}, or the environment", str(error))) from error

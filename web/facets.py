@@ -1,7 +1,7 @@
 """The facets by which claims are listed and searched: their names, and the values that a claim has."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -144,13 +144,39 @@ class SelectedClaim:
     """What a list shows, where it is at hand; otherwise it is read from the registry."""
 
 
+class FacetCounts(Mapping[str, tuple[FacetValue, ...]]):
+    """The values of each facet with their counts, the most frequent first; each facet is counted when it is asked for."""
+
+    def __init__(self, count: Callable[[str, int | None], tuple[tuple[FacetValue, ...], int]]) -> None:
+        """Take what counts a facet: it gives the most frequent values, as many as asked for (None: all), and how many more there are."""
+        self._count = count
+
+    def list_most(self, facet: str, most: int) -> tuple[tuple[FacetValue, ...], int]:
+        """Return the *most* frequent values of *facet* and those that are chosen, and how many more there are."""
+        return self._count(facet, most)
+
+    def __getitem__(self, facet: str) -> tuple[FacetValue, ...]:
+        """Return all values of *facet*."""
+        if facet not in FACETS:
+            raise KeyError(facet)
+        return self._count(facet, None)[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the facets."""
+        return iter(FACETS)
+
+    def __len__(self) -> int:
+        """Return how many facets there are."""
+        return len(FACETS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """One page of the claims that pass a filter, the latest revision first."""
 
     total: int
     """How many pass, on all pages."""
-    facets: Mapping[str, tuple[FacetValue, ...]]
+    facets: FacetCounts
     claims: tuple[SelectedClaim, ...]
 
 

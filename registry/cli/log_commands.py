@@ -10,7 +10,7 @@ from registry.cli.application import ANY, App, as_of_option, examples, pass_app,
 from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replace_file
-from registry.errors import AnswerNoError, CaveatError, Fault, NotFoundError
+from registry.errors import AnswerNoError, CaveatError, Fault, NotFoundError, UnavailableError
 from registry.records.record import Identifier
 from registry.records.statement import PAYLOADS
 
@@ -246,25 +246,36 @@ def write_whole(path: Path, text: str) -> None:
 _LARGEST_NOTE_BYTES = 1_000_000
 
 
-@examples("admin log checkpoint -o lab.note", "admin log checkpoint --attach lab-cosigned.note --trust witness.keys")
+@examples(
+    "admin log checkpoint -o lab.note",
+    "admin log checkpoint --attach lab-cosigned.note --trust witness.keys",
+    "admin log checkpoint --witness https://witness.example.org/tlog/AISI/68ea --trust witness.keys",
+)
 @click.command()
 @click.option("--attach", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Keep the cosignatures of this note.")
-@click.option("--trust", multiple=True, metavar="VKEY|FILE", help="With --attach: the key of a witness.")
+@click.option("--witness", "witnesses", multiple=True, metavar="URL", help="Ask the witness at this prefix to cosign it.")
+@click.option("--trust", multiple=True, metavar="VKEY|FILE", help="With --attach or --witness: the key of a witness.")
 @output_option
 @pass_app
-def checkpoint(app: App, *, attach: Path | None, trust: tuple[str, ...], output: Path | None) -> None:
+def checkpoint(app: App, *, attach: Path | None, witnesses: tuple[str, ...], trust: tuple[str, ...], output: Path | None) -> None:
     """Sign the present state of the log and print it.
 
     The checkpoint is a signed note (C2SP tlog-checkpoint). Publish it: copies kept elsewhere prove later that the log was not
-    rewritten. Without a log key here, the last checkpoint is printed. --attach keeps the cosignatures of witnesses that you trust.
+    rewritten. Without a log key here, the last checkpoint is printed. --attach keeps the cosignatures of witnesses that you trust;
+    --witness asks for them over HTTP (C2SP tlog-witness). `[witness] quorum` in registry.cfg says how many a checkpoint needs.
     """
+    if attach is not None and witnesses:
+        raise click.UsageError("--attach and --witness are two ways to one cosignature; give one of them")
+    if trust and attach is None and not witnesses:
+        raise click.UsageError("--trust goes with --attach or --witness")
     if attach is not None:
         _attach(app, attach, trust, output)
         return
-    if trust:
-        raise click.UsageError("--trust goes with --attach")
     stored_checkpoint = _sign_or_find(app)
-    _publish_checkpoint(app, stored_checkpoint, output)
+    excluded: list[str] = []
+    for url in witnesses:
+        excluded += _ask_witness(app, stored_checkpoint, url, trust)
+    _publish_checkpoint(app, stored_checkpoint, output, excluded=excluded)
 
 
 def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "StoredCheckpoint":
@@ -273,7 +284,6 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
     Raises:
         NotFoundError: `checkpoint-not-found`.
     """
-    from registry.errors import Fault, NotFoundError
     from registry.store.log_seals import find_checkpoint, list_checkpoints
 
     # A proof needs a checkpoint that covers its entry; a new one is signed where the key is here.
@@ -296,7 +306,6 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
 
 def _sign_or_find(app: App) -> "StoredCheckpoint":
     """Return a checkpoint of the log as it stands, new if it has to be; the last that is kept where no key is here, and say so."""
-    from registry.errors import Fault, NotFoundError, UnavailableError
     from registry.folder.supplement_publishing import sign_log
     from registry.store.log_seals import find_checkpoint, list_checkpoints, refuse_other_history
 
@@ -329,34 +338,57 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
         return kept[-1]
 
 
+def _ask_witness(app: App, checkpoint: "StoredCheckpoint", url: str, trust: Sequence[str]) -> list[str]:
+    """Ask one witness, and keep its cosignature; one that refuses is named, and the others are asked."""
+    from registry.exchange.witness_requests import ask_witness, check_address
+
+    address = check_address(url)
+    try:
+        with app.ledger.view() as view:
+            note = ask_witness(view, checkpoint, address)
+    except UnavailableError as error:
+        app.say(f"not cosigned: {error.faults[0].where}: {error.faults[0].found}")
+        return []
+    return _keep_cosignatures(app, note, trust, where=url)[1]
+
+
 def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> None:
     from registry.codec.file_io import read_text
+
+    stored_checkpoint, excluded = _keep_cosignatures(app, read_text(path, largest=_LARGEST_NOTE_BYTES), trust, where=str(path))
+    if stored_checkpoint is not None:
+        _publish_checkpoint(app, stored_checkpoint, output, excluded=excluded)
+
+
+def _keep_cosignatures(app: App, text: str, trust: Sequence[str], *, where: str) -> "tuple[StoredCheckpoint | None, list[str]]":
     from registry.registration.key_registration import attach_cosignatures, list_witness_keys
     from registry.store.log_seals import find_checkpoint
     from registry.verify.verification_keys import read_given
 
-    text = read_text(path, largest=_LARGEST_NOTE_BYTES)
     keys = [key.vkey for key in read_given(trust).keys if key.vkey is not None]
     # One key can be given in its form as log key; witnesses sign with its form as cosigner.
     trusted = [verifier_key if verifier_key.is_cosigner else verifier_key.as_cosigner() for verifier_key in keys]
     with app.ledger.write(actor=app.config.authority) as writer:
-        attached = attach_cosignatures(writer, text, [*trusted, *list_witness_keys(writer)], where=str(path))
+        attached = attach_cosignatures(writer, text, [*trusted, *list_witness_keys(writer)], where=where)
         stored_checkpoint = find_checkpoint(writer, attached.checkpoint.size)
     # A cosignature by an unknown key is not kept, and the user must learn that.
-    for cosignature in attached.excluded:
-        app.say(f"excluded: {cosignature.name}+{cosignature.key}: {cosignature.why}")
+    excluded = [f"{cosignature.name}+{cosignature.key}: {cosignature.why}" for cosignature in attached.excluded]
+    for line in excluded:
+        app.say(f"excluded: {line}")
     app.say(f"kept: {', '.join(attached.kept) or 'no cosignature'}")
-    if stored_checkpoint is not None:
-        _publish_checkpoint(
-            app,
-            stored_checkpoint,
-            output,
-            excluded=[f"{cosignature.name}+{cosignature.key}: {cosignature.why}" for cosignature in attached.excluded],
-        )
+    return stored_checkpoint, excluded
 
 
 def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, excluded: Sequence[str] = ()) -> None:
+    from registry.store.log_seals import count_cosignatures, find_checkpoint
+
     checkpoint = stored_checkpoint.checkpoint
+    with app.ledger.view() as view:
+        # As it is kept now, with the cosignatures that came since it was signed.
+        stored_checkpoint = find_checkpoint(view, checkpoint.size) or stored_checkpoint
+    if (count := count_cosignatures(stored_checkpoint)) < app.config.quorum:
+        found = f"{count} others cosigned the checkpoint of {checkpoint.size:,} entries, and registry.cfg asks for {app.config.quorum}"
+        raise AnswerNoError(Fault("quorum-missing", "registry.cfg, [witness] quorum", found))
     document = {
         "schema": "caveat/checkpoint/1",
         "origin": checkpoint.origin,
@@ -459,7 +491,6 @@ def prove(app: App, *, entry: int | None, since: int | None, size: int | None, n
 
 
 def _prove_entry(app: App, entry: int, size: int | None, *, no_text: bool, output: Path | None) -> None:
-    from registry.errors import Fault, NotFoundError
     from registry.seal.signed_notes import format_proof
     from registry.store.log_seals import inclusion_path
 

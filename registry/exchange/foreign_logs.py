@@ -405,7 +405,7 @@ def cosign_note(
     """
     note = parse_note(text, where="the checkpoint")
     known = find_known(ledger, note.checkpoint.origin)
-    offered = OfferedCheckpoint(text=text, note=note, vkey=_find_signer(note, [*keys, *known.vkeys]))
+    offered = OfferedCheckpoint(text=text, note=note, vkey=find_signer(note, [*keys, *known.vkeys]))
     seen = _find_seen(known)
     evidence = None if seen is None else _compare(offered, seen, known, proof)
     # Evidence is recorded before the refusal, so that it is not lost with the error.
@@ -417,7 +417,14 @@ def cosign_note(
     return _sign(ledger, ring, offered, known, actor=actor)
 
 
-def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
+def find_seen_size(ledger: Ledger, origin: str) -> int:
+    """Return how many entries of the log *origin* its last checkpoint that was cosigned or taken over here has; 0 before the first."""
+    seen = _find_seen(find_known(ledger, origin))
+    return 0 if seen is None else seen.checkpoint.size
+
+
+def find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
+    """Return which of *keys* signed *note* as its log; raises InputError `wrong-key` where none did, or a line of theirs is not valid."""
     origin = note.checkpoint.origin
     own = [key for key in keys if key.name == origin]
     lines = {line.vkey: line.is_valid for line in verify_note(note, own)}

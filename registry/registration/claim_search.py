@@ -1,7 +1,7 @@
 """Claims that pass filters, each with what its outcome says: class, standing, mode and ED."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fnmatch import fnmatchcase
@@ -18,6 +18,7 @@ from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
 _CHUNK = 400
+_STRETCH = 4_000
 UNAUDITED = "not_audited"
 """What stands for a verdict where a claim has none."""
 
@@ -90,11 +91,17 @@ def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClai
     return [claim for claim in listed if _is_wanted(claim, query)]
 
 
-def iterate_claims(view: View, *, log: str) -> Iterator[ListedClaim]:
-    """Yield every claim with its outcome, in log order; memory stays flat."""
+def stream_claims(view: View, *, log: str) -> Iterator[list[ListedClaim]]:
+    """Yield all claims of *view* in log order, some thousand at once: memory does not grow with the registry.
+
+    Args:
+        log: the short name of the log.
+    """
     summaries = view.list_claims()
-    while part := list(islice(summaries, _CHUNK)):
-        yield from _add_outcomes(view, part, log)
+    classes: dict[str, PropertyClass | None] = {}
+    while stretch := list(islice(summaries, _STRETCH)):
+        classes |= {name: _find_class(view, name) for name in {summary.property for summary in stretch} - classes.keys()}
+        yield _add_outcomes(view, stretch, log, classes)
 
 
 def read_claims(view: View, names: Iterable[str], *, log: str) -> list[ListedClaim]:
@@ -139,10 +146,13 @@ def _is_wanted(claim: ListedClaim, query: ClaimQuery) -> bool:
     )
 
 
-def _add_outcomes(view: View, summaries: Sequence[ClaimSummary], log: str) -> list[ListedClaim]:
-    """Return *summaries* with their outcomes, read in one go for all of them."""
+def _add_outcomes(
+    view: View, summaries: Sequence[ClaimSummary], log: str, classes: Mapping[str, PropertyClass | None] | None = None
+) -> list[ListedClaim]:
+    """Return *summaries* with their outcomes, read in one go for all of them; *classes* are those of their properties, where known."""
     times = view.find_times(summary.seq for summary in summaries)
-    classes = {name: _find_class(view, name) for name in {summary.property for summary in summaries}}
+    if classes is None:
+        classes = {name: _find_class(view, name) for name in {summary.property for summary in summaries}}
     # An outcome in another registry's log has a number of that log.
     numbers = [gravest.seq for summary in summaries if (gravest := summary.status.gravest) is not None and gravest.log is None]
     outcomes = {seq: recorded.payload for seq, recorded in view.find_recorded(numbers).items()}

@@ -8,7 +8,7 @@ from datetime import date
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select
+from sqlalchemy import ColumnElement, Select, TextClause, bindparam, func, select
 
 from registry.errors import NotFoundError
 from registry.records.claim import QuoteStatus
@@ -75,14 +75,27 @@ class Quote(NamedTuple):
 
 
 _FEW = 20
-_SHARE = 200
-"""Families are looked up one by one until these are so many, or one in so many entries of the log; then all quotes are read once. An
-estimate: looking one up takes some hundred times as long as reading one quote."""
+_SHARE = 8
+"""Families are looked up one by one until these are so many, or one in so many outcomes of the log; then the outcomes are read once, for
+all readers of this state. Measured: looking one up takes eight times as long as reading an outcome with its quote."""
+
+_SHARE_OF_LOG = 200
+"""Of families with all members, so many are looked up as one in so many entries of the log; then all quotes are read once."""
 
 ListIgnored = Callable[[LogReader, Collection[str]], frozenset[str]]
 """Gives those of the audits of a log that do not count (a rival's, before its objection is upheld)."""
 Outcomes = dict[int, tuple[FamilyOutcome, ...]]
 """By the entry of the claim revision, in log order."""
+
+
+class _Kept:
+    """The outcomes of one state of the log, once there was more to find than to look up; all readers of that state share them."""
+
+    def __init__(self) -> None:
+        self.lookups = 0
+        self.outcome_count: int | None = None
+        self.outcomes: Outcomes = {}
+        self.audited: _Index | None = None
 
 
 # A family contains all claims on the same words about the same model version and property. Outcomes
@@ -98,11 +111,10 @@ class FamilyFinder:
         self._list_ignored = list_ignored
         self._foreign: dict[str, FamilyFinder | None] = {}
         self._lookups = 0
+        self._kept: _Kept = _Kept() if reader.kept is None else reader.kept.setdefault("families", _Kept())
         self._quotes: dict[int, Quote] = {}
-        """Of the whole log, once they were read."""
-        self._outcomes: Outcomes = {}
-        self._audited = _Index(())
         self._all: _Index | None = None
+        """Of the whole log, as `_quotes`, once members were asked for."""
 
     def find_leading(self, numbers: Sequence[int]) -> list[tuple[FamilyOutcome | None, FamilyOutcome | None]]:
         """Return, for the claim revisions of the entries *numbers*, the gravest outcome of the family, and of others on the same words."""
@@ -117,17 +129,35 @@ class FamilyFinder:
         Args:
             with_members: whether claims without an outcome are named too; without them it is quicker.
         """
-        self._lookups += len(numbers)
-        if not self._quotes and self._lookups <= max(_FEW, self._reader.log_size // _SHARE):
+        kept = self._kept
+        if with_members:
+            self._lookups += len(numbers)
+            is_cheap = self._all is None and self._lookups <= max(_FEW, self._reader.log_size // _SHARE_OF_LOG)
+        else:
+            kept.lookups += len(numbers)
+            is_cheap = kept.audited is None and kept.lookups <= self._count_cheap()
+        if is_cheap:
             return self._look_up(numbers, with_members=with_members)
-        if not self._quotes:
-            self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
-            self._outcomes = self._read_outcomes(None, self._quotes)
-            self._audited = _index_audited(self._outcomes, self._quotes)
         if with_members and self._all is None:
+            self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
             self._all = _Index(self._quotes.values())
+        if kept.audited is None:
+            # Few quotes have an outcome, so lists of all claims keep these alone in memory.
+            rows = _read_outcome_rows(self._reader, None) if restriction.name in self._filled else []
+            quotes = self._quotes or {quote.seq: quote for quote in self._read_quotes({row[0] for row in rows})}
+            kept.outcomes = self._read_outcomes(rows, quotes)
+            kept.audited = _index_audited(kept.outcomes, quotes)
+        known = self._quotes or {quote.seq: quote for quote in self._read_quotes(numbers)}
         index = self._all if with_members else None
-        return [self._build(self._quotes[seq], self._audited, self._outcomes, index) for seq in numbers]
+        return [self._build(known[seq], kept.audited, kept.outcomes, index) for seq in numbers]
+
+    def _count_cheap(self) -> int:
+        """Return how many families are looked up one by one before the outcomes of the log are read."""
+        if self._kept.outcome_count is None:
+            table = restriction
+            wanted = select(func.count()).select_from(table).where(self._reader.visible(table), table.c.reading == 0)
+            self._kept.outcome_count = int(self._reader.one_value(wanted))
+        return max(_FEW, self._kept.outcome_count // _SHARE)
 
     def _look_up(self, numbers: Sequence[int], *, with_members: bool) -> list[Family]:
         """Return what `find` does, from those quotes alone that an index leads to."""
@@ -153,10 +183,8 @@ class FamilyFinder:
     def _read_quotes(self, numbers: Collection[int] | None) -> Iterator[Quote]:
         return _read_quotes(self._reader, numbers, has_matches=passage_match.name in self._filled)
 
-    def _read_outcomes(self, rows: Sequence[tuple[Any, ...]] | None, quotes: Mapping[int, Quote]) -> Outcomes:
-        """Return the outcomes in *rows* (in all that there are when None) that count; *quotes* are those of their claim revisions."""
-        if rows is None:
-            rows = _read_outcome_rows(self._reader, None) if restriction.name in self._filled else []
+    def _read_outcomes(self, rows: Sequence[tuple[Any, ...]], quotes: Mapping[int, Quote]) -> Outcomes:
+        """Return the outcomes in *rows* that count; *quotes* are those of their claim revisions."""
         ignored = self._list_ignored(self._reader, {row[2] for row in rows}) if rows else frozenset()
         outcomes: dict[int, list[FamilyOutcome]] = defaultdict(list)
         for row in rows:

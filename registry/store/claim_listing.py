@@ -80,6 +80,9 @@ def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = 
         if len(rows) < step:
             return
         after = rows[-1][0]
+        # Emptied instead of growing without a limit, where every claim has its own card or properties.
+        if len(shared) > 4 * CHUNK:
+            shared.clear()
         left = None if left is None else left - step
 
 

@@ -302,7 +302,11 @@ class CauseFinder:
     @cached_property
     def lineage(self) -> Lineage:
         """Which model versions come from which."""
-        return read_lineage(self._reader) if model_version.name in self._filled else Lineage((), ())
+        kept = {} if self._reader.kept is None else self._reader.kept
+        if "lineage" not in kept:
+            kept["lineage"] = read_lineage(self._reader) if model_version.name in self._filled else Lineage((), ())
+        lineage: Lineage = kept["lineage"]
+        return lineage
 
     def _registered_methods(self) -> dict[str, tuple[int, int, str]]:
         """Return the newest version of each registered method, its entry and identifier, by slug; of several owners the highest."""

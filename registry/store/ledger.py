@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
+from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -45,6 +46,8 @@ class Ledger:
         self._salt = salt
         self._find_key = find_key
         self._is_writing = False
+        self._kept: tuple[tuple[int, date | None], dict[str, Any]] = ((0, None), {})
+        """What readers of the newest state of the own log derived from it: after an erasure, nothing of a text stays in memory."""
 
     @classmethod
     def open(
@@ -121,12 +124,21 @@ class Ledger:
                 _check_revision(connection, describe_url(self.url))
             log_id = OWN_LOG if log is None else find_log(connection, log)
             try:
-                yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id, today=today)
+                limit = _find_limit(connection, as_of, log_id)
+                kept = self._find_kept(limit, today) if log_id == OWN_LOG else None
+                yield View(connection, limit=limit, log_id=log_id, today=today, kept=kept)
             # A read transaction that stays open would pin the write-ahead log of SQLite and old row
             # versions on PostgreSQL.
             finally:
                 if is_steady:
                     connection.rollback()
+
+    def _find_kept(self, limit: int, today: date | None) -> dict[str, Any] | None:
+        key, kept = self._kept
+        if limit > key[0] or (limit == key[0] and today != key[1]):
+            kept = {}
+            self._kept = ((limit, today), kept)
+        return kept if limit >= key[0] else None
 
     def list_logs(self) -> tuple[LogSummary, ...]:
         """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""

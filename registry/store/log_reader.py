@@ -112,7 +112,12 @@ def seen(table: Table) -> ColumnElement[bool]:
 class LogReader:
     """What every reading shares: a connection, the log that is read, and the entry up to which it sees."""
 
-    def __init__(self, connection: Connection, *, limit: int, log_id: int = OWN_LOG, today: date | None = None) -> None:
+    def __init__(
+        self, connection: Connection, *, limit: int, log_id: int = OWN_LOG, today: date | None = None, kept: dict[str, Any] | None = None
+    ) -> None:
+        """Read the log as of entry *limit*; readers of one state share what was *kept*."""
+        self.kept = kept
+        """What was derived from this state, and is derived once for all its readers; None where the state still grows, for a writer."""
         self._connection = connection
         self._limit = limit
         self._log_id = log_id
@@ -180,9 +185,9 @@ class LogReader:
         return [row for chunk in chunks for row in self.rows(statement.where(column.in_(chunk)))]
 
     def rows_by(self, statement: Select[Any], keys: Iterable[Any]) -> list[Any]:
-        """Return the rows of *statement* for the `KEYS` in it, asked for in chunks."""
+        """Return the rows of *statement* for the `KEYS` in it, asked for in chunks, as the driver gives them."""
         listed = list(dict.fromkeys(keys))
-        return [row for start in range(0, len(listed), CHUNK) for row in self.rows(statement, keys=listed[start : start + CHUNK])]
+        return [row for start in range(0, len(listed), CHUNK) for row in self.plain_rows(statement, keys=listed[start : start + CHUNK])]
 
     def plain_rows(self, statement: Select[Any], **values: Any) -> list[tuple[Any, ...]]:
         """Return all rows as the driver gives them, for long lists of texts and numbers: SQLAlchemy's rows take as long as the query."""
@@ -236,8 +241,7 @@ class LogReader:
 
     def find_times(self, numbers: Iterable[int]) -> dict[int, datetime]:
         """Return when the entries *numbers* were recorded, in UTC, by number."""
-        wanted = select(entry.c.seq, entry.c.at).where(entry.c.log == self._log_id)
-        return {row.seq: from_seconds(row.at) for row in self.rows_in(wanted, entry.c.seq, numbers)}
+        return {seq: from_seconds(at) for seq, at in self.rows_by(_TIMES, numbers)}
 
     def recorded_by(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
         """Return the statements with entries that *statement* selects."""
@@ -374,6 +378,7 @@ def select_recorded(numbers: Select[Any]) -> Select[Any]:
 
 
 _RECORDED = _places(LOG).where(entry.c.seq.in_(KEYS)).order_by(entry.c.seq)
+_TIMES = select(entry.c.seq, entry.c.at).where(entry.c.log == LOG, entry.c.seq.in_(KEYS))
 _LAST_TIME = select(entry.c.at).where(seen(entry)).order_by(entry.c.seq.desc()).limit(1)
 _ORIGIN = select(log.c.origin).where(log.c.id == LOG)
 _IDENTIFIER = select(identifier.c.seq).where(seen(identifier), identifier.c.id == bindparam("name"))

@@ -16,7 +16,7 @@ from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import parse_note
 from registry.store.database_tables import body, checkpoint, cosignature
 from registry.store.kinds.log_kinds import equivocation, log_import, witnessing
-from registry.store.log_reader import CHUNK, LogReader, NodeFinder, from_seconds, list_key_events, list_signatures, to_seconds
+from registry.store.log_reader import CHUNK, LogReader, NodeFinder, find_log, from_seconds, list_key_events, list_signatures, to_seconds
 from registry.store.log_writer import Writer
 
 # What seals a log: the roots of its tree, the proofs derived from it, and the signed checkpoints.
@@ -170,6 +170,34 @@ def list_checkpoints(reader: LogReader, *, beyond: bool = False) -> tuple[Stored
         beyond: those of more entries than are seen too. In the log as it is now there is none, unless its end was cut off.
     """
     return tuple(_read_checkpoints(reader, beyond=beyond))
+
+
+def count_cosignatures(checkpoint: StoredCheckpoint) -> int:
+    """Return how many others cosigned *checkpoint*: lines of others are kept only where their signature was verified."""
+    note = parse_note(checkpoint.note, where="recorded here")
+    return len({line.name for line in note.lines} - {checkpoint.checkpoint.origin})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirror:
+    """The log of another registry, as far as it was taken over."""
+
+    reader: LogReader
+    note: str
+    """Its signed checkpoint, with our cosignature where there is one."""
+
+
+def find_mirror(reader: LogReader, origin: str) -> Mirror | None:
+    """Return the log *origin* as far as *reader* sees that it was taken over; None where nothing was."""
+    imports = list_imports(reader, origin)
+    if not imports:
+        return None
+    last = max((log_import.payload for log_import in imports), key=lambda log_import: log_import.size)
+    number = reader.ask(lambda connection: find_log(connection, origin))
+    mirrored = reader.ask(lambda connection: LogReader(connection, limit=last.size, log_id=number))
+    cosigned = [witnessing.payload for witnessing in list_witnessings(reader, origin)]
+    note = next((known.note for known in reversed(cosigned) if (known.size, known.root) == (last.size, last.root)), last.checkpoint)
+    return Mirror(reader=mirrored, note=note)
 
 
 def refuse_other_history(reader: LogReader) -> None:

@@ -283,9 +283,7 @@ class FactFinder:
     def _events(self, claims: Sequence[str]) -> dict[str, list[tuple[ClaimEventKind, str | None]]]:
         events: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)
         if self._has(claim_event):
-            wanted = select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
-            ordered = wanted.where(self._reader.visible(claim_event)).order_by(claim_event.c.seq)
-            for claim, event, successor in self._reader.rows_in(ordered, claim_event.c.claim, claims):
+            for claim, event, successor in self._reader.rows_by(_EVENTS, claims):
                 events[claim].append((ClaimEventKind(event), successor))
         return events
 
@@ -395,6 +393,11 @@ _MARKING = {
     for table in (audit, objection, passage_match, staleness_review)
 }
 """What is recorded of a single claim, by table."""
+_EVENTS = (
+    select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
+    .where(seen(claim_event), claim_event.c.claim.in_(KEYS))
+    .order_by(claim_event.c.seq)
+)
 _OPENINGS = (
     select(audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq).where(seen(audit), audit.c.claim.in_(KEYS)).order_by(audit.c.seq)
 )

@@ -4,7 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from registry.registration.claim_search import ListedClaim
-from web.facets import FACETS, ClaimFilter, FacetValue, SelectedClaim, Selection, order_values, read_facets, split_words, write_searched
+from web.facets import (
+    FACETS,
+    ClaimFilter,
+    FacetCounts,
+    FacetValue,
+    SelectedClaim,
+    Selection,
+    order_values,
+    read_facets,
+    split_words,
+    write_searched,
+)
 
 
 def count_facets(rows: Sequence[Mapping[str, str]], chosen: Mapping[str, Iterable[str]] | None = None) -> dict[str, tuple[FacetValue, ...]]:
@@ -41,7 +52,8 @@ class ClaimTable:
         chosen = {facet: frozenset(values) for facet, values in wanted.chosen.items()}
         passing = [place for place in places if all(self._facets[place][facet] in values for facet, values in chosen.items())]
         shown = [place for place in passing if before is None or self.claims[place].summary.seq < before]
-        return Selection(total=len(passing), facets=facets, claims=tuple(self._describe(place) for place in shown[skip : skip + limit]))
+        counts = FacetCounts(lambda facet, most: (facets[facet][:most], len(facets[facet][len(facets[facet][:most]) :])))
+        return Selection(total=len(passing), facets=counts, claims=tuple(self._describe(place) for place in shown[skip : skip + limit]))
 
     def _describe(self, place: int) -> SelectedClaim:
         summary = self.claims[place].summary

@@ -1,8 +1,12 @@
 """The shelf counts as looking at every claim does, whatever it followed and whatever happened to its file."""
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +15,8 @@ from registry.store.ledger import Ledger
 from registry.store.registry_view import View
 from tests.cli.given_out import run
 from tests.web.brute_force import ClaimTable, count_facets
-from web.facets import FACETS, ClaimFilter, FacetValue
-from web.shelf.bit_sets import ShelfRow, ShelfState, build_set, list_places
+from web.facets import FACETS, ClaimFilter
+from web.shelf.bit_sets import ShelfRow, build_set, build_state, find_places, list_places
 from web.shelf.shelf_file import Shelf
 
 FILTERS = (
@@ -45,24 +49,59 @@ def compare(view: View, shelf: Shelf) -> None:
 
 @given(rows=_ROWS, chosen=_CHOSEN)
 def test_counts_are_those_of_looking_at_every_claim(rows: Sequence[tuple[str, ...]], chosen: dict[str, list[str]]) -> None:
-    state = ShelfState([ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=row) for number, row in enumerate(rows)], log_size=1)
+    state = build_state(
+        [ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=row) for number, row in enumerate(rows)], log_size=1
+    )
     wanted = {facet: tuple(values) for facet, values in chosen.items()}
     facts = [dict(zip(FACETS, row, strict=True)) for row in rows]
 
-    selection = state.select(ClaimFilter(chosen=wanted), found=None, limit=100)
+    selection = state.select(ClaimFilter(chosen=wanted), limit=100)
 
     passing = [number for number, row in enumerate(facts) if all(row[facet] in values for facet, values in wanted.items())]
     assert [claim.seq for claim in selection.claims] == passing[::-1]
     assert selection.facets == count_facets(facts, wanted)
     for facet in FACETS:
         others = [row for row in facts if all(row[name] in values for name, values in wanted.items() if name != facet)]
-        counted = {value.value: value.count for value in selection.facets[facet] if isinstance(value, FacetValue) and value.count}
+        counted = {value.value: value.count for value in selection.facets[facet] if value.count}
         assert counted == {value: sum(row[facet] == value for row in others) for value in {row[facet] for row in others}}
 
 
 @given(places=st.sets(st.integers(min_value=0, max_value=300)))
 def test_a_set_has_the_places_that_it_was_made_of(places: set[int]) -> None:
-    assert list(list_places(build_set(places, 301))) == sorted(places, reverse=True)
+    members = build_set(np.array(sorted(places), dtype=np.int64), 301)
+
+    assert find_places(members).tolist() == sorted(places)
+    for skip in (0, 1, 7, len(places)):
+        assert list(list_places(members, skip=skip)) == sorted(places, reverse=True)[skip:]
+
+
+@given(
+    values=st.lists(st.integers(0, 150), min_size=1, max_size=400),
+    chosen=st.sets(st.integers(0, 160), max_size=3),
+    most=st.integers(1, 12),
+    before=st.integers(0, 410),
+)
+def test_a_facet_of_many_values_is_counted_as_one_of_few(values: list[int], chosen: set[int], most: int, before: int) -> None:
+    """Whether there are bits for each value, or numbers; and its most frequent values are the first of all."""
+    rest = ("a",) * (len(FACETS) - 2)
+    rows = [
+        ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=(f"{value}", f"{value % 3}", *rest))
+        for number, value in enumerate(values)
+    ]
+    first, second = list(FACETS)[:2]
+    picked = tuple(map(str, sorted(chosen)))
+    wanted = {first: picked, second: ("1",)} if picked else {second: ("1",)}
+    facts = [dict(zip(FACETS, row.facets, strict=True)) for row in rows]
+
+    selection = build_state(rows, log_size=1).select(ClaimFilter(chosen=wanted), before=before, limit=500)
+
+    expected = count_facets(facts, wanted)
+    assert selection.facets == expected
+    passing = [number for number, row in enumerate(facts) if all(row[facet] in known for facet, known in wanted.items())]
+    assert [claim.seq for claim in selection.claims] == [number for number in passing if number < before][::-1]
+    listed, left = selection.facets.list_most(first, most)
+    assert listed == tuple(value for place, value in enumerate(expected[first]) if place < most or value.is_chosen)
+    assert left == len([value for value in expected[first] if value not in listed])
 
 
 def test_a_shelf_that_followed_the_log_is_the_one_that_is_built_at_its_end(folder: Path, ledger: Ledger, tmp_path: Path) -> None:
@@ -92,3 +131,48 @@ def test_a_damaged_file_is_made_again(ledger: Ledger, tmp_path: Path) -> None:
         compare(view, Shelf(ledger, path))
         path.write_bytes(b"")
         compare(view, Shelf(ledger, path))
+
+
+def test_an_earlier_state_that_the_file_never_held_is_found_from_the_entries_since(ledger: Ledger, tmp_path: Path) -> None:
+    """Of a file that was built at the end, in any order of the questions."""
+    shelf = Shelf(ledger, tmp_path / "shelf.db")
+    with ledger.view() as view:
+        last = view.log_size
+        compare(view, shelf)
+    for size in (*range(last, 3, -3), *range(4, last, 3)):
+        with ledger.view(size) as view:
+            compare(view, shelf)
+
+
+def list_terms(path: Path) -> set[bytes]:
+    """Return every word that the index in the file has, as it is written there."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row)")
+        return {row[0].encode() for row in connection.execute("SELECT term FROM terms")}
+
+
+@pytest.mark.parametrize("small", [1000, 0])
+def test_erased_words_leave_all_searches_and_the_file(folder: Path, ledger: Ledger, tmp_path: Path, small: int) -> None:
+    """At once, also where a thread builds the new file of many claims."""
+    shelf, wanted = Shelf(ledger, tmp_path / "shelf.db", small=small), ClaimFilter(words="covert")
+    with ledger.view() as view:
+        claim = view.find_claim("CLM-AISI-2026-0003-O")
+        before = [selected.claim for selected in shelf.read(view).select(wanted, limit=10).claims]
+        size = view.log_size
+    assert claim is not None
+    assert before == [claim.payload.claim]
+    assert b"x" + b"covert".hex().encode() in list_terms(tmp_path / "shelf.db")
+    inode = (tmp_path / "shelf.db").stat().st_ino
+    run("admin", "log", "erase", str(claim.entry.seq), "--reason", "a name", "--yes")
+
+    with ledger.view() as view:
+        reading = shelf.read(view)
+        assert reading.select(wanted, limit=10).total == 0
+        assert reading.log_size == (view.log_size if small else size)
+        shelf.wait()
+        assert shelf.read(view).log_size == view.log_size
+        compare(view, shelf)
+    shelf.close()
+    assert [path.name for path in tmp_path.glob("shelf*")] == ["shelf.db"]
+    assert (tmp_path / "shelf.db").stat().st_ino != inode
+    assert b"x" + b"covert".hex().encode() not in list_terms(tmp_path / "shelf.db")

@@ -268,7 +268,7 @@ def test_hostile_texts_stay_texts_on_every_page(ledger: Ledger, site: Path, tmp_
 def test_the_files_of_the_log_lead_to_its_checkpoint(folder: Path, ledger: Ledger, site: Path, tmp_path: Path) -> None:
     """Hashes of the leaves and statements, as an independent client reads them; a bundle with an erased statement is left out."""
     with ledger.view() as view:
-        log = site / write_prefix(view).strip("/")
+        log = site / write_prefix(view.log_origin).strip("/")
     note = (log / "checkpoint").read_text().split("\n")
     size, root = int(note[1]), base64.b64decode(note[2])
 

@@ -11,7 +11,10 @@ from registry.present.answers import describe_fault, render_json
 from registry.store.log_seals import list_checkpoints
 from registry.store.registry_view import View
 from web.api.records import describe_log, read_statement
-from web.facets import NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
+from web.facets import FACETS, NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
+
+MOST_VALUES = 100
+"""Values of one facet that a list names: the most frequent ones, and those that are chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,7 @@ def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> di
         "schema": "caveat/web-claims/1",
         "log": describe_log(view),
         "count": selection.total,
-        "facets": {facet: [_describe_value(value) for value in values] for facet, values in selection.facets.items()},
+        "facets": {name: [_describe_value(value) for value in selection.facets.list_most(name, MOST_VALUES)[0]] for name in FACETS},
         "items": items,
         "next": _find_next(view, selection, asked),
     }

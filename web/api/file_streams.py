@@ -1,13 +1,14 @@
 """Complete files of any length, made while they are sent: the log as a bundle, and all claims as JSON Lines or Parquet."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import orjson
 
 from registry.cli.claim_list_command import describe_listed_claim
 from registry.errors import Fault, UnavailableError
 from registry.exchange.bundle_transfer import find_last_note, stream_bundle
-from registry.registration.claim_search import iterate_claims
+from registry.registration.claim_search import stream_claims
 from registry.store.registry_view import View
 
 _CHUNK_BYTES = 65_536
@@ -42,7 +43,7 @@ def write_claim_lines(view: View) -> Iterator[bytes]:
 
 
 def _list_lines(view: View) -> Iterator[bytes]:
-    for claim in iterate_claims(view, log=view.log_origin):
+    for claim in chain.from_iterable(stream_claims(view, log=view.log_origin)):
         yield orjson.dumps({"schema": "caveat/web-claim-line/1", "log_size": view.log_size, **describe_listed_claim(claim)}) + b"\n"
 
 

@@ -10,5 +10,6 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     return (
         answer("site-written", "site", **written, written=int, unchanged=int, removed=int),
         answer("site-check", "site check", **written, newer_entries=int, files=int, links=int, faults=list[formats.FAULT]),
+        answer("tiles-written", "admin log tiles", folder=str, written=int, unchanged=int, removed=int, logs=list[str]),
         *formats.list_formats(),
     )

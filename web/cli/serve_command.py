@@ -1,12 +1,17 @@
 """`caveat serve`: a registry over HTTP, to be read."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from registry.cli.application import App, examples, pass_app_only
 from registry.configuration import DEFAULT_FILE
 from registry.errors import Fault, UnavailableError
+
+if TYPE_CHECKING:
+    from web.witness.witness_answers import Witness
 
 
 @examples("serve", "serve --port 8080", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
@@ -23,15 +28,26 @@ from registry.errors import Fault, UnavailableError
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
 @click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
+@click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
 def serve(
-    app: App, *, host: str, port: int, base: str | None, tls: tuple[Path, Path] | None, behind_proxy: bool, reads: int, example: bool
+    app: App,
+    *,
+    host: str,
+    port: int,
+    base: str | None,
+    tls: tuple[Path, Path] | None,
+    behind_proxy: bool,
+    reads: int,
+    read_only: bool,
+    example: bool,
 ) -> None:
     """Serve the registry over HTTP, to be read.
 
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
-    written. It follows the registry: new entries appear without a restart. End it with Ctrl-C.
+    written. It follows the registry: new entries appear without a restart. End it with Ctrl-C. If registry.cfg names the keys of other
+    logs (`[witness] logs`), it also cosigns their checkpoints.
     """
     try:
         from web.server.limits import Limits
@@ -43,14 +59,22 @@ def serve(
     from web.site.site_export import refuse_example
 
     wanted = ServeRequest(
-        host=host, port=port, base=read_settings(base).base if base else None, certificate=tls or None, is_behind_proxy=behind_proxy,
-        contact=app.config.contact, limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
-    )  # fmt: skip
+        host=host,
+        port=port,
+        base=read_settings(base).base if base else None,
+        certificate=tls or None,
+        is_behind_proxy=behind_proxy,
+        contact=app.config.contact,
+        limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
+        quorum=app.config.quorum,
+    )
     check_request(wanted)
     with app.view() as view:
         if behind_proxy or not is_loopback(host):
             refuse_example(view, is_allowed=example, where="--host")
         size = view.log_size
+    if app.config.witnessed_logs and not read_only:
+        wanted = replace(wanted, witness=_build_witness(app))
     scheme = "https" if tls else "http"
     app.say(f"Serving {DEFAULT_FILE if not app.config.names_registry else 'the registry'} ({size:,} entries) at {scheme}://{host}:{port}/")
     ledger = open_reader(app.config.url)
@@ -58,3 +82,12 @@ def serve(
         run_server(ledger, wanted)
     finally:
         ledger.close()
+
+
+def _build_witness(app: App) -> "Witness":
+    from registry.seal.signed_notes import parse_vkey
+    from web.witness.witness_answers import Witness
+
+    keys = [parse_vkey(text, where="registry.cfg, [witness] logs") for text in app.config.witnessed_logs]
+    app.say(f"Cosigning checkpoints of {', '.join(dict.fromkeys(key.name for key in keys))}")
+    return Witness(app.ledger, app.read_keys(), actor=app.config.authority, keys=keys)

@@ -17,26 +17,31 @@ if TYPE_CHECKING:
 @click.group(invoke_without_command=True)
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="The folder that is written.")
 @click.option("--base", metavar="URL", help="Where the site will be published; without it, the folder opens from a disk.")
+@click.option("--search/--no-search", "has_index", default=False, show_default=True, help="Add a search page, for up to 30,000 claims.")
 @click.option("--example", is_flag=True, help="Publish statements of the authority EXAMPLE too.")
 @as_of_option
 @pass_app
 @click.pass_context
-def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None, example: bool) -> None:
+def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None, has_index: bool, example: bool) -> None:
     """Write the registry as a website of static files.
 
     The folder needs no server: open its `index.html`, or copy it to any web host. Pages have no scripts, and load nothing from other
-    hosts. Written again, only pages that changed are replaced.
+    hosts. Written again, only pages that changed are replaced. With --search, the site has one page with a script, which finds claims by
+    words when a web server serves the site (`pip install 'caveat[site]'`).
     """
     if ctx.invoked_subcommand is not None:
         return
     if folder is None:
         raise click.UsageError("name the folder that is written: -o DIR")
+    from web.site.search_index import refuse_many
     from web.site.site_export import export_site, refuse_example
 
-    settings = replace(read_settings(base), contact=app.config.contact)
+    settings = replace(read_settings(base), contact=app.config.contact, quorum=app.config.quorum, has_index=has_index)
     with app.view() as view, track(app, "writing pages", unit="pages") as advance:
         if base is not None:
             refuse_example(view, is_allowed=example, where="--base")
+        if has_index:
+            refuse_many(view)
         done = export_site(view, folder, settings, open_view=lambda size: app.ledger.view(size, log=app.log_origin), progress=advance)
     document = {
         "schema": "caveat/site-written/1", "folder": str(folder), "log_size": done.log_size, "written": done.written,

@@ -35,8 +35,15 @@ class PageSettings:
     """Whether a server answers searches: facets can then be combined."""
     contact: str | None = None
     """Whom to write to about takedowns and security, `mailto:…` or `https:…`; None: not configured."""
+    has_index: bool = False
+    """Whether a site of files has an index that its search page loads."""
+    quorum: int = 0
+    """Cosignatures that a checkpoint needs before it is published."""
 
 
+SEARCH = "/search/"
+"""The search of a site of files."""
+SEARCH_SCRIPT = "/search/search.js"
 VERIFIER = "/verify.html"
 """The page that checks files in the browser."""
 

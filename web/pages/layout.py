@@ -6,7 +6,7 @@ from typing import Any
 
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import render_linked_page
-from web.pages.addresses import Linker
+from web.pages.addresses import SEARCH, Linker
 from web.pages.assets import find_style
 
 PARTS = (
@@ -87,7 +87,10 @@ def render(
         origin=text.origin,
         state=text.state,
         style=link(find_style()),
-        parts=tuple(PageLink(text=name, href=link(address), is_current=address == here) for address, name in PARTS),
+        parts=tuple(
+            PageLink(text=name, href=link(address), is_current=address == here)
+            for address, name in (*PARTS, *([(SEARCH, "Search")] if link.settings.has_index else []))
+        ),
         feeds=(
             FeedLink(title="Changes (Atom)", href=link(f"{text.feed}feed.atom"), media_type="application/atom+xml"),
             FeedLink(title="Changes (JSON Feed)", href=link(f"{text.feed}feed.json"), media_type="application/feed+json"),

@@ -14,12 +14,14 @@ from registry.report.supplement_wording import format_verdict, get_words, name_m
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value, write_query
-from web.pages.addresses import Linker, find_authority_page, find_list_page, find_subject_page
+from web.pages.addresses import SEARCH_SCRIPT, Linker, find_authority_page, find_list_page, find_subject_page
 from web.pages.layout import PageLink, PageText, render
+from web.pages.security import SEARCH_POLICY
 
 ROWS = 100
 """Claims on one page of a list."""
 _MOST_VALUES = 30
+_MOST_PAGES = 10
 _LATEST = 20
 
 
@@ -74,9 +76,14 @@ class FacetList:
     """How many values are not shown."""
 
 
-def number_pages(count: int) -> range:
-    """Return the numbers of the pages that a list of *count* claims has; an empty list has one."""
-    return range(1, max(1, ceil(count / ROWS)) + 1)
+def number_pages(count: int, *, of_value: bool = False) -> range:
+    """Return the numbers of the pages that a list of *count* claims has; an empty list has one.
+
+    Args:
+        of_value: whether the list is that of one value of a facet: it has the latest claims only, since the list of all has every claim.
+    """
+    pages = max(1, ceil(count / ROWS))
+    return range(1, (min(pages, _MOST_PAGES) if of_value else pages) + 1)
 
 
 def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[ClaimRow, ...]:
@@ -142,7 +149,7 @@ def render_list(view: View, claims: ClaimSource, link: Linker, *, facet: str | N
     """Return page *number* of all claims, or of those with one *value* of *facet*; None where there is no such page."""
     chosen = {} if facet is None or value is None else {facet: (value,)}
     selection = claims.select(ClaimFilter(chosen=chosen), skip=(number - 1) * ROWS, limit=ROWS)
-    numbers = number_pages(selection.total)
+    numbers = number_pages(selection.total, of_value=bool(chosen))
     if number not in numbers:
         return None
     pages = [
@@ -153,8 +160,9 @@ def render_list(view: View, claims: ClaimSource, link: Linker, *, facet: str | N
     title = "Claims" if facet is None or value is None else f"Claims: {LABELS[facet]}, {describe_value(facet, value)}"
     first = (number - 1) * ROWS + 1
     return _render_selection(
-        view, selection, link, title=title, first=first, pages=pages if len(pages) > 1 else [], wanted=ClaimFilter(chosen=chosen)
-    )
+        view, selection, link, title=title, first=first, pages=pages if len(pages) > 1 else [], wanted=ClaimFilter(chosen=chosen),
+        is_cut=selection.total > len(numbers) * ROWS,
+    )  # fmt: skip
 
 
 def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFilter, *, before: int | None, limit: int) -> bytes:
@@ -169,6 +177,18 @@ def render_search(view: View, claims: ClaimSource, link: Linker, wanted: ClaimFi
     return _render_selection(view, selection, link, title=title, first=1, pages=pages, wanted=wanted)
 
 
+def render_index_search(view: View, link: Linker) -> bytes:
+    """Return the search page of a site of files; its script finds claims in the index of the site."""
+    facts = {
+        "policy": SEARCH_POLICY.partition("; frame-ancestors")[0],
+        "script": link(SEARCH_SCRIPT),
+        "index": link("/pagefind/pagefind.js"),
+        "root": "../",
+        "lists": link("/claims/"),
+    }
+    return render("search.html.j2", PageText(title="Search", origin=view.log_origin, state=_state(view)), facts, link)
+
+
 def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:
     """Return *claims* as CSV for a spreadsheet, with the columns of `caveat claim list`."""
     listing = Listing(
@@ -178,8 +198,9 @@ def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:
 
 
 def _render_selection(
-    view: View, selection: Selection, link: Linker, *, title: str, first: int, pages: Iterable[PageLink], wanted: ClaimFilter
-) -> bytes:
+    view: View, selection: Selection, link: Linker, *, title: str, first: int, pages: Iterable[PageLink], wanted: ClaimFilter,
+    is_cut: bool = False,
+) -> bytes:  # fmt: skip
     rows = build_rows(view, selection.claims, link)
     is_live = link.settings.has_search
     chosen = [
@@ -198,7 +219,9 @@ def _render_selection(
         "caption": "The latest revision first; quotations are shortened",
         "pages": tuple(pages),
         "chosen": chosen,
-        "facets": [_show_facet(name, selection, link, wanted.chosen, words=wanted.words) for name in LABELS],
+        # Facets count the whole list, so its first page shows them.
+        "facets": [_show_facet(name, selection, link, wanted.chosen, words=wanted.words) for name in LABELS] if first == 1 else [],
+        "all": link("/claims/") if is_cut else None,
         "form": None,
         "spreadsheet": None,
     }
@@ -219,16 +242,14 @@ def _remove(wanted: ClaimFilter, facet: str, value: str) -> str:
 
 
 def _show_facet(name: str, selection: Selection, link: Linker, chosen: Mapping[str, tuple[str, ...]], *, words: str = "") -> FacetList:
-    values = selection.facets[name]
-    # A value that is chosen is shown however rare it is.
-    shown = [value for place, value in enumerate(values) if place < _MOST_VALUES or value.is_chosen]
+    shown, rest = selection.facets.list_most(name, _MOST_VALUES)
     return FacetList(
         label=LABELS[name],
         values=tuple(
             ShownValue(text=value.label, count=value.count, href=_find_href(value, link, chosen, words), is_chosen=value.is_chosen)
             for value in shown
         ),
-        rest=len(values) - len(shown),
+        rest=rest,
     )
 
 

@@ -103,7 +103,7 @@ def render_status(view: View, claims: ClaimSource, link: Linker, *, faults: Sequ
         ]
     if checkpoints:
         blocks += [Subtitle("Latest checkpoint"), Verbatim(checkpoints[-1].note.strip())]
-        prefix = link.write_absolute(write_prefix(view))
+        prefix = link.write_absolute(write_prefix(view.log_origin))
         blocks += ["The log for programs, as C2SP tlog-tiles has it, begins at:", Verbatim(prefix)]
     text = PageText(title="Status of the log", origin=view.log_origin, state=_state(view))
     return render("blocks.html.j2", text, {"body": render_fragment(blocks, level=1), "redline": (), "groups": ()}, link)

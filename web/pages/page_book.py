@@ -18,14 +18,24 @@ from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.registration.claim_search import ClaimQuery, search_claims
-from registry.report.html_rendering import site_template_digest
+from registry.report.html_rendering import read_template, site_template_digest
 from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 from registry.verify.verification_page import read_page
 from web.facets import FACETS, ClaimFilter, ClaimSource
 from web.pages import claim_pages, list_pages, log_pages, model_pages
-from web.pages.addresses import VERIFIER, Linker, PageSettings, find_authority_page, find_list_page, find_model_page, write_segment
+from web.pages.addresses import (
+    SEARCH,
+    SEARCH_SCRIPT,
+    VERIFIER,
+    Linker,
+    PageSettings,
+    find_authority_page,
+    find_list_page,
+    find_model_page,
+    write_segment,
+)
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
 from web.pages.site_description import OPENAPI, REGISTRY, ROBOTS, SECURITY, find_description
@@ -40,6 +50,7 @@ CSV = "text/csv; charset=utf-8"
 _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 """Pages of a claim or card that list entries about it."""
 _PLAIN = "text/plain; charset=utf-8"
+_SCRIPT = "text/javascript; charset=utf-8"
 _BYTES = "application/octet-stream"
 _SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
 
@@ -109,7 +120,7 @@ class PageBook:
         """
         for address in list_assets():
             yield PlannedPage(address=address, state="immutable")
-        for address in (*self._list_fixed(), *log_files.list_addresses(self.view)):
+        for address in (*self._list_fixed(), *log_files.list_addresses(self.view, quorum=self.settings.quorum)):
             yield PlannedPage(address=address, state=self.find_address_state(address))
         if known is None or changed is None:
             states = find_states(self.view)
@@ -137,6 +148,8 @@ class PageBook:
     def _list_fixed(self) -> Iterator[str]:
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
         yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER, *self._list_descriptions())
+        if self.settings.has_index:
+            yield from (SEARCH, SEARCH_SCRIPT)
         yield from self._list_claim_lists()
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
@@ -152,7 +165,7 @@ class PageBook:
         yield from (find_list_page(number=number) for number in list_pages.number_pages(everything.total))
         for facet in STATIC_FACETS:
             for value in everything.facets[facet]:
-                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count))
+                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count, of_value=True))
 
     def _list_publications(self) -> dict[str, list[Recorded[Publication]]]:
         files: dict[str, list[Recorded[Publication]]] = {}
@@ -230,6 +243,9 @@ class PageBook:
             "/claims.csv": lambda: (list_pages.render_spreadsheet(search_claims(self.view, ClaimQuery(), log=self.view.log_origin)), CSV),
             "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
         }
+        if self.settings.has_index:
+            fixed[SEARCH] = lambda: (list_pages.render_index_search(self.view, link), HTML)
+            fixed[SEARCH_SCRIPT] = lambda: (read_template("web/search.js").encode(), _SCRIPT)
         if address in fixed:
             return fixed[address]()
         if (described := find_description(self.view, self.settings, address) or self._find_file(address, link)) is not None:
@@ -254,7 +270,7 @@ class PageBook:
         """Return a feed of the registry, or a file of the log for programs."""
         if (feed := address[1:]) in MEDIA_TYPES:
             return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
-        body = log_files.find_file(self.view, address)
+        body = log_files.find_file(self.view, address, quorum=self.settings.quorum)
         return None if body is None else (body, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES)
 
     def _find_claim_list(self, parts: list[str], link: Linker) -> tuple[bytes, str] | None:

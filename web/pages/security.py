@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from web.pages.addresses import VERIFIER
+from web.pages.addresses import SEARCH, VERIFIER
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -18,6 +18,9 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
 }
 """Of every answer."""
+
+SEARCH_POLICY = POLICY.replace("img-src", "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src")
+"""Of the search page of a site: its script and the index that lies next to it."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 """Of what is named by its digest."""
@@ -39,5 +42,6 @@ def write_headers_file() -> bytes:
     """Return `_headers`, from which some web hosts take the headers of their answers."""
     lines = ["/*", *(f"  {name}: {value}" for name, value in HEADERS.items()), "/assets/*", f"  Cache-Control: {IMMUTABLE}"]
     # A path with its own value first drops the one of all paths.
-    lines += [VERIFIER, "  ! Content-Security-Policy", f"  Content-Security-Policy: {_OWN_POLICY}", ""]
-    return "\n".join(lines).encode()
+    for address, policy in ((VERIFIER, _OWN_POLICY), (SEARCH, SEARCH_POLICY)):
+        lines += [address, "  ! Content-Security-Policy", f"  Content-Security-Policy: {policy}"]
+    return "\n".join([*lines, ""]).encode()

@@ -49,7 +49,7 @@ def _render_registry(view: View, settings: PageSettings) -> bytes:
     addresses = {
         "openapi": OPENAPI,
         "index": "/api/1/index.json",
-        "log": log_files.write_prefix(view),
+        "log": log_files.write_prefix(view.log_origin),
         "changes": "/feed.json",
         "verifier": VERIFIER,
         "errors": "/errors/",

@@ -33,7 +33,7 @@ from web.pages.list_pages import ROWS, render_search, render_spreadsheet
 from web.pages.page_book import CSV, HTML, Page, PageBook
 from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
 from web.server.file_response import FileResponse
-from web.server.limits import PROBLEM, LimitedApplication, Limits
+from web.server.limits import PROBLEM
 from web.server.log_inspection import LogInspection
 from web.server.log_watch import LogWatch
 from web.server.requests import Query, find_redirect, prefers_json, read_list_request, read_query, split_moment
@@ -67,8 +67,6 @@ class ServerSettings:
     pages: PageSettings
     hosts: frozenset[str]
     """The hosts that requests may name; another one is not ours (421)."""
-    limits: Limits | None = None
-    """None: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +112,28 @@ class _ShelfClaims:
     def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
         """Return a selection; see `web.facets.ClaimSource`."""
         try:
-            self.reading = self.reading or self._shelf.read(self._view)
+            self.reading = self.reading or self._read()
             return self.reading.select(wanted, skip=skip, before=before, limit=limit)
         except (sqlite3.Error, OSError) as error:
             if str(error) == "interrupted":
                 raise UnavailableError(Fault("too-broad", "question", "the search takes longer than this server allows")) from error
             found = f"the file for searches cannot be used: {error}"
             raise UnavailableError(Fault("search-unavailable", "search", found)) from error
+
+    def _read(self) -> ClaimSource:
+        reading = self._shelf.read(self._view)
+        if reading.log_size != self._view.log_size:
+            raise _ShelfBehindError(reading.log_size, reading)
+        return reading
+
+
+class _ShelfBehindError(Exception):
+    """The shelf is built anew, and lists are those of an earlier size until it is there."""
+
+    def __init__(self, size: int, reading: ClaimSource) -> None:
+        super().__init__(size)
+        self.size = size
+        self.reading = reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,11 +175,11 @@ class RegistryServer:
 
     def build_application(self) -> ASGIApp:
         """Return the application that a server runs."""
-        if self._settings.limits is None:
-            return self._run
-        import time  # noqa: PLC0415
+        return self._run
 
-        return LimitedApplication(self._run, self._settings.limits, time.monotonic)
+    def close(self) -> None:
+        """Close the file that searches use."""
+        self._shelf.close()
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI). There is no router but `find_operation`: what is not allowed gets an answer of ours."""
@@ -239,6 +252,9 @@ class RegistryServer:
         with self._lock:
             try:
                 return self._read_as_of(call, call.as_of)
+            except _ShelfBehindError as behind:
+                self._good = (behind.size, behind.reading)
+                return self._read_as_of(call, behind.size)
             except UnavailableError as error:
                 # Too much was asked for, and less would be answered.
                 if error.code == "too-broad" or call.as_of is not None:

@@ -4,12 +4,14 @@ import ipaddress
 import logging
 import sqlite3
 import threading
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from registry.errors import CaveatError, Fault, InputError
 from registry.store.ledger import Ledger
@@ -17,8 +19,11 @@ from web.api.openapi import render_openapi
 from web.pages.addresses import LinkStyle, PageSettings
 from web.server.application import RegistryServer, ServerSettings, count_assets
 from web.server.connections import build_protocol
-from web.server.limits import LONGEST_HEADERS, Limits
+from web.server.limits import LONGEST_HEADERS, LimitedApplication, Limits
+from web.server.witness_route import WitnessRoute
 from web.shelf.shelf_file import Shelf, find_shelf
+from web.tiles.log_files import write_prefix
+from web.witness.witness_answers import Witness
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 LOG = logging.getLogger("caveat.web")
@@ -42,6 +47,10 @@ class ServeRequest:
     contact: str | None = None
     """Whom readers write to; see `PageSettings`."""
     limits: Limits = field(default_factory=Limits)
+    quorum: int = 0
+    """Cosignatures that a checkpoint needs before it is published."""
+    witness: Witness | None = None
+    """Cosigns checkpoints of other logs; None: nothing can be written."""
 
 
 def is_loopback(host: str) -> bool:
@@ -84,8 +93,8 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     hosts = {*_LOOPBACK, wanted.host.lower()}
     if wanted.base and (named := urlsplit(wanted.base).hostname):
         hosts.add(named.lower())
-    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, contact=wanted.contact)
-    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), limits=wanted.limits))
+    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, contact=wanted.contact, quorum=wanted.quorum)
+    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts)))
 
 
 def _work_aside(server: RegistryServer, wanted: ServeRequest, stop: threading.Event) -> None:
@@ -96,11 +105,11 @@ def _work_aside(server: RegistryServer, wanted: ServeRequest, stop: threading.Ev
         server.inspection.look()
 
 
-def build_config(server: RegistryServer, wanted: ServeRequest) -> uvicorn.Config:
-    """Return how uvicorn runs *server*."""
+def build_config(application: ASGIApp, wanted: ServeRequest) -> uvicorn.Config:
+    """Return how uvicorn runs *application*, with the limits of *wanted*."""
     certificate, key = wanted.certificate or (None, None)
     return uvicorn.Config(
-        server.build_application(),
+        LimitedApplication(application, wanted.limits, time.monotonic),
         http=build_protocol(wanted.limits),
         ws="none",
         host=wanted.host,
@@ -119,12 +128,21 @@ def build_config(server: RegistryServer, wanted: ServeRequest) -> uvicorn.Config
     )
 
 
+def add_witness(pages: ASGIApp, ledger: Ledger, witness: Witness | None) -> ASGIApp:
+    """Return *pages* with the address of *witness*, where there is one."""
+    if witness is None:
+        return pages
+    with ledger.view() as view:
+        return WitnessRoute(pages, witness, write_prefix(view.log_origin))
+
+
 def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
     """Answer requests until the process is interrupted."""
     server = build_server(ledger, wanted)
     stop = threading.Event()
     threading.Thread(target=_work_aside, args=(server, wanted, stop), daemon=True).start()
     try:
-        uvicorn.Server(build_config(server, wanted)).run()
+        uvicorn.Server(build_config(add_witness(server.build_application(), ledger, wanted.witness), wanted)).run()
     finally:
         stop.set()
+        server.close()

@@ -5,39 +5,44 @@ holds from one size of the log to another, so a walk through a long list sees on
 """
 
 import hashlib
+import logging
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from registry.registration.claim_search import ClaimQuery, ListedClaim, read_claims, search_claims
+from registry.errors import CaveatError, Fault, UnavailableError
+from registry.records.log_seal import Erasure
+from registry.registration.claim_search import read_claims, stream_claims
 from registry.store.changed_claims import find_candidates
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
-from web.facets import FACETS, ClaimFilter, Selection, split_words, write_searched
-from web.shelf.bit_sets import ShelfRow, ShelfState, build_row
+from web.facets import ClaimFilter, Selection, split_words
+from web.shelf import shelf_tables as tables
+from web.shelf.bit_sets import NamedRevision, Numbers, ShelfState, build_row, build_state
 
-_VERSION = 1
-"""Another version makes another file: this one is not changed, but built again."""
-_MOST_STATES = 4
-# Names of columns come from `FACETS`, and values are parameters.
-_NAMES = tuple(f"f_{facet}" for facet in FACETS)
-_COLUMNS = ", ".join(_NAMES)
-_SCHEMA = f"""
-CREATE TABLE state (size INTEGER PRIMARY KEY);
-CREATE TABLE claim (claim TEXT, revision INTEGER, seq INTEGER, since INTEGER, until INTEGER, {_COLUMNS});
-CREATE INDEX open_rows ON claim (claim) WHERE until IS NULL;
-CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii");
-"""
-_FIND_ROW = f"SELECT rowid, revision, {_COLUMNS} FROM claim WHERE claim = ? AND until IS NULL"  # noqa: S608
-_ADD_ROW = f"INSERT INTO claim (claim, revision, seq, since, {_COLUMNS}) VALUES ({', '.join('?' * (len(_NAMES) + 4))})"  # noqa: S608
-_READ_ROWS = f"SELECT claim, revision, seq, {_COLUMNS} FROM claim WHERE since <= ? AND (until IS NULL OR until > ?)"  # noqa: S608
+LOG = logging.getLogger("caveat.web")
+
+_MOST_STATES = 3
+_MOST_SEARCHES = 200
+_SMALL = 50_000
+"""Claims of a file that is built anew, after an erasure, while a reader waits: some five seconds."""
+_PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
+"""Errors that a new file would have, too, by the beginnings of their names; but what was cut off has `SQLITE_IOERR_SHORT_READ`."""
+_LONGEST_SEARCH_S = 0.25
+"""Of computing, as for one question to the registry."""
+_STEPS = 10_000
+"""Steps of SQLite between two looks at the clock."""
+_ENDINGS = ("", "-journal", "-wal", "-shm")
 
 
 def find_shelf(url: str, origin: str) -> Path:
     """Return where the shelf of the registry at *url* lies: next to a SQLite file, else in the user's cache folder."""
-    name = f".caveat-shelf-{hashlib.sha256(f'{url} {origin}'.encode()).hexdigest()[:12]}-{_VERSION}.db"
+    name = f".caveat-shelf-{hashlib.sha256(f'{url} {origin}'.encode()).hexdigest()[:12]}-{tables.VERSION}.db"
     prefix, _, path = url.partition("sqlite:///")
     folder = Path(path).absolute().parent if not prefix and path and path != ":memory:" else None
     if folder is not None and os.access(folder, os.W_OK):
@@ -50,82 +55,197 @@ def find_shelf(url: str, origin: str) -> Path:
 class Shelf:
     """The claims of one registry, for searching; use it in one thread at a time."""
 
-    def __init__(self, ledger: Ledger, path: Path) -> None:
+    def __init__(self, ledger: Ledger, path: Path, *, small: int = _SMALL) -> None:
+        """Take the file at *path*; a file of up to *small* claims is built anew while its reader waits."""
         self._ledger = ledger
+        self._small = small
         self._path = path
-        self._states: dict[int, ShelfState] = {}
+        self._states: OrderedDict[int, ShelfState] = OrderedDict()
+        self._searches: OrderedDict[tuple[str, ...], Numbers] = OrderedDict()
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._building: threading.Thread | None = None
 
     def read(self, view: View) -> "ShelfReading":
-        """Return the claims as *view* sees them; the file is brought up to the present size of the log before."""
-        state = self._states.get(view.log_size)
-        if state is None:
-            state = self._load(view)
-            self._states[view.log_size] = state
-            # The oldest goes: walks through lists are short.
-            while len(self._states) > _MOST_STATES:
-                del self._states[min(self._states)]
+        """Return the claims as *view* sees them, and bring the file up to the present size of the log before.
+
+        After an erasure a file of many claims is built anew by a thread. Until it is there, the reading is that of the last size before the
+        erasure (see `ShelfReading.log_size`), without the claims whose text was erased.
+        """
+        try:
+            state = self._find_state(view)
+        # Damaged, or no SQLite file: it is made again.
+        except sqlite3.DatabaseError as error:
+            is_cut = error.sqlite_errorname == "SQLITE_IOERR_SHORT_READ"
+            if error.sqlite_errorname.startswith(_PASSING) and not is_cut:
+                where, advice = str(self._path), "try again; if it stays so, look at the disk of this folder"
+                raise UnavailableError(Fault("search-unavailable", where, str(error), advice=advice)) from error
+            self._discard()
+            state = self._find_state(view)
         return ShelfReading(state, self)
 
-    def _load(self, view: View) -> ShelfState:
-        try:
-            return self._follow(view)
-        # Damaged, or no SQLite file: it is made again.
-        except sqlite3.DatabaseError:
-            self._discard()
-            return self._follow(view)
+    def close(self) -> None:
+        """Wait until nothing is being built, and close the file."""
+        self.wait()
+        self._disconnect()
 
-    def _follow(self, view: View) -> ShelfState:
-        with self._open() as connection:
-            # One process writes; another that waited finds the work done.
-            connection.execute("BEGIN IMMEDIATE")
-            last = connection.execute("SELECT max(size) FROM state").fetchone()[0]
-            is_known = connection.execute("SELECT 1 FROM state WHERE size = ?", (view.log_size,)).fetchone() is not None
-            if is_known:
-                connection.rollback()
-                return _read_state(connection, view.log_size)
-            if last is not None and last > view.log_size:
-                # An earlier state that the file never held: found by looking at all claims.
-                connection.rollback()
-                return read_state(view)
-            changed = self._find_changed(view, last)
-            if changed is not None or last is None:
-                claims = search_claims(view, ClaimQuery(), log="") if changed is None else read_claims(view, changed, log="")
-                _write(connection, claims, view.log_size)
-                connection.commit()
-                return _read_state(connection, view.log_size)
-            connection.rollback()
-        # After an erasure its words must leave the file, and a search index forgets nothing.
-        self._discard()
-        return self._follow(view)
+    def wait(self) -> None:
+        """Wait until nothing is being built."""
+        if self._building is not None:
+            self._building.join()
 
-    def _find_changed(self, view: View, last: int | None) -> set[str] | None:
+    def _find_state(self, view: View) -> ShelfState:
+        connection = self._connect()
+        if (state := self._states.get(view.log_size)) is not None:
+            self._states.move_to_end(view.log_size)
+            return state
+        last: int | None = connection.execute("SELECT max(size) FROM state").fetchone()[0]
         if last is None:
-            return None
+            self._build(view.log_size)
+            return self._find_state(view)
+        if view.log_size < last:
+            return self._keep(self._read_earlier(connection, view))
         with self._ledger.view(last) as before:
-            return find_candidates(before, view)
+            candidates = find_candidates(before, view)
+        if candidates is not None:
+            return self._keep(self._follow(connection, view, candidates))
+        # After an erasure its words must leave the file, and a search index forgets nothing.
+        newest = self._load(connection, last)
+        if len(newest.seqs) <= self._small:
+            self._discard()
+            return self._find_state(view)
+        if self._building is None or not self._building.is_alive():
+            self._building = threading.Thread(target=self._build, args=(view.log_size,), daemon=True)
+            self._building.start()
+        return self._hide_erased(connection, newest, view)
 
-    def find_words(self, words: Iterable[str]) -> frozenset[int]:
-        """Return the entries of the claim revisions in which all *words* occur."""
-        query = " AND ".join(f'"{_encode(word)}"' for word in words)
-        with self._open() as connection:
-            return frozenset(row[0] for row in connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (query,)))
+    def _follow(self, connection: sqlite3.Connection, view: View, candidates: Iterable[str]) -> ShelfState:
+        """Write what the entries since changed, and return the new state."""
+        names = sorted(candidates)
+        claims = read_claims(view, names, log="")
+        # One process writes; another that waited finds the work done.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            last: int = connection.execute("SELECT max(size) FROM state").fetchone()[0]
+            before = self._states.get(last)
+            if last < view.log_size:
+                tables.update_tables(connection, claims, view.log_size)
+                self._searches.clear()
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+        if before is None or last >= view.log_size:
+            return tables.read_state(connection, view.log_size, self._describe)
+        return tables.change_state(connection, before, claims, names, size=view.log_size, describe=self._describe)
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as connection:
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-            yield connection
+    def _read_earlier(self, connection: sqlite3.Connection, view: View) -> ShelfState:
+        """Return an earlier state: the file has it, or what changed between it and the next one is read from the log."""
+        later: int = connection.execute("SELECT min(size) FROM state WHERE size >= ?", (view.log_size,)).fetchone()[0]
+        if later == view.log_size:
+            return tables.read_state(connection, later, self._describe)
+        with self._ledger.view(later) as after:
+            candidates = find_candidates(view, after)
+        if candidates is None:
+            return read_state(view)
+        names = sorted(candidates)
+        state = self._load(connection, later)
+        # Words of revisions that are no more are added to the file.
+        self._searches.clear()
+        return tables.change_state(connection, state, read_claims(view, names, log=""), names, size=view.log_size, describe=self._describe)
+
+    def _load(self, connection: sqlite3.Connection, size: int) -> ShelfState:
+        return self._states.get(size) or tables.read_state(connection, size, self._describe)
+
+    def _keep(self, state: ShelfState) -> ShelfState:
+        self._states[state.log_size] = state
+        # Walks through lists are short, and the newest state is asked for most.
+        while len(self._states) > _MOST_STATES:
+            self._states.popitem(last=False)
+        return state
+
+    def _hide_erased(self, connection: sqlite3.Connection, state: ShelfState, view: View) -> ShelfState:
+        erased = {entry.payload.erased for entry in view.entries(state.log_size + 1) if isinstance(entry.payload, Erasure)}
+        names = [claim for claim, _ in tables.describe_entries(connection, sorted(erased)).values()]
+        return tables.change_state(connection, state, (), names, size=state.log_size, describe=self._describe) if names else state
+
+    def _build(self, size: int) -> None:
+        """Build a new file, and put it in the place of the old one."""
+        new = self._path.with_name(f"{self._path.name}.{os.getpid()}.new")
+        try:
+            new.unlink(missing_ok=True)
+            with self._ledger.view(size) as view:
+                tables.build_tables(new, stream_claims(view, log=""), size)
+            new.replace(self._path)
+        except (CaveatError, sqlite3.Error):
+            if threading.current_thread() is not self._building:
+                raise
+            # The next reader tries again.
+            LOG.exception("the shelf could not be built")
+        finally:
+            new.unlink(missing_ok=True)
+
+    # Words.
+
+    def find_words(self, words: Sequence[str]) -> Numbers:
+        """Return the entries of the claim revisions in which all *words* occur, ascending."""
+        key = tuple(sorted(set(words)))
+        entries = self._searches.get(key)
+        if entries is None:
+            entries = self._searches[key] = self._look_up(key)
+            while len(self._searches) > _MOST_SEARCHES:
+                self._searches.popitem(last=False)
+        return entries
+
+    def _look_up(self, words: tuple[str, ...]) -> Numbers:
+        """Return what the file says of *words*; raises sqlite3.OperationalError, `interrupted`, where that takes too long."""
+        connection = self._connect()
+        deadline = time.thread_time() + _LONGEST_SEARCH_S
+        connection.set_progress_handler(lambda: time.thread_time() > deadline, _STEPS)
+        try:
+            return tables.find_words(connection, words)
+        finally:
+            connection.set_progress_handler(None, 0)
+
+    def _describe(self, entries: Sequence[int]) -> list[NamedRevision]:
+        named = tables.describe_entries(self._connect(), entries)
+        return [(*named[seq], None) for seq in entries]
+
+    # The file.
+
+    def _connect(self) -> sqlite3.Connection:
+        """Return the connection to the file; another process may have put a new one in its place."""
+        if self._connection is not None and self._identity == self._identify():
+            return self._connection
+        self._disconnect()
+        self._connection = tables.open_tables(self._path)
+        self._identity = self._identify()
+        return self._connection
+
+    def _identify(self) -> tuple[int, int] | None:
+        try:
+            status = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _disconnect(self) -> None:
+        self._states.clear()
+        self._searches.clear()
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def _discard(self) -> None:
-        self._states.clear()
-        for ending in ("", "-journal", "-wal", "-shm"):
+        self._disconnect()
+        for ending in _ENDINGS:
             self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
 
 
 def read_state(view: View) -> ShelfState:
     """Return the claims of *view* without a file: for all that is done once, and needs no words."""
-    return ShelfState([build_row(claim) for claim in search_claims(view, ClaimQuery(), log="")], log_size=view.log_size)
+    return build_state((build_row(claim) for stretch in stream_claims(view, log="") for claim in stretch), log_size=view.log_size)
 
 
 class ShelfReading:
@@ -135,35 +255,15 @@ class ShelfReading:
         self._state = state
         self._shelf = shelf
 
+    @property
+    def log_size(self) -> int:
+        """The size of the log that the claims are as of."""
+        return self._state.log_size
+
     def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
         """Return a selection; see `web.facets.ClaimSource`."""
         words = split_words(wanted.words)
-        found = self._shelf.find_words(words) if words else None
-        return self._state.select(wanted, found=found, skip=skip, before=before, limit=limit)
-
-
-def _write(connection: sqlite3.Connection, claims: list[ListedClaim], size: int) -> None:
-    """Let the rows of *claims* hold from *size* on, where they differ from those before."""
-    for claim in claims:
-        row = build_row(claim)
-        before = connection.execute(_FIND_ROW, (row.claim,)).fetchone()
-        if before is not None and before[1:] == (row.revision, *row.facets):
-            continue
-        if before is not None:
-            connection.execute("UPDATE claim SET until = ? WHERE rowid = ?", (size, before[0]))
-        connection.execute(_ADD_ROW, (row.claim, row.revision, row.seq, size, *row.facets))
-        # The words of a revision never change.
-        if before is None or before[1] != row.revision:
-            text = " ".join(_encode(word) for word in split_words(write_searched(claim)))
-            connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (row.seq, text))
-    connection.execute("INSERT INTO state (size) VALUES (?)", (size,))
-
-
-def _read_state(connection: sqlite3.Connection, size: int) -> ShelfState:
-    rows = connection.execute(_READ_ROWS, (size, size))
-    return ShelfState([ShelfRow(claim=row[0], revision=row[1], seq=row[2], facets=row[3:]) for row in rows], log_size=size)
-
-
-def _encode(word: str) -> str:
-    # The tokenizer knows ASCII alone, so that SQLite and Python agree on what a word is, in any script.
-    return "x" + word.encode().hex()
+        entries = self._shelf.find_words(words) if words else None
+        if wanted.words and entries is None:
+            wanted = ClaimFilter(chosen=wanted.chosen)
+        return self._state.select(wanted, entries=entries, skip=skip, before=before, limit=limit)

@@ -13,6 +13,7 @@ from registry.store.ledger import Ledger
 from registry.store.log_seals import find_root
 from web.pages.addresses import LinkStyle, PageSettings, find_file_path
 from web.pages.page_book import PageBook
+from web.site import search_index
 from web.site.site_export import HEADERS, JOURNAL, MANIFEST, build_book, read_manifest
 
 
@@ -60,7 +61,13 @@ def check_site(ledger: Ledger, folder: Path) -> SiteReport:
     if (folder / JOURNAL).exists():
         raise InputError(Fault("site-damaged", str(folder), "the last export was interrupted", advice="run it again: caveat site -o DIR"))
     log, chosen = manifest["log"], manifest["settings"]
-    settings = PageSettings(links=LinkStyle(chosen["links"]), base=chosen["base"], contact=chosen["contact"])
+    settings = PageSettings(
+        links=LinkStyle(chosen["links"]),
+        base=chosen["base"],
+        contact=chosen["contact"],
+        quorum=chosen["quorum"],
+        has_index=chosen["search"],
+    )
     with ledger.view() as now:
         newer = now.log_size - log["size"]
         if newer < 0 or now.log_origin != log["origin"] or find_root(now, log["size"]) != log["root"]:
@@ -75,6 +82,7 @@ def check_site(ledger: Ledger, folder: Path) -> SiteReport:
 def _compare(book: PageBook, folder: Path, files: dict[str, dict[str, str]]) -> Iterator[Fault]:
     planned = {find_file_path(page.address): page for page in book.plan()}
     book.expect(page.address for page in planned.values())
+    index = search_index.name_records(search_index.list_records(book.view, book.settings)) if book.settings.has_index else None
     for path, known in files.items():
         place = folder / path
         if not place.is_file():
@@ -83,6 +91,9 @@ def _compare(book: PageBook, folder: Path, files: dict[str, dict[str, str]]) -> 
         data = place.read_bytes()
         if hashlib.sha256(data).hexdigest() != known["sha256"]:
             yield Fault("site-damaged", path, "the file was changed since it was written")
+        elif path.startswith(f"{search_index.FOLDER}/"):
+            if known["state"] != index:
+                yield Fault("site-damaged", path, "the index is not that of the claims of the registry")
         elif path != HEADERS and path not in planned:
             yield Fault("site-damaged", path, "the registry has no page of this address")
         # The pages of this release: another release makes others, and says so by their state.

@@ -25,6 +25,7 @@ from web.pages.addresses import PageSettings, find_address, find_file_path
 from web.pages.page_book import PageBook, PlannedPage, name_templates
 from web.pages.security import write_headers_file
 from web.shelf.shelf_file import read_state
+from web.site import search_index
 
 MANIFEST = "manifest.json"
 JOURNAL = ".site-journal.json"
@@ -83,10 +84,18 @@ def export_site(
         book = build_book(view, settings)
         planned = _plan(book, known, open_view, templates)
         exported = _write_pages(book, planned, folder, files, progress)
+        if settings.has_index:
+            _write_index(book, folder, files, exported)
         manifest = {
             "schema": SCHEMA,
             "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
-            "settings": {"links": settings.links.value, "base": settings.base, "contact": settings.contact},
+            "settings": {
+                "links": settings.links.value,
+                "base": settings.base,
+                "contact": settings.contact,
+                "quorum": settings.quorum,
+                "search": settings.has_index,
+            },
             "templates": templates,
             "files": dict(sorted(exported.files.items())),
         }
@@ -157,7 +166,6 @@ def _write_pages(
     book.expect(page.address for page in due)
     for page in due:
         path, state = find_file_path(page.address), page.state
-        before = known.get(path)
         progress(1)
         try:
             data = write_headers_file() if path == HEADERS else book.find(page.address, state=state).body
@@ -166,17 +174,33 @@ def _write_pages(
             if error.code not in ("body-erased", "bundle-not-served"):
                 raise
             continue
-        digest = hashlib.sha256(data).hexdigest()
-        exported.files[path] = {"sha256": digest, "state": state}
-        # Another state can have the same bytes: then the file, and every copy of it elsewhere, stays.
-        if before is not None and before["sha256"] == digest and (folder / path).is_file():
-            continue
-        part = name_part(folder / path)
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        exported.parts.append(path)
-        exported.bytes_written += len(data)
+        _write_part(path, data, state, folder=folder, known=known, exported=exported)
     return exported
+
+
+def _write_part(path: str, data: bytes, state: str, *, folder: Path, known: Mapping[str, Mapping[str, str]], exported: _Exported) -> None:
+    digest, before = hashlib.sha256(data).hexdigest(), known.get(path)
+    exported.files[path] = {"sha256": digest, "state": state}
+    # Another state can have the same bytes: then the file, and every copy of it elsewhere, stays.
+    if before is not None and before["sha256"] == digest and (folder / path).is_file():
+        return
+    part = name_part(folder / path)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(data)
+    exported.parts.append(path)
+    exported.bytes_written += len(data)
+
+
+def _write_index(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, str]], exported: _Exported) -> None:
+    """Write the index of the search page, unless the claims in it are the same."""
+    records = search_index.list_records(book.view, book.settings)
+    state = search_index.name_records(records)
+    there = {path: described for path, described in known.items() if path.startswith(f"{search_index.FOLDER}/")}
+    if there and all(described["state"] == state and (folder / path).is_file() for path, described in there.items()):
+        exported.files |= {path: dict(described) for path, described in there.items()}
+        return
+    for path, data in search_index.build_index(records).items():
+        _write_part(path, data, state, folder=folder, known=known, exported=exported)
 
 
 def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], removed: list[str]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from registry.errors import Fault, NotFoundError
 from registry.store.log_reader import LogReader, NodeFinder
-from registry.store.log_seals import StoredCheckpoint, list_checkpoints
+from registry.store.log_seals import StoredCheckpoint, count_cosignatures, list_checkpoints
 
 WIDTH = 256
 """Hashes of a full tile."""
@@ -106,10 +106,14 @@ def _list_statements(reader: LogReader, tile: TilePath, stop: int) -> Iterator[b
         yield len(statement).to_bytes(2, "big") + statement
 
 
-def find_checkpoint(reader: LogReader) -> StoredCheckpoint | None:
-    """Return the newest checkpoint that was signed of the log as *reader* sees it, with its cosignatures; None before the first."""
-    checkpoints = list_checkpoints(reader)
-    return checkpoints[-1] if checkpoints else None
+def find_checkpoint(reader: LogReader, *, quorum: int = 0) -> StoredCheckpoint | None:
+    """Return the newest checkpoint that was signed of the log as *reader* sees it, with its cosignatures; None before the first.
+
+    Args:
+        quorum: how many others must have cosigned it.
+    """
+    cosigned = (checkpoint for checkpoint in reversed(list_checkpoints(reader)) if count_cosignatures(checkpoint) >= quorum)
+    return next(cosigned, None)
 
 
 def _write_number(number: int) -> str:

@@ -1,0 +1,242 @@
+"""The tables of the shelf: revisions of claims, their facets from one size of the log to another, and their words.
+
+Texts are found here and never shown from here: the index of words keeps no text.
+"""
+
+import json
+import sqlite3
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.registration.claim_search import ListedClaim
+from web.facets import FACETS, split_words, write_searched
+from web.shelf.bit_sets import Codes, Describe, Numbers, ShelfState, narrow_codes
+
+VERSION = 2
+"""Another version makes another file: this one is not changed, but built again."""
+# Codes are one text: fifteen columns would take five times as long to read.
+_SCHEMA = """
+CREATE TABLE state (size INTEGER PRIMARY KEY);
+CREATE TABLE value (facet INTEGER, code INTEGER, text TEXT, PRIMARY KEY (facet, code)) WITHOUT ROWID;
+CREATE TABLE revision (seq INTEGER PRIMARY KEY, claim TEXT NOT NULL, revision INTEGER NOT NULL);
+CREATE TABLE period (seq INTEGER, since INTEGER, until INTEGER, codes TEXT NOT NULL, PRIMARY KEY (seq, since)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii");
+"""
+_INDEX = "CREATE INDEX claim_revision ON revision (claim)"
+_BATCH_COLUMNS = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(3))
+_ADD_REVISIONS = f"INSERT INTO revision (seq, claim, revision) SELECT {_BATCH_COLUMNS} FROM json_each(?)"  # noqa: S608
+_ADD_PERIODS = "INSERT INTO period (seq, since, codes) SELECT json_extract(value, '$[0]'), ?, json_extract(value, '$[3]') FROM json_each(?)"
+_ADD_WORDS = "INSERT INTO words (rowid, text) SELECT json_extract(value, '$[0]'), json_extract(value, '$[4]') FROM json_each(?)"
+_HOLDING = "since <= :size AND (until IS NULL OR until > :size)"
+_READ_PERIODS = f"SELECT seq, codes FROM period WHERE {_HOLDING} ORDER BY seq"  # noqa: S608
+_FIND_PERIODS = f"""
+    SELECT revision.claim, seq, since, codes FROM period JOIN revision USING (seq)
+     WHERE {_HOLDING} AND seq IN (SELECT seq FROM revision WHERE claim IN (SELECT value FROM json_each(:claims)))
+"""  # noqa: S608
+_DESCRIBE = "SELECT seq, claim, revision FROM revision WHERE seq IN (SELECT value FROM json_each(?))"
+_MEMORY = 32 << 20
+"""Bytes of words that are gathered before the index writes a segment of its own."""
+_WAITING = 2
+_ROWS = 50_000
+
+
+class _Period(NamedTuple):
+    """The facets of a claim from one size of the log on."""
+
+    claim: str
+    seq: int
+    since: int
+    codes: str
+
+
+class FacetValues:
+    """The values of each facet and the numbers that stand for them, as the file has them."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._codes: list[dict[str, int]] = [{} for _ in FACETS]
+        for facet, code, text in connection.execute("SELECT facet, code, text FROM value ORDER BY facet, code"):
+            self._codes[facet][text] = code
+        self._stored = [len(known) for known in self._codes]
+
+    def write_codes(self, claim: ListedClaim) -> str:
+        """Return the codes of the facets of *claim*; new values get the next number."""
+        return ",".join(str(known.setdefault(read(claim), len(known))) for known, read in zip(self._codes, FACETS.values(), strict=True))
+
+    def store(self, connection: sqlite3.Connection) -> None:
+        """Store the values that are new."""
+        for facet, known in enumerate(self._codes):
+            new = list(known)[self._stored[facet] :]
+            rows = [(facet, code, text) for code, text in enumerate(new, start=self._stored[facet])]
+            connection.executemany("INSERT INTO value VALUES (?, ?, ?)", rows)
+            self._stored[facet] = len(known)
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """The values of each facet, by code."""
+        return [tuple(known) for known in self._codes]
+
+
+def open_tables(path: Path) -> sqlite3.Connection:
+    """Open the file at *path*; a new one gets its tables."""
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    try:
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} {_INDEX}; COMMIT;")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int) -> None:
+    """Write a new file with all *claims* of the log of *size* entries; nothing reads it before this returns."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_SCHEMA} BEGIN;")
+        connection.execute("INSERT INTO words (words, rank) VALUES ('hashsize', ?)", (_MEMORY,))
+        values = FacetValues(connection)
+        # SQLite lets go of the interpreter only within one statement, so a batch is one statement: the
+        # other core then writes it while this one reads the next claims.
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            waiting: deque[Future[None]] = deque()
+            for stretch in claims:
+                batch = json.dumps([_describe_claim(claim, values) for claim in stretch], ensure_ascii=False)
+                while len(waiting) >= _WAITING:
+                    waiting.popleft().result()
+                waiting.append(pool.submit(_add_batch, connection, batch, size))
+            for added in waiting:
+                added.result()
+        values.store(connection)
+        connection.execute("INSERT INTO state (size) VALUES (?)", (size,))
+        connection.execute(_INDEX)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _describe_claim(claim: ListedClaim, values: FacetValues) -> tuple[int, str, int, str, str]:
+    summary = claim.summary
+    return summary.seq, summary.claim, summary.revision, values.write_codes(claim), _write_words(claim)
+
+
+def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
+    connection.execute(_ADD_REVISIONS, (batch,))
+    connection.execute(_ADD_PERIODS, (size, batch))
+    connection.execute(_ADD_WORDS, (batch,))
+
+
+def update_tables(connection: sqlite3.Connection, claims: Iterable[ListedClaim], size: int) -> None:
+    """Let the facets of *claims* hold from *size* on, where they differ from those before; in a transaction of the caller."""
+    values = FacetValues(connection)
+    described = {row[1]: row for row in (_describe_claim(claim, values) for claim in claims)}
+    before = {period.claim: period for period in _find_periods(connection, described, size)}
+    added = []
+    for claim, row in described.items():
+        known = before.get(claim)
+        if known is not None and (known.seq, known.codes) == (row[0], row[3]):
+            continue
+        if known is not None:
+            connection.execute("UPDATE period SET until = ? WHERE seq = ? AND since = ?", (size, known.seq, known.since))
+        added.append(row)
+    values.store(connection)
+    # The words of a revision never change.
+    new = json.dumps([row for row in added if row[1] not in before or before[row[1]].seq != row[0]])
+    connection.execute(_ADD_REVISIONS, (new,))
+    connection.execute(_ADD_WORDS, (new,))
+    connection.execute(_ADD_PERIODS, (size, json.dumps(added)))
+    connection.execute("INSERT INTO state (size) VALUES (?)", (size,))
+
+
+def _find_periods(connection: sqlite3.Connection, claims: Iterable[str], size: int) -> Iterator[_Period]:
+    listed = json.dumps(list(claims))
+    return (_Period(*row) for row in connection.execute(_FIND_PERIODS, {"size": size, "claims": listed}))
+
+
+def read_state(connection: sqlite3.Connection, size: int, describe: Describe) -> ShelfState:
+    """Return the claims as of *size*, one of the sizes that the file knows."""
+    cursor = connection.execute(_READ_PERIODS, {"size": size})
+    parts = [(np.zeros(0, dtype=np.int64), _parse_codes(()))]
+    # A million rows of Python would take four times the memory of the arrays.
+    while rows := cursor.fetchmany(_ROWS):
+        parts.append((np.fromiter((row[0] for row in rows), dtype=np.int64), _parse_codes([row[1] for row in rows])))
+    seqs = np.concatenate([part for part, _ in parts])
+    codes = np.concatenate([part for _, part in parts], axis=1)
+    return _build_state(FacetValues(connection), seqs, codes, size, describe)
+
+
+def _parse_codes(codes: Sequence[str]) -> NDArray[np.uint32]:
+    """Return the codes of each facet, one row a facet."""
+    numbers = np.fromstring(",".join(codes), dtype=np.uint32, sep=",") if codes else np.zeros(0, dtype=np.uint32)
+    return np.ascontiguousarray(numbers.reshape(-1, len(FACETS)).T)
+
+
+def _build_state(
+    values: FacetValues, seqs: Numbers, codes: Sequence[Codes] | NDArray[np.uint32], size: int, describe: Describe
+) -> ShelfState:
+    texts = values.texts
+    narrow = [narrow_codes(numbers.astype(np.uint32, copy=False), len(known)) for numbers, known in zip(codes, texts, strict=True)]
+    return ShelfState(log_size=size, seqs=seqs, values=texts, codes=narrow, describe=describe)
+
+
+def change_state(
+    connection: sqlite3.Connection,
+    state: ShelfState,
+    claims: Iterable[ListedClaim],
+    names: Iterable[str],
+    *,
+    size: int,
+    describe: Describe,
+) -> ShelfState:
+    """Return the claims as of *size*: those of *state*, without the claims *names*, and with *claims* as they are at *size*.
+
+    The file has to know all revisions of *claims*, or else they are written to it.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        values = FacetValues(connection)
+        added = [_describe_claim(claim, values) for claim in claims]
+        known = {row[0] for row in connection.execute(_DESCRIBE, (json.dumps([row[0] for row in added]),))}
+        if new := [row for row in added if row[0] not in known]:
+            # An earlier revision, which was not there any more when the file was built.
+            batch = json.dumps(new)
+            connection.execute(_ADD_REVISIONS, (batch,))
+            connection.execute(_ADD_WORDS, (batch,))
+        values.store(connection)
+    removed = connection.execute("SELECT seq FROM revision WHERE claim IN (SELECT value FROM json_each(?))", (json.dumps(list(names)),))
+    gone = np.fromiter((row[0] for row in removed), dtype=np.int64)
+    kept = ~np.isin(state.seqs, gone)
+    seqs = np.concatenate((state.seqs[kept], np.array([row[0] for row in added], dtype=np.int64)))
+    fresh = _parse_codes([row[3] for row in added])
+    order = np.argsort(seqs, kind="stable")
+    codes = [np.concatenate((numbers[kept], more))[order] for numbers, more in zip(state.codes, fresh, strict=True)]
+    return _build_state(values, seqs[order], codes, size, describe)
+
+
+def describe_entries(connection: sqlite3.Connection, entries: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """Return the claim and the revision that each of *entries* recorded."""
+    return {seq: (claim, revision) for seq, claim, revision in connection.execute(_DESCRIBE, (json.dumps(list(entries)),))}
+
+
+def find_words(connection: sqlite3.Connection, words: Iterable[str]) -> Numbers:
+    """Return the entries of the claim revisions in which all *words* occur, ascending."""
+    query = " AND ".join(f'"{_encode(word)}"' for word in words)
+    # One text of all numbers: a row of Python for each would take longer than the search.
+    (listed,) = connection.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (query,)).fetchone()
+    return np.fromstring(listed, dtype=np.int64, sep=",") if listed else np.zeros(0, dtype=np.int64)
+
+
+def _write_words(claim: ListedClaim) -> str:
+    return " ".join(map(_encode, split_words(write_searched(claim))))
+
+
+@lru_cache(maxsize=1 << 16)
+def _encode(word: str) -> str:
+    # The tokenizer knows ASCII alone, so that SQLite and Python agree on what a word is, in any script.
+    return "x" + word.encode().hex()
