@@ -439,6 +439,9 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
 # An objection, with its rival and the replays under it.
 
 
+REPLAYS = "replays under the rival"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectionPage:
     """An objection with everything that its page shows."""
@@ -529,7 +532,7 @@ def _list_objection_blocks(objection_page: ObjectionPage) -> Iterator[Block]:
             yield from present_changes(objection_page.changes)
         else:
             yield objection_page.obstacle or f"what is contested is a claim; see caveat spec show {objection.rival}"
-        yield Subtitle("replays under the rival")
+        yield Subtitle(REPLAYS)
         for replay in objection_page.replays:
             yield _describe_replay(replay, objection_page)
         if not objection_page.replays:

@@ -128,12 +128,22 @@ class SupplementCollector:
     What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
     """
 
-    def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None, is_proven: bool = True) -> None:
+    def __init__(
+        self,
+        view: View,
+        *,
+        now: View | None = None,
+        subjects: Collection[str] | None = None,
+        is_proven: bool = True,
+        skips_erased: bool = False,
+    ) -> None:
         """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`.
 
-        Without *is_proven*, supplements have no proof that their entries are in the log.
+        Without *is_proven*, supplements have no proof that their entries are in the log. With *skips_erased*, objections with an
+        erased text are left out instead of refusing the supplement: whoever shows it names them.
         """
         self._view = view
+        self._skips_erased = skips_erased
         self._is_proven = is_proven
         self._moment = _find_last_moment(view)
         # A supplement may use rows, but the rows of its entries, and of every entry that names its
@@ -151,7 +161,10 @@ class SupplementCollector:
         wanted = {identifier.bare: identifier for identifier in subjects if identifier.kind is Kind.CLAIM}
         # A claim that is not registered is left out here; `collect` names it with what is near.
         dossiers = {
-            dossier.claim: dossier for dossier in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])
+            dossier.claim: dossier
+            for dossier in _read_dossiers(
+                self._view, [name for name in wanted if self._view.claim_exists(name)], skips_erased=self._skips_erased
+            )
         }
         named = ((wanted[name], dossier) for name, dossier in dossiers.items() if dossier.revisions)
         # An older revision, or one asked for by its digest, is read by itself.
@@ -188,10 +201,11 @@ class SupplementCollector:
 
     def _assemble(self, subject: Identifier) -> Supplement | CardSupplement:
         if subject.kind is Kind.CARD:
-            return _assemble_card(self._view, subject, self._moment)
+            return _assemble_card(self._view, subject, self._moment, skips_erased=self._skips_erased)
         # Taken out, so that the memory is freed.
         gathered = self._gathered.pop(str(subject), None)
-        return _assemble_claim(self._view, gathered or self._view.dossier(str(subject)), subject, self._moment)
+        dossier = gathered or self._view.dossier(str(subject), skips_erased=self._skips_erased)
+        return _assemble_claim(self._view, dossier, subject, self._moment)
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[SupplementSubject]:
@@ -446,8 +460,8 @@ def _assemble_claim(view: View, dossier: Dossier, subject: Identifier, moment: d
     return assemble_claim(dossier, made_at=moment, read=build_row_reader(text) if text else None)
 
 
-def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
-    card, dossiers = _read_card(view, subject)
+def _assemble_card(view: View, subject: Identifier, moment: datetime, *, skips_erased: bool) -> CardSupplement:
+    card, dossiers = _read_card(view, subject, skips_erased=skips_erased)
     text = _find_text(view, card.payload)
     read = None if text is None else build_passage_reader(text)
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
@@ -460,27 +474,27 @@ def _list_uncounted(view: View, card: Identifier, dossiers: Iterable[Dossier]) -
     return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in claims))
 
 
-def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
+def _read_card(view: View, subject: Identifier, *, skips_erased: bool = False) -> tuple[Recorded[Card], list[Dossier]]:
     card: Recorded[Card] | None = view.find_card(subject.bare, subject.revision)
     if card is None:
         near = view.suggest(subject.bare) or "caveat card list shows them all"
         raise NotFoundError(Fault("not-registered", str(subject), "no such card is registered", advice=near))
-    return card, list(_read_dossiers(view, list_claims_of(view, subject)))
+    return card, list(_read_dossiers(view, list_claims_of(view, subject), skips_erased=skips_erased))
 
 
-def _read_dossiers(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
+def _read_dossiers(view: View, claims: Sequence[str], *, skips_erased: bool = False) -> Iterator[Dossier]:
     """Yield what is known of each of *claims*, but for those of which a statement was erased: halves are asked until they are found."""
     try:
         # The error does not say which claim it is about, so the list is halved until it stands
         # alone.
-        yield from list(view.dossiers(claims))
+        yield from list(view.dossiers(claims, skips_erased=skips_erased))
     except NotFoundError as error:
         if error.code != "body-erased":
             raise
         middle = len(claims) // 2
         if middle:
-            yield from _read_dossiers(view, claims[:middle])
-            yield from _read_dossiers(view, claims[middle:])
+            yield from _read_dossiers(view, claims[:middle], skips_erased=skips_erased)
+            yield from _read_dossiers(view, claims[middle:], skips_erased=skips_erased)
 
 
 def _find_text(view: View, card: Card) -> CardText | None:

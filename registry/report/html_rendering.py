@@ -114,6 +114,9 @@ _FOLDER = "report_templates"
 _SITE_FOLDER = "web"
 """Below it: templates and style of a site alone, which no supplement depends on."""
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+_RECORD_NAME = re.compile(r"(?:AUD|CON|CTX|PRP|SCF|CUE|MTH)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
+_LONGEST_SHOWN = 5_000
+"""Characters of one text on a page of a site: a megabyte without a space would be all that there is to see."""
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 # So do both ends of an interval.
@@ -457,17 +460,51 @@ def _environment(covers: Covers | None) -> Environment:
 
 @cache
 def _linked_environment() -> Environment:
-    """The environment of pages of a site: as that of the screen, but names of claims and cards lead to pages and not to files."""
+    """The environment of pages of a site: as that of the screen, but names lead to pages and not to files, and long texts are cut."""
 
     @pass_context
     def find_page(context: Context, name: str, _medium: str) -> str | None:
         address: str | None = context["find_link"](name)
         return address
 
-    environment = _environment(None).overlay(auto_reload=False)
+    plain = _environment(None)
+    symbols, lines, show = plain.filters["symbols"], plain.filters["lines"], plain.finalize
+    if show is None:
+        raise TypeError("what templates print is made safe")
+
+    @pass_context
+    def finalize(context: Context, value: Any) -> Any:
+        if isinstance(value, str) and not isinstance(value, Markup):
+            if len(value) > _LONGEST_SHOWN:
+                return _cut(context, value, lambda text: escape(show_text(text)))
+            # Sections of supplements print names of audits, objections and definitions by themselves; pages have their own links.
+            if _RECORD_NAME.fullmatch(value) and not str(context.name).startswith(_SITE_FOLDER):
+                address = context["find_link"](value)
+                return value if address is None else Markup('<a class="mono" href="{}">{}</a>').format(address, value)
+        return show(context, value)
+
+    @pass_context
+    def find_symbols(context: Context, text: str) -> Markup:
+        return _cut(context, text, lambda shown: symbols(context, shown))
+
+    @pass_context
+    def keep_lines(context: Context, text: str) -> Markup:
+        return _cut(context, text, lines)
+
+    environment = plain.overlay(auto_reload=False, finalize=finalize)
     # An overlay shares its filters with what it lies over.
-    environment.filters = {**environment.filters, "file_of": find_page}
+    environment.filters = {**plain.filters, "file_of": find_page, "symbols": find_symbols, "lines": keep_lines}
     return environment
+
+
+def _cut(context: Context, text: str, write: Callable[[str], Markup]) -> Markup:
+    """Return *text* as *write* makes it safe; of a long one the beginning, with a link to the whole where the page has one."""
+    if len(text) <= _LONGEST_SHOWN:
+        return write(text)
+    whole = context.get("whole")
+    rest = f"all {numbers.format_count(len(text))} characters"
+    link = Markup('<a href="{}">{}</a>').format(whole, rest) if whole else escape(f"the record has {rest}")
+    return Markup('{}… <span class="quiet">({})</span>').format(write(text[:_LONGEST_SHOWN]), link)
 
 
 def _shorten_digests(context: Context, text: str) -> str:

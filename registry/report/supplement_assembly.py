@@ -54,14 +54,14 @@ from registry.report.version_drift import build_drift
 _MOST_REASONS = 5
 
 
-def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None = None) -> Supplement:
+def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None = None, audit_file: AuditFile | None = None) -> Supplement:
     """Return the supplement of the claim in *dossier*, dated *made_at* (UTC).
 
-    The latest outcome leads: the restriction with the highest log sequence number. A claim that was not audited gives a
-    supplement that says so.
+    The outcome that counts leads (`find_leading`). A claim that was not audited gives a supplement that says so.
 
     Args:
         read: reads a row of a table in the claim's card.
+        audit_file: the audit that leads whatever others found, for a page about this audit; of the current revision.
 
     Raises:
         ConflictError: the claim is only reserved, so there is nothing to print.
@@ -71,7 +71,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None 
     # The current revision is the subject. Outcomes of others on the same words come through the
     # family.
     current = dossier.current
-    leading, outcome = find_leading(dossier)
+    leading, outcome = (audit_file, next(reversed(audit_file.restrictions), None)) if audit_file else find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
     items = () if leading is None else build_audit_items(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))

@@ -352,17 +352,22 @@ def _list_own(concerns: Sequence[Concern], role: Role) -> list[tuple[int, str]]:
     return [(concern.seq, concern.own) for concern in concerns if concern.table == role.table and concern.own is not None]
 
 
-def build_dossier(reader: LogReader, claim: str, revision: int | None) -> Dossier:
-    """Return everything known of *claim*, seen from *revision* (the latest); the claim is known to exist."""
-    return next(build_dossiers(reader, [claim], revision=revision))
+def build_dossier(reader: LogReader, claim: str, revision: int | None, *, skips_erased: bool = False) -> Dossier:
+    """Return everything known of *claim*, which exists, seen from *revision* (the latest); *skips_erased* as in `build_dossiers`."""
+    return next(build_dossiers(reader, [claim], revision=revision, skips_erased=skips_erased))
 
 
-def build_dossiers(reader: LogReader, claims: Sequence[str], *, revision: int | None = None) -> Iterator[Dossier]:
+def build_dossiers(
+    reader: LogReader, claims: Sequence[str], *, revision: int | None = None, skips_erased: bool = False
+) -> Iterator[Dossier]:
     """Yield everything known of each of *claims*, in their order, each seen from *revision* (the latest); all are known to exist.
 
     What claims share (card, definitions, model, authorities) is read once.
+
+    Args:
+        skips_erased: leaves out an objection with an erased text, instead of raising NotFoundError; `find_erased_objections` names it.
     """
-    gatherer = _Gatherer(reader)
+    gatherer = _Gatherer(reader, skips_erased=skips_erased)
     for start in range(0, len(claims), CHUNK):
         yield from gatherer.build(claims[start : start + CHUNK], revision)
 
@@ -379,8 +384,9 @@ _AUTHORITY = select_recorded(select(authority.c.seq).where(seen(authority), auth
 
 
 class _Gatherer:
-    def __init__(self, reader: LogReader) -> None:
+    def __init__(self, reader: LogReader, *, skips_erased: bool) -> None:
         self._reader = reader
+        self._skipped = frozenset(find_erased_objections(reader, None)) if skips_erased else frozenset()
         self._finder = FactFinder(reader)
         self._lineage = self._finder.lineage
         self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size, "today": reader.today}
@@ -450,7 +456,7 @@ class _Gatherer:
             "successors": successors,
             "specs": specs,
             "newer_specs": newer,
-            "objections": tuple(self._get_objection(name) for name in names),
+            "objections": tuple(self._get_objection(name) for name in names if name not in self._skipped),
             "reveals": find_reveals(self._reader, _list_sealed(specs)),
         }
 

@@ -1,6 +1,6 @@
 """The read side: the registry as it was when one entry was the last."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlalchemy import func, select
 
@@ -20,8 +20,8 @@ from registry.store.dossiers import TrailEntry
 from registry.store.kinds.audit_kinds import audit, lock
 from registry.store.kinds.claim_kinds import card_revision, claim_revision
 from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec, spec_version
-from registry.store.kinds.log_kinds import authority, publication
-from registry.store.log_reader import CHUNK, LogReader
+from registry.store.kinds.log_kinds import authority, erasure, publication
+from registry.store.log_reader import CHUNK, LogReader, find_log
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import Lineage, name_models, read_endpoint_statements, read_lineage
 
@@ -125,8 +125,11 @@ class View(LogReader):
         """Return the claims, `CLM-…`, of which an audit has a lock, in any of their revisions: a plan that can be run again."""
         return frozenset(row[0] for row in self.plain_rows(select(lock.c.claim).where(self.visible(lock)).distinct()))
 
-    def dossier(self, claim_id: str, revision: int | None = None) -> Dossier:
+    def dossier(self, claim_id: str, revision: int | None = None, *, skips_erased: bool = False) -> Dossier:
         """Return everything known of a claim. `@n` in *claim_id* is obeyed, and `#digest` compared with what is recorded.
+
+        Args:
+            skips_erased: leaves out objections with an erased text; `list_erased_objections` names them.
 
         Raises:
             InputError: *claim_id* is no identifier of a claim.
@@ -136,7 +139,7 @@ class View(LogReader):
         if not self.is_used(named.bare):
             raise dossiers.not_found(self, "claim", named.bare)
         wanted = named.revision if revision is None else revision
-        dossier = dossiers.build_dossier(self, named.bare, wanted)
+        dossier = dossiers.build_dossier(self, named.bare, wanted, skips_erased=skips_erased)
         if wanted is not None and len(dossier.revisions) < wanted:
             there = f"the claim has {len(dossier.revisions)} revision(s)"
             raise NotFoundError(Fault("revision-not-found", f"{named.bare}@{wanted}", there))
@@ -147,9 +150,13 @@ class View(LogReader):
             raise NotFoundError(Fault("digest-mismatch", claim_id, there))
         return dossier
 
-    def dossiers(self, claim_ids: Sequence[str]) -> Iterator[Dossier]:
-        """Yield everything known of each of *claim_ids*, `CLM-…` without revision and all of them in use, in their order."""
-        return dossiers.build_dossiers(self, claim_ids)
+    def dossiers(self, claim_ids: Sequence[str], *, skips_erased: bool = False) -> Iterator[Dossier]:
+        """Yield everything known of each of *claim_ids*, `CLM-…` without revision and all of them in use, in their order.
+
+        Args:
+            skips_erased: as for `dossier`.
+        """
+        return dossiers.build_dossiers(self, claim_ids, skips_erased=skips_erased)
 
     def status(self, claim_id: str) -> Status:
         """Return the four axes of a claim; raises NotFoundError."""
@@ -257,6 +264,13 @@ class View(LogReader):
         newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.spec)
         return self.recorded_by(newest if kind is None else newest.where(table.c.kind == kind.value))
 
+    def list_spec_versions(self, specs: Collection[str] | None = None) -> tuple[str, ...]:
+        """Return every version of *specs* (of all when None), `CTX-…@n`, in log order; also those with an erased text."""
+        table = spec_version
+        wanted = select(table.c.spec, table.c.version).where(self.visible(table)).order_by(table.c.seq)
+        rows = self.rows(wanted) if specs is None else self.rows_in(wanted, table.c.spec, specs)
+        return tuple(f"{row.spec}@{row.version}" for row in rows)
+
     def find_model(self, ref: ModelRef) -> Recorded[ModelVersion] | None:
         """Return a model version as registered."""
         return dossiers.find_model(self, ref)
@@ -335,6 +349,37 @@ class View(LogReader):
         """Return all audits, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
         return dossiers.find_audits(self, claim)
 
+    def find_audited(self, audits: Collection[str] | None = None) -> dict[str, str]:
+        """Return what each of *audits* (of all when None) is of, `CLM-…@n`, in log order; also of those with an erased text."""
+        table = audit
+        wanted = select(table.c.audit, table.c.claim, table.c.revision).where(self.visible(table)).order_by(table.c.seq)
+        rows = self.rows(wanted) if audits is None else self.rows_in(wanted, table.c.audit, audits)
+        return {row.audit: f"{row.claim}@{row.revision}" for row in rows}
+
+    def list_audits_by(self, auditor: str) -> tuple[str, ...]:
+        """Return the audits of one authority, `AUD-…`, in log order."""
+        table = audit
+        wanted = select(table.c.audit).where(self.visible(table), table.c.auditor == auditor).order_by(table.c.seq)
+        return tuple(row.audit for row in self.rows(wanted))
+
+    def list_audits_of(self, claimant: str) -> tuple[str, ...]:
+        """Return the audits that others made of the claims of one authority, `AUD-…`, in log order."""
+        table = audit
+        is_own = table.c.claim.startswith(f"{Kind.CLAIM}-{claimant}-", autoescape=True)
+        wanted = select(table.c.audit).where(self.visible(table), is_own, table.c.auditor != claimant).order_by(table.c.seq)
+        return tuple(row.audit for row in self.rows(wanted))
+
+    def find_contested(self, objections: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+        """Return what each of *objections* (all when None) targets, `CLM-…@n` or `CTX-…@n`, and then its rival, where it offers one.
+
+        In log order; also of those with an erased text.
+        """
+        table = objection
+        wanted = select(table).where(self.visible(table)).order_by(table.c.seq)
+        rows = self.rows(wanted) if objections is None else self.rows_in(wanted, table.c.objection, objections)
+        named = {row.objection: ((row.claim, row.revision), (row.spec, row.version), (row.rival, row.rival_version)) for row in rows}
+        return {name: tuple(f"{bare}@{number}" for bare, number in references if bare) for name, references in named.items()}
+
     def find_objection(self, objection_id: str) -> ObjectionFile | None:
         """Return an objection with its steps."""
         table = objection
@@ -399,6 +444,17 @@ class View(LogReader):
     def list_relations(self, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
         """Return the relations in which the claim `CLM-…` is on either side, in log order."""
         return dossiers.find_relations(self, claim)
+
+    def list_erased(self) -> frozenset[int]:
+        """Return the entries of which the text was erased, whenever that was: no earlier state has it any more."""
+        return frozenset(row.erased for row in self.rows(select(erasure.c.erased).where(erasure.c.log == self.log_id)))
+
+    def open_import(self, origin: str, size: int) -> "View | None":
+        """Return the first *size* entries of the log *origin*, which was taken over from another registry; None where it is not here."""
+        try:
+            return View(self._connection, limit=size, log_id=find_log(self._connection, origin))
+        except NotFoundError:
+            return None
 
     def history(self, name: str) -> tuple[Recorded[Payload], ...]:
         """Return every statement about what *name* identifies, in log order; a claim's audits and objections belong to it.

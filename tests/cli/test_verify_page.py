@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any
 import pytest
 
 from registry.verify.verification_page import read_page
+from tests.browser import open_browser
 from tests.cli.conftest import Caveat
 from tests.cli.given_out import NAME
 from tests.cli.test_verify_published import read_vkey
 
-CHROMIUM = Path("/usr/bin/chromium")
 # Files come as base64; the answer of each check comes back, or what the page says it found.
 CHECK = """
 async ([files, keys]) => {
@@ -45,16 +44,9 @@ async ([name, data, others, keys, step]) => {
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The page, opened from the disk in one Chromium; nothing may go over the network or to the console."""
-    if not CHROMIUM.exists():
-        if os.environ.get("CI"):
-            pytest.fail("chromium is missing: tools/system-packages.sh installs it")
-        pytest.skip("needs /usr/bin/chromium (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
     path = tmp_path_factory.mktemp("page") / "verify.html"
     path.write_bytes(read_page().content)
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    with open_browser() as launched:
         opened, said = launched.new_context().new_page(), []
         opened.on("console", lambda message: said.append(message.text))
         opened.on("pageerror", lambda error: said.append(str(error)))
@@ -62,7 +54,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         opened.goto(path.as_uri())
         yield opened
         assert said == []
-        launched.close()
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """The layout of the rendered documents: page ends, hostile inputs, and what a browser and an accessibility checker say of the HTML."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +13,11 @@ from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 from registry.report.html_rendering import render_html
 from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_assembly import assemble_claim
+from tests.browser import open_browser
 from tests.report.builders import MADE_AT, estimate, spec_estimate
 from tests.report.dossiers import unaudited
 from tests.report.layout import WIDTHS, answer_questions, find_faults, find_unanswered, list_pages, measure_overflow
 
-CHROMIUM = Path("/usr/bin/chromium")
 PDFS = ["inverted_pdf", "unaudited_pdf", "card_pdf", "change_pdf", "found_pdf"]
 
 
@@ -67,19 +65,10 @@ def hostile_inputs(supplements: Mapping[str, Supplement]) -> Mapping[str, Supple
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One Chromium for all tests here. Where the environment is a build, it must be there."""
-    if not CHROMIUM.exists():
-        if os.environ.get("CI"):
-            pytest.fail("chromium is missing: tools/system-packages.sh installs it")
-        pytest.skip("needs /usr/bin/chromium (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    """One Chromium for all tests here."""
+    with open_browser() as opened:
         # The pages forbid scripts; the checker is one.
-        context = launched.new_context(bypass_csp=True)
-        yield context
-        launched.close()
+        yield opened.new_context(bypass_csp=True)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """A registry with an audited claim, a revision, an objection, published files and hostile texts: made once, and copied for each test."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,11 +10,12 @@ from typing import Any
 import pytest
 
 from registry.store.ledger import Ledger
+from tests.browser import open_browser
 from tests.cli.given_out import ask, inside, run
 from tests.cli.scenario import CARD, CLAIMS, write_audit, write_scores
 from tests.report.hostile import HOSTILE
+from tests.web.rich_registry import build_rich
 
-CHROMIUM = Path("/usr/bin/chromium")
 SCHEMING = {"name": "scheming rate", "class": "deception_scheming", "range": [0, 1], "direction": "lower_is_safer", "suppressible": True}
 
 
@@ -50,6 +50,14 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def _rich(_built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with every other kind of record that has a page."""
+    folder = tmp_path_factory.mktemp("rich")
+    build_rich(_built, folder)
+    return folder
+
+
 @pytest.fixture
 def folder(_built: Path, tmp_path: Path) -> Iterator[Path]:
     """A copy of the registry, in which the test works."""
@@ -74,14 +82,6 @@ def ledger(folder: Path) -> Iterator[Ledger]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One Chromium for all tests of a module. Where the environment is a build, it must be there."""
-    if not CHROMIUM.exists():
-        if os.environ.get("CI"):
-            pytest.fail("chromium is missing: tools/system-packages.sh installs it")
-        pytest.skip("needs /usr/bin/chromium (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield launched
-        launched.close()
+    """One Chromium for all tests of a module."""
+    with open_browser() as opened:
+        yield opened

@@ -302,17 +302,27 @@ def test_an_erased_quotation_leaves_every_page(folder: Path, ledger: Ledger, sit
     assert check_site(ledger, tmp_path / "site").faults == ()
 
 
-def test_a_claim_of_which_an_objection_was_erased_says_so_at_its_address(folder: Path, ledger: Ledger, site: Path, tmp_path: Path) -> None:
+def test_an_erased_objection_is_named_on_the_page_of_its_claim_and_the_rest_stays(
+    folder: Path, ledger: Ledger, site: Path, tmp_path: Path
+) -> None:
     (entry,) = [entry["entry"]["seq"] for entry in ask("claim", "history", FIRST)["entries"] if entry["entry"]["kind"] == "objection"]
+    before = (site / FIRST / "index.html").read_text("utf-8")
     run("admin", "log", "erase", str(entry), "--reason", "a name", "--yes")
 
     write(ledger, site)
 
     page = (site / FIRST / "index.html").read_text("utf-8")
-    assert f"entry {entry}" in page
+    for part in ("CON-AISI-2026-0001-T", "Contradicted", "a name", 'id="status"', "How to cite"):
+        assert part in page
+    assert "alert(1)" in before
     assert "alert(1)" not in page
-    assert not (site / FIRST / "history").exists()
+    objection = (site / "CON-AISI-2026-0001-T" / "index.html").read_text("utf-8")
+    assert "text erased" in objection
+    assert "alert(1)" not in objection
     assert check_site(ledger, site).faults == ()
+    # A folder that was kept up to date is the one that is written from nothing.
+    write(ledger, tmp_path / "anew")
+    assert read(site) == read(tmp_path / "anew")
 
 
 def test_feeds_are_valid_and_keep_their_names(ledger: Ledger, site: Path, tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
 @click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
 @click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
+@click.option(
+    "--supplements",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder of published files to offer as downloads.",
+)
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
 def serve(
@@ -41,6 +46,7 @@ def serve(
     behind_proxy: bool,
     reads: int,
     read_only: bool,
+    supplements: Path | None,
     example: bool,
 ) -> None:
     """Serve the registry over HTTP, to be read.
@@ -67,6 +73,7 @@ def serve(
         contact=app.config.contact,
         limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
         quorum=app.config.quorum,
+        supplements=supplements,
     )
     check_request(wanted)
     with app.view() as view:

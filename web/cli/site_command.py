@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="The folder that is written.")
 @click.option("--base", metavar="URL", help="Where the site will be published; without it, the folder opens from a disk.")
 @click.option("--search/--no-search", "has_index", default=False, show_default=True, help="Add a search page, for up to 30,000 claims.")
+@click.option(
+    "--supplements",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder of published files to include as downloads.",
+)
 @click.option("--example", is_flag=True, help="Publish statements of the authority EXAMPLE too.")
 @as_of_option
 @pass_app
 @click.pass_context
-def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None, has_index: bool, example: bool) -> None:
+def site(
+    ctx: click.Context, app: App, *, folder: Path | None, base: str | None, has_index: bool, supplements: Path | None, example: bool
+) -> None:
     """Write the registry as a website of static files.
 
     The folder needs no server: open its `index.html`, or copy it to any web host. Pages have no scripts, and load nothing from other
@@ -42,7 +49,14 @@ def site(ctx: click.Context, app: App, *, folder: Path | None, base: str | None,
             refuse_example(view, is_allowed=example, where="--base")
         if has_index:
             refuse_many(view)
-        done = export_site(view, folder, settings, open_view=lambda size: app.ledger.view(size, log=app.log_origin), progress=advance)
+        done = export_site(
+            view,
+            folder,
+            settings,
+            open_view=lambda size: app.ledger.view(size, log=app.log_origin),
+            supplements=supplements,
+            progress=advance,
+        )
     document = {
         "schema": "caveat/site-written/1", "folder": str(folder), "log_size": done.log_size, "written": done.written,
         "unchanged": done.unchanged, "removed": done.removed,

@@ -13,6 +13,7 @@ from registry.records.model_version import ModelRef
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _OTHER = re.compile(r"[^a-z0-9._-]+")
 _SUBJECT = re.compile(r"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
+_NAMED = re.compile(r"(?:CLM|CRD|AUD|CON|CTX|PRP|SCF|CUE|MTH)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
 
 
 class LinkStyle(StrEnum):
@@ -60,6 +61,11 @@ def find_subject_page(name: str) -> str | None:
     """Return the page of the claim or card *name*, with or without `@n`; None for what has no page of its own. *name* may be forged."""
     bare = name.partition("#")[0]
     return f"/{bare}/" if _SUBJECT.fullmatch(bare) else None
+
+
+def find_page(name: str) -> str | None:
+    """Return the page of whatever a statement names: a claim, card, audit, objection or definition. *name* may be forged."""
+    return f"/{name}/" if _NAMED.fullmatch(name) else None
 
 
 def find_model_page(model: ModelRef) -> str:

@@ -1,14 +1,13 @@
 """The pages of one claim or card: the page itself, history, differences, record and citations."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.cli.log_presenter import compare_revisions, show_value
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
-from registry.present.html_fragment import render_fragment
-from registry.records.dossier import Recorded
-from registry.records.statement import Publication
+from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
 from registry.report.html_rendering import render_json
@@ -16,12 +15,16 @@ from registry.report.quoted_text import build_redline
 from registry.report.supplement_wording import TITLES
 from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
+from web.pages import card_pages
 from web.pages.addresses import VERIFIER, Linker, PageSettings
+from web.pages.audit_pages import collect_names, render_audits
 from web.pages.citation import FORMATS, write_sentence
 from web.pages.feeds import MEDIA_TYPES
-from web.pages.layout import PageLink, PageText
+from web.pages.layout import PageLink, PageText, show_blocks
 from web.pages.layout import render as render_page
 from web.pages.log_pages import build_entry_rows, render_subject_feed
+from web.pages.objection_pages import render_contest
+from web.pages.supplement_files import Published, PublishedFile, build_files
 
 CITATIONS = tuple(FORMATS)
 HTML = "text/html; charset=utf-8"
@@ -29,15 +32,13 @@ JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFile:
-    """A file of a claim, as the log says it was published."""
+class ErasedObjection:
+    """An objection with an erased text."""
 
-    subject: str
-    format: str
-    at: object
-    seq: int
-    log_size: int
-    sha256: str
+    link: PageLink
+    seq: int | None
+    """The entry that says why; None where none does."""
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,10 @@ class RelatedPages:
     """What the page of a claim leads to."""
 
     history: PageLink
+    audits: PageLink
+    contest: PageLink
     diffs: tuple[PageLink, ...]
+    erased: tuple[ErasedObjection, ...]
     files: tuple[PublishedFile, ...]
     record: PageLink
     citation: str
@@ -53,13 +57,8 @@ class RelatedPages:
     verifier: PageLink
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardFile:
-    """The registered file of a card."""
-
-    document: str
-    size: int
-    published: str | None
+_DIGEST = re.compile(r"/([0-9a-f]{16,64})/")
+"""After the revision: the start of the entry hash, which names exactly one text."""
 
 
 def render(
@@ -68,7 +67,8 @@ def render(
     rest: str,
     *,
     settings: PageSettings,
-    files: Sequence[Recorded[Publication]],
+    files: Published,
+    has_erased: bool,
     trail: Callable[[], Sequence[TrailEntry]],
     address: str,
 ) -> tuple[bytes, str]:
@@ -76,7 +76,8 @@ def render(
 
     Args:
         rest: what the address has after the identifier.
-        files: the publications of the claim or card, in log order.
+        files: the publications of the claim or card.
+        has_erased: whether any text of the log was erased.
         trail: reads all entries about the claim or card, for the pages that need them.
         address: of the page.
     """
@@ -85,10 +86,18 @@ def render(
         name = address.split("/")[1]
         return render_subject_feed(trail(), link, origin=supplement.log_origin, name=name), MEDIA_TYPES[rest[1:]]
     if isinstance(supplement, CardSupplement):
-        body = _render_card(view, supplement, settings) if rest == "/" else render_json(supplement) if rest == "api.json" else None
+        body = card_pages.render_card_part(view, supplement, rest, settings=settings, files=files, link=link, is_newest=is_newest)
         media_type = JSON if rest == "api.json" else HTML
+    elif rest == "/" or (digest := _DIGEST.fullmatch(rest)):
+        here = f"/{supplement.claim.payload.reference}/" if rest == "/" else address
+        if rest != "/" and not supplement.claim.entry.leaf.startswith(str(digest[1] if digest else "")):
+            found = f"{supplement.claim.payload.reference} is recorded as #{supplement.claim.entry.leaf[:16]}"
+            raise NotFoundError(Fault("digest-mismatch", address, found))
+        body, media_type = _render_claim(view, supplement, Linker(here, settings), files, has_erased=has_erased), HTML
     else:
-        body, media_type = _render_part(view, supplement, rest, settings=settings, files=files, trail=trail, link=link, is_newest=is_newest)
+        body, media_type = _render_part(
+            view, supplement, rest, settings=settings, has_erased=has_erased, trail=trail, link=link, is_newest=is_newest
+        )
     if body is None:
         raise NotFoundError(Fault("address-not-found", address, "a claim or card has no page of this kind"))
     return body, media_type
@@ -100,15 +109,13 @@ def _render_part(
     rest: str,
     *,
     settings: PageSettings,
-    files: Sequence[Recorded[Publication]],
+    has_erased: bool,
     trail: Callable[[], Sequence[TrailEntry]],
     link: Linker,
     is_newest: bool,
 ) -> tuple[bytes | None, str]:
     """Return bytes and media type of one page of a claim; None for bytes where a claim has no such page."""
     claim = supplement.claim.payload
-    if rest == "/":
-        return _render_claim(supplement, settings, files), HTML
     if rest == "api.json":
         return render_json(supplement), JSON
     if rest in FORMATS:
@@ -117,6 +124,10 @@ def _render_part(
     body = None
     if is_newest and rest == "/history/":
         body = _render_history(trail(), supplement, link)
+    elif is_newest and rest == "/audits/":
+        body = render_audits(view, supplement, link)
+    elif is_newest and rest == "/contest/":
+        body = render_contest(supplement, _name_erased(view, supplement) if has_erased else (), link)
     elif is_newest and rest.startswith("/diff/"):
         body = _render_difference(view, supplement, rest.removeprefix("/diff/").removesuffix("/"), link)
     return body, HTML
@@ -126,28 +137,21 @@ def _state(supplement: Supplement | CardSupplement) -> str:
     return f"Last changed by entry {supplement.log_size:,}."
 
 
-def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequence[Recorded[Publication]]) -> bytes:
-    claim = supplement.claim.payload
+def _render_claim(view: View, supplement: Supplement, link: Linker, files: Published, *, has_erased: bool) -> bytes:
     # As seen from the revision: the page of the newest revision has the same bytes at its address without `@n`.
-    link = Linker(f"/{claim.reference}/", settings)
+    claim, settings = supplement.claim.payload, link.settings
     count = len(supplement.history)
     diffs = [f"{number}..{number + 1}" for number in range(1, count)][-6:]
     published = f"{settings.base}/{claim.reference}/" if settings.base else None
+    record = link(f"/api/1/claims/{claim.claim}.json")
     related = RelatedPages(
-        history=PageLink(text="History of the claim", href=link(f"/{claim.claim}/history/")),
+        history=PageLink(text="History", href=link(f"/{claim.claim}/history/")),
+        audits=PageLink(text="All audits", href=link(f"/{claim.claim}/audits/")),
+        contest=PageLink(text="How to object", href=link(f"/{claim.claim}/contest/")),
         diffs=tuple(PageLink(text=f"Revisions {span}", href=link(f"/{claim.claim}/diff/{span}/")) for span in diffs),
-        files=tuple(
-            PublishedFile(
-                subject=one.payload.subject,
-                format=one.payload.format.value,
-                at=one.entry.at,
-                seq=one.entry.seq,
-                log_size=one.payload.log_size,
-                sha256=one.payload.sha256,
-            )
-            for one in files
-        ),
-        record=PageLink(text=f"{claim.claim}.json", href=link(f"/api/1/claims/{claim.claim}.json"), is_code=True),
+        erased=tuple(_list_erased(view, supplement, link)) if has_erased else (),
+        files=build_files(files, link),
+        record=PageLink(text=f"{claim.claim}.json", href=record, is_code=True),
         citation=write_sentence(supplement, published),
         citations=tuple(PageLink(text=text, href=link(f"/{claim.reference}{ending}")) for ending, (text, _, _) in FORMATS.items()),
         verifier=PageLink(text="verify a file", href=link(VERIFIER)),
@@ -167,25 +171,25 @@ def _render_claim(supplement: Supplement, settings: PageSettings, files: Sequenc
         state=_state(supplement),
         sections=sections,
         feed=f"/{claim.claim}/",
+        names=collect_names(supplement),
     )
-    return render_page("claim.html.j2", text, {"related": related}, link, supplement=supplement)
+    return render_page("claim.html.j2", text, {"related": related, "whole": record}, link, supplement=supplement)
 
 
-def _render_card(view: View, supplement: CardSupplement, settings: PageSettings) -> bytes:
-    source = supplement.card
-    link = Linker(f"/{source.card}@{source.revision}/", settings)
-    recorded = view.find_card(source.card, source.revision)
-    size = recorded.payload.size_bytes if recorded else 0
-    related = CardFile(document=source.document, size=size, published=str(source.published) if source.published else None)
-    text = PageText(
-        title=f"{source.card}@{source.revision}",
-        description=source.title,
-        origin=supplement.log_origin,
-        state=_state(supplement),
-        sections=[("claims", "Claims"), ("coverage", "Coverage"), ("verification", "Card file")],
-        feed=f"/{source.card}/",
-    )
-    return render_page("card.html.j2", text, {"related": related}, link, supplement=supplement)
+def _name_erased(view: View, supplement: Supplement) -> tuple[str, ...]:
+    """Return the objections to the claim, and to definitions that it rests on, of which a text was erased."""
+    targets = [supplement.claim.payload.claim, *(part.reference for part in supplement.specs)]
+    return tuple(dict.fromkeys(objection for target in targets for objection in view.list_erased_objections(target)))
+
+
+def _list_erased(view: View, supplement: Supplement, link: Linker) -> Iterator[ErasedObjection]:
+    for name in _name_erased(view, supplement):
+        erasures = [one.erased_by for one in view.trail(parse_identifier(name)) if one.payload is None and one.erased_by is not None]
+        yield ErasedObjection(
+            link=PageLink(text=name, href=link(f"/{name}/"), is_code=True),
+            seq=erasures[-1].entry.seq if erasures else None,
+            why=erasures[-1].payload.why if erasures else "no entry says why",
+        )
 
 
 def _render_history(trail: Sequence[TrailEntry], supplement: Supplement, link: Linker) -> bytes:
@@ -216,7 +220,7 @@ def _render_difference(view: View, supplement: Supplement, span: str, link: Link
     old, dots, new = span.partition("..")
     if not (dots and old.isascii() and old.isdecimal() and new.isascii() and new.isdecimal()) or len(span) > 20:
         raise NotFoundError(Fault("address-not-found", link.here, "two revisions are written 1..2"))
-    before, after, rows = compare_revisions(view.dossier(claim), int(old), int(new))
+    before, after, rows = compare_revisions(view.dossier(claim, skips_erased=True), int(old), int(new))
     facts = [("from", before.reference), ("to", after.reference), ("reason of the newer one", after.why or "none stated")]
     # The words are shown as a redline.
     cells = [(field.replace("_", " "), show_value(left), show_value(right)) for field, left, right in rows if field != "quote"]
@@ -228,5 +232,5 @@ def _render_difference(view: View, supplement: Supplement, span: str, link: Link
         state="Revisions never change.",
     )
     redline = build_redline(before.quote, after.quote) if before.quote != after.quote else ()
-    facts_of_page = {"body": render_fragment(blocks, level=1), "redline": redline, "groups": (_list_links(supplement, link),)}
+    facts_of_page = {"body": show_blocks(blocks), "redline": redline, "groups": (_list_links(supplement, link),)}
     return render_page("blocks.html.j2", text, facts_of_page, link)

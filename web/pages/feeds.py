@@ -45,13 +45,18 @@ def _write_link(link: Linker, address: str) -> str:
     return link.write_absolute(address) if link.settings.base else link(address)
 
 
-def render_atom(items: Sequence[FeedItem], *, origin: str, title: str, link: Linker) -> bytes:
-    """Return an Atom feed of *items*, which come newest first."""
+def render_atom(items: Sequence[FeedItem], *, origin: str, title: str, link: Linker, page: str = "/", query: str = "") -> bytes:
+    """Return an Atom feed of *items*, which come newest first.
+
+    Args:
+        page: what shows the same.
+        query: of the feed's own address, with its question mark.
+    """
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
-    for name, text in (("id", _identify(origin, title)), ("title", title), ("updated", _write_time(_find_moment(items)))):
+    for name, text in (("id", _identify(origin, title, query)), ("title", title), ("updated", _write_time(_find_moment(items)))):
         ET.SubElement(feed, name).text = _clean(text)
-    ET.SubElement(feed, "link", {"rel": "self", "href": _write_link(link, link.here), "type": "application/atom+xml"})
-    ET.SubElement(feed, "link", {"rel": "alternate", "href": _write_link(link, "/"), "type": "text/html"})
+    ET.SubElement(feed, "link", {"rel": "self", "href": _write_link(link, f"{link.here}{query}"), "type": "application/atom+xml"})
+    ET.SubElement(feed, "link", {"rel": "alternate", "href": _write_link(link, page), "type": "text/html"})
     ET.SubElement(ET.SubElement(feed, "author"), "name").text = _clean(origin)
     for item in items:
         entry = ET.SubElement(feed, "entry")
@@ -64,12 +69,13 @@ def render_atom(items: Sequence[FeedItem], *, origin: str, title: str, link: Lin
     return text_bytes + b"\n"
 
 
-def render_json_feed(items: Sequence[FeedItem], *, origin: str, title: str, link: Linker) -> bytes:
-    """Return a JSON Feed of *items*, which come newest first."""
+def render_json_feed(items: Sequence[FeedItem], *, origin: str, title: str, link: Linker, page: str = "/", query: str = "") -> bytes:
+    """Return a JSON Feed of *items*, which come newest first; *page* and *query* as for `render_atom`."""
+    own = f"{link.here}{query}"
     document = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": title,
-        **({"home_page_url": link.write_absolute("/"), "feed_url": link.write_absolute(link.here)} if link.settings.base else {}),
+        **({"home_page_url": link.write_absolute(page), "feed_url": link.write_absolute(own)} if link.settings.base else {}),
         "language": "en",
         "items": [
             {

@@ -1,9 +1,12 @@
 """What all pages of a site have in common: head, links to the parts of the site, and foot."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from registry.present.blocks import Block
+from registry.present.html_fragment import render_fragment
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import render_linked_page
 from web.pages.addresses import SEARCH, Linker
@@ -68,7 +71,11 @@ class PageText:
     sections: Sequence[tuple[str, str]] = field(default=())
     """The parts of a long page: fragment and heading of each."""
     feed: str = "/"
-    """What the feeds of the page begin with: those of the whole registry, or of a claim or card."""
+    """What the feeds of the page begin with: those of the whole registry, or of a claim, card, model or authority."""
+    query: str = ""
+    """Of the feeds: that of a search, with its question mark."""
+    names: frozenset[str] = frozenset()
+    """Audits, objections and definitions that the page names and that have pages: the names lead there."""
 
 
 def render(
@@ -92,9 +99,56 @@ def render(
             for address, name in (*PARTS, *([(SEARCH, "Search")] if link.settings.has_index else []))
         ),
         feeds=(
-            FeedLink(title="Changes (Atom)", href=link(f"{text.feed}feed.atom"), media_type="application/atom+xml"),
-            FeedLink(title="Changes (JSON Feed)", href=link(f"{text.feed}feed.json"), media_type="application/feed+json"),
+            FeedLink(title="Changes (Atom)", href=link(f"{text.feed}feed.atom{text.query}"), media_type="application/atom+xml"),
+            FeedLink(title="Changes (JSON Feed)", href=link(f"{text.feed}feed.json{text.query}"), media_type="application/feed+json"),
         ),
         sections=tuple(PageLink(text=heading, href=f"#{fragment}") for fragment, heading in text.sections),
     )
-    return render_linked_page(template, {"page": page, **facts}, find_link=link.find_subject, supplement=supplement)
+
+    def find_link(name: str) -> str | None:
+        return link(f"/{name}/") if name in text.names else link.find_subject(name)
+
+    return render_linked_page(template, {"page": page, **facts}, find_link=find_link, supplement=supplement)
+
+
+_NAME = re.compile(r"(?:CLM|CRD|AUD|CON|CTX|PRP|SCF|CUE|MTH)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
+_TAG = re.compile(r"(<[^>]*>)")
+# Comparisons in a terminal have signs for what was removed and added; pages have elements, as those of supplements.
+_REMOVED = re.compile(r"(?<!\\)\[-(.+?)-\]", re.DOTALL)
+_DELETED = r'<span class="mark">[removed:</span> <del>\1</del><span class="mark">]</span> '
+_ADDED = re.compile(r"(?<!\\)\{\+(.+?)\+\}", re.DOTALL)
+_INSERTED = r'<span class="mark">[added:</span> <ins>\1</ins><span class="mark">]</span>'
+_BROKEN = re.compile(r"&[^;]{0,8}$")
+
+
+LONGEST = 5_000
+"""Characters of one text in a block that a page shows."""
+
+
+def show_blocks(
+    blocks: Iterable[Block], *, find: Callable[[str], str | None] = lambda _name: None, level: int = 1, whole: str | None = None
+) -> str:
+    """Return *blocks* as HTML in which names lead to their pages, and long texts are cut.
+
+    Args:
+        find: returns the link to what has this name; None for a name without a page.
+        level: of the headings.
+        whole: where the whole of a text that is cut can be read; None where there is no such page.
+    """
+    fragment = render_fragment(blocks, level=level)
+
+    def replace_name(name: re.Match[str]) -> str:
+        address = find(name[0])
+        return name[0] if address is None else f'<a class="mono small" href="{address}">{name[0]}</a>'
+
+    def show_text(text: str) -> str:
+        if len(text) <= LONGEST:
+            return _ADDED.sub(_INSERTED, _REMOVED.sub(_DELETED, _NAME.sub(replace_name, text)))
+        # An escaped character is not cut in two.
+        begin = _BROKEN.sub("", text[:LONGEST])
+        rest = f'<a href="{whole}">the whole text</a>' if whole else "shortened"
+        return f"{begin}… ({rest})"
+
+    # Text outside of tags only; a fragment has no link of its own, and an address that we write has nothing to escape.
+    parts = _TAG.split(str(fragment))
+    return type(fragment)("".join(part if part.startswith("<") else show_text(part) for part in parts))

@@ -100,8 +100,6 @@ def _build_row(claim: SelectedClaim, summary: ClaimSummary, link: Linker) -> Cla
     status, gravest = summary.status, summary.status.gravest
     class_ = ClaimClass(claim.class_) if claim.class_ != NONE else None
     words = format_verdict(gravest.verdict, gravest.standing) if gravest else None
-    # Red is for what is contradicted, and the class of a doubt or an observation is no sign of it.
-    tone = "degraded" if words and words.startswith("in doubt") else class_.value if class_ else "undetermined"
     axes = [get_words(status.lifecycle), get_words(status.dispute), get_words(status.staleness)]
     # Where nothing was audited, the verdict says so.
     axes += [] if status.restriction is RestrictionStatus.UNAUDITED else [get_words(status.restriction)]
@@ -112,10 +110,18 @@ def _build_row(claim: SelectedClaim, summary: ClaimSummary, link: Linker) -> Cla
         quote=summary.quote,
         verdict=words,
         class_=class_,
-        tone="undetermined" if words and words.startswith("observed") else tone,
+        tone=find_tone(words, class_),
         model=name_model(summary.model),
         status=", ".join(axes),
     )
+
+
+def find_tone(words: str | None, class_: ClaimClass | None) -> str:
+    """Return the class by which the verdict *words* is coloured."""
+    # Red is for what is contradicted, and the class of a doubt or an observation is no sign of it.
+    if words and words.startswith("observed"):
+        return "undetermined"
+    return "degraded" if words and words.startswith("in doubt") else class_.value if class_ else "undetermined"
 
 
 def _state(view: View) -> str:
@@ -231,7 +237,9 @@ def _render_selection(
     if is_live:
         kept = [{"name": facet, "value": value} for facet in LABELS for value in wanted.chosen.get(facet, ())]
         facts["form"] = {"action": link("/claims/"), "words": wanted.words, "kept": kept}
-    text = PageText(title=title, origin=view.log_origin, state=_state(view))
+    # Only a server has feeds of searches.
+    query = write_query(wanted) if is_live else ""
+    text = PageText(title=title, origin=view.log_origin, state=_state(view), feed="/claims/", query=f"?{query}" if query else "")
     return render("claims.html.j2", text, facts, link)
 
 

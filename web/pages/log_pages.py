@@ -12,7 +12,7 @@ from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
 from registry.store.log_seals import find_root, list_checkpoints
 from registry.store.registry_view import View
 from web.facets import ClaimFilter, ClaimSource, SelectedClaim, count_claims
-from web.pages.addresses import Linker, find_subject_page
+from web.pages.addresses import Linker, find_page, find_subject_page
 from web.pages.feeds import FeedItem, render_atom, render_json_feed
 from web.pages.layout import PageLink, PageText, render
 from web.pages.list_pages import EntryRow, build_rows
@@ -42,12 +42,22 @@ def _find_subjects(trail_entry: TrailEntry) -> list[str]:
     return [name for name in dict.fromkeys(named) if isinstance(name, str) and _SUBJECT.fullmatch(name)]
 
 
+_NAMING = ("claim", "card", "subject", "target", "audit", "objection", "spec", "rival")
+"""Fields of statements that name something with a page."""
+
+
+def _find_named(trail_entry: TrailEntry) -> list[str]:
+    """Return everything with a page that an entry names itself, in order."""
+    named = [getattr(trail_entry.payload, name, None) for name in _NAMING]
+    return [name for name in dict.fromkeys(named) if isinstance(name, str) and find_page(name)]
+
+
 def build_entry_rows(entries: Iterable[TrailEntry], link: Linker, *, leave_out: str | None = None) -> tuple[EntryRow, ...]:
-    """Return what a table shows of *entries*, each with links to the claims and cards that it names, but for the one to *leave_out*."""
+    """Return what a table shows of *entries*, each with links to what it names, but for the one to *leave_out*."""
     rows = []
     for one in entries:
-        names = [name for name in _find_subjects(one) if name.partition("@")[0] != leave_out]
-        links = [PageLink(text=name, href=link(page), is_code=True) for name in names if (page := find_subject_page(name))]
+        names = [name for name in _find_named(one) if name.partition("@")[0] != leave_out]
+        links = [PageLink(text=name, href=link(page), is_code=True) for name in names if (page := find_page(name))]
         text = describe(one.payload) if one.payload else None
         kind = one.entry.kind.replace("_", " ")
         rows.append(EntryRow(seq=one.entry.seq, at=one.entry.at, actor=one.entry.actor, kind=kind, text=text, links=tuple(links)))
@@ -139,11 +149,13 @@ def render_fault(origin: str, faults: Sequence[Fault], status: int, link: Linker
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
 
 
-def render_erased(view: View, name: str, faults: Sequence[Fault], link: Linker) -> bytes:
-    """Return the page of a claim or card of which a statement was erased."""
+def render_erased(view: View, name: str, faults: Sequence[Fault], trail: Sequence[TrailEntry], link: Linker) -> bytes:
+    """Return the page of a claim or card of which a statement was erased: its entries in *trail*, with what is left of each."""
     body = render_fragment([f"{fault.where}: {fault.found}" for fault in faults])
+    entries = build_entry_rows(trail, link, leave_out=name.partition("@")[0])
+    group = _group("entries", "Entries", entries=entries, caption="In the order of the log", note="Only the erased texts are missing.")
     text = PageText(title=f"{name}: text erased", origin=view.log_origin, state="")
-    return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": ()}, link)
+    return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": (group,)}, link)
 
 
 def render_feed(view: View, link: Linker) -> bytes:

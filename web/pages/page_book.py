@@ -14,6 +14,7 @@ from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault, NotFoundError
 from registry.folder.supplement_publishing import SupplementCollector
 from registry.records.dossier import Recorded
+from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
@@ -24,7 +25,7 @@ from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 from registry.verify.verification_page import read_page
 from web.facets import FACETS, ClaimFilter, ClaimSource
-from web.pages import claim_pages, list_pages, log_pages, model_pages
+from web.pages import claim_pages, comparison_pages, list_pages, log_pages, model_pages, record_pages, selection_feeds
 from web.pages.addresses import (
     SEARCH,
     SEARCH_SCRIPT,
@@ -38,7 +39,10 @@ from web.pages.addresses import (
 )
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
+from web.pages.record_states import PREFIXES, RecordStates, find_record
 from web.pages.site_description import OPENAPI, REGISTRY, ROBOTS, SECURITY, find_description
+from web.pages.supplement_files import MEDIA_TYPES as FILE_TYPES
+from web.pages.supplement_files import Download, SupplementFolder, list_downloads
 from web.tiles import log_files
 
 _TOGETHER = 50
@@ -87,10 +91,12 @@ def name_templates(settings: PageSettings) -> str:
 class PageBook:
     """The pages of *view*; `find` makes one, `plan` lists all."""
 
-    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource) -> None:
+    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource, supplements: SupplementFolder | None = None) -> None:
+        """Make the pages of *view*; published files in *supplements* are downloads."""
         self.view = view
         self.settings = settings
         self._claims = claims
+        self._supplements = supplements
         self._collector: SupplementCollector | None = None
         self._supplement: tuple[str, Supplement | CardSupplement] | None = None
         self._body: tuple[str, bytes] | None = None
@@ -108,6 +114,20 @@ class PageBook:
     @cached_property
     def _templates(self) -> str:
         return name_templates(self.settings)
+
+    @cached_property
+    def _erased(self) -> frozenset[int]:
+        return self.view.list_erased()
+
+    @cached_property
+    def _models(self) -> Mapping[str, ModelRef]:
+        """Every model version, by its page."""
+        return {find_model_page(model): model for model in model_pages.list_models(self.view)}
+
+    @cached_property
+    def _used_properties(self) -> frozenset[str]:
+        """The properties of which a list of claims has a page."""
+        return frozenset(value.value for value in self._claims.select(ClaimFilter(), limit=1).facets["property"])
 
     # What there is.
 
@@ -132,10 +152,34 @@ class PageBook:
             states = find_states(self.view, {name for bare in changed for name in self._list_revisions(bare)})
             files = {bare: listed for bare in changed if (listed := self._find_files(bare))}
         newest = self._newest = _find_newest(states)
+        planned: dict[str, str] = {}
         for name in sorted(states, key=_order):
-            state = self._name_state(name, states, newest, files)
+            state = planned[name] = self._name_state(name, states, newest, files)
             for address in _list_subject_pages(name, is_newest=newest[name.partition("@")[0]] == name):
                 yield PlannedPage(address=address, state=self._name_page_state(address, state))
+            yield from (PlannedPage(address=address, state=state) for address in self._list_files(name, files))
+        yield from self._plan_records(lambda name: planned.get(name) or (known or {}).get(f"/{name}/") or self.find_state(name))
+
+    def _plan_records(self, find_claim_state: Callable[[str], str]) -> Iterator[PlannedPage]:
+        records = RecordStates(self.view)
+        for address, name in records.list_addresses():
+            yield PlannedPage(address=address, state=self._name_record_state(records, name, find_claim_state))
+
+    def _name_record_state(self, records: RecordStates, name: str, find_claim_state: Callable[[str], str]) -> str:
+        used = "-used" if name.partition("@")[0] in self._used_properties else ""
+        return f"c-{records.find_state(name, find_claim_state)}{used}-{self._templates}"
+
+    def _list_files(self, name: str, files: Mapping[str, list[Recorded[Publication]]]) -> Iterator[str]:
+        """Yield the addresses of the published files of the revision *name* that are at hand, and of their proofs."""
+        listed = [one for one in files.get(name.partition("@")[0], ()) if one.payload.subject == name]
+        for download in self._find_downloads(listed):
+            yield f"/{download.name}"
+            if download.proof is not None:
+                yield f"/{download.proof}"
+
+    def _find_downloads(self, publications: Iterable[Recorded[Publication]]) -> list[Download]:
+        there = (download for _, download in list_downloads(self._supplements, publications, self._erased) if download is not None)
+        return list({download.name: download for download in there}.values())
 
     def _list_revisions(self, bare: str) -> list[str]:
         if bare.startswith(Kind.CARD.value):
@@ -151,6 +195,14 @@ class PageBook:
         if self.settings.has_index:
             yield from (SEARCH, SEARCH_SCRIPT)
         yield from self._list_claim_lists()
+        yield from (find_model_page(model) for model in model_pages.list_models(self.view))
+        yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
+        yield from (f"{page}{feed}" for page in self._list_feed_pages() for feed in MEDIA_TYPES)
+        yield from comparison_pages.list_addresses(self.view)
+
+    def _list_feed_pages(self) -> Iterator[str]:
+        """Yield what the feeds of models, authorities and all claims begin with."""
+        yield "/claims/"
         yield from (find_model_page(model) for model in model_pages.list_models(self.view))
         yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
 
@@ -176,8 +228,10 @@ class PageBook:
     def _name_state(self, name: str, states: dict[str, str], newest: dict[str, str], files: dict[str, list[Recorded[Publication]]]) -> str:
         bare = name.partition("@")[0]
         # An older revision says by what it is superseded. Files are no part of the state of a supplement, but the page lists them.
-        last = files[bare][-1].entry.seq if bare in files else 0
-        digest = hashlib.sha256(f"{states[name]}\n{states[newest[bare]]}\n{last}".encode()).hexdigest()
+        listed = files.get(bare, [])
+        last = listed[-1].entry.seq if listed else 0
+        there = " ".join(download.name for download in self._find_downloads(listed))
+        digest = hashlib.sha256(f"{states[name]}\n{states[newest[bare]]}\n{last}\n{there}".encode()).hexdigest()
         return f"c-{digest[:24]}-{self._templates}"
 
     def _name_page_state(self, address: str, state: str) -> str:
@@ -212,6 +266,8 @@ class PageBook:
             return Page(address=address, body=read_page().content, media_type=HTML, state=self.find_address_state(address))
         if address.startswith(_SUBJECTS):
             return self._find_subject(address, state)
+        if address.startswith(PREFIXES):
+            return self._find_record(address, state)
         made = self._find_listed(address)
         if made is None:
             raise NotFoundError(Fault("address-not-found", address, "no page of this registry has this address"))
@@ -227,7 +283,38 @@ class PageBook:
         if address.startswith(_SUBJECTS):
             state = self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
             return self._name_page_state(address, state)
+        if address.startswith(PREFIXES):
+            name, _ = self._parse_record(address)
+            return self._name_record_state(RecordStates(self.view, [name]), name, self.find_state)
         return self.list_state
+
+    def _parse_record(self, address: str) -> tuple[str, str]:
+        """Return the name of the audit, objection or definition at *address*, and what follows it: `/` or `.json`."""
+        first = address[1:].partition("/")[0]
+        written, dot, ending = first.partition(".")
+        try:
+            identifier = parse_identifier(written)
+        except ValueError as error:
+            raise NotFoundError(Fault("address-not-found", written, str(error), advice=self.view.suggest(written))) from error
+        name = find_record(self.view, identifier)
+        if name is None or str(identifier) != written:
+            advice = self.view.suggest(identifier.bare)
+            raise NotFoundError(Fault("not-registered", written, "nothing has this identifier here", advice=advice))
+        rest = f"{dot}{ending}{address[1 + len(first) :]}"
+        # A file belongs to one version of a definition.
+        if rest != "/" and not (rest == ".json" and identifier.revision is not None):
+            raise NotFoundError(Fault("address-not-found", address, "it has no page of this kind"))
+        return name, rest
+
+    def _find_record(self, address: str, state: str | None) -> Page:
+        name, rest = self._parse_record(address)
+        state = state or self.find_address_state(address)
+        link = Linker(f"/{name}/", self.settings)
+        if rest == ".json":
+            return Page(address=address, body=record_pages.write_record(self.view, name), media_type=JSON, state=state)
+        is_used = name.partition("@")[0] in self._used_properties
+        body, is_erased = record_pages.render_record(self.view, name, link, is_used=is_used)
+        return Page(address=address, body=body, media_type=HTML, state=state, is_erased=is_erased)
 
     def _find_listed(self, address: str) -> tuple[bytes, str] | None:
         link = Linker(address, self.settings)
@@ -254,22 +341,38 @@ class PageBook:
         match parts:
             case ["claims", *rest] if address.endswith("/"):
                 return self._find_claim_list(rest, link)
-            case ["models", developer, name, version] if address.endswith("/"):
-                for model in model_pages.list_models(self.view):
-                    # As they are written, or as they are called.
-                    written = [write_segment(text) for text in (model.developer, model.name, model.version)]
-                    if [developer, name, version] == written:
-                        return model_pages.render_model(self.view, self._claims, model, link), HTML
+            case ["models", _, _, _] if address in self._models:
+                return model_pages.render_model(self.view, self._claims, self._models[address], link), HTML
             case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
                 return model_pages.render_authority(self.view, self._claims, code, link), HTML
             case _:
                 pass
         return None
 
+    def _find_selection_feed(self, page: str, link: Linker) -> tuple[bytes, str] | None:
+        """Return the feed of all claims, or of those of a model version or authority, whose page is *page*."""
+        wanted, title = None, self.view.log_origin
+        if page == "/claims/":
+            wanted = ClaimFilter()
+        elif page in self._models:
+            wanted, title = ClaimFilter(chosen=model_pages.choose_model(self._models[page])), str(self._models[page])
+        elif (code := page.removeprefix("/authorities/").removesuffix("/")) in model_pages.list_codes(self.view):
+            wanted, title = (ClaimFilter(chosen={"authority": (code,)}) if page == find_authority_page(code) else None), code
+        if wanted is None:
+            return None
+        body = selection_feeds.render_selection_feed(self.view, self._claims, wanted, link, title=title, page=page)
+        return body, MEDIA_TYPES[link.here.rpartition("/")[2]]
+
     def _find_file(self, address: str, link: Linker) -> tuple[bytes, str] | None:
-        """Return a feed of the registry, or a file of the log for programs."""
-        if (feed := address[1:]) in MEDIA_TYPES:
-            return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
+        """Return a feed, a comparison of two logs, or a file of the log for programs."""
+        if address.startswith(comparison_pages.INDEX) and address.endswith("/"):
+            body = comparison_pages.find_comparison(self.view, address, link)
+            return None if body is None else (body, HTML)
+        page, slash, feed = address.rpartition("/")
+        if feed in MEDIA_TYPES:
+            if page == "":
+                return log_pages.render_feed(self.view, link), MEDIA_TYPES[feed]
+            return self._find_selection_feed(f"{page}{slash}", link)
         body = log_files.find_file(self.view, address, quorum=self.settings.quorum)
         return None if body is None else (body, _PLAIN if address.endswith(log_files.CHECKPOINT) else _BYTES)
 
@@ -303,26 +406,43 @@ class PageBook:
         # The newest revision has two addresses, one after the other.
         if parsed.rest == "/" and self._body is not None and self._body[0] == name:
             return Page(address=address, body=self._body[1], media_type=HTML, state=state)
+        if parsed.rest.startswith(".") and parsed.rest.endswith(tuple(FILE_TYPES)) and parsed.rest not in claim_pages.CITATIONS:
+            return self._find_download(address, name, state)
         try:
             supplement = self._collect(name)
         except NotFoundError as error:
             if error.code != "body-erased" or parsed.rest != "/":
                 raise
             # What is left of it: a page that says so, where its address was given away.
-            body = log_pages.render_erased(self.view, name, error.faults, Linker(f"/{name}/", self.settings))
+            link = Linker(f"/{name}/", self.settings)
+            own = [one for one in self._read_trail(subject.bare) if getattr(one.payload, "successor", None) != subject.bare]
+            body = log_pages.render_erased(self.view, name, error.faults, own, link)
             return Page(address=address, body=body, media_type=HTML, state=state, is_erased=True)
         body, media_type = claim_pages.render(
             self.view,
             supplement,
             parsed.rest,
             settings=self.settings,
-            files=self._find_files(subject.bare),
+            files=tuple(list_downloads(self._supplements, self._find_files(subject.bare), self._erased)),
+            has_erased=bool(self._erased),
             trail=lambda: self._read_trail(subject.bare),
             address=address,
         )
         if parsed.rest == "/":
             self._body = (name, body)
         return Page(address=address, body=body, media_type=media_type, state=state)
+
+    def _find_download(self, address: str, name: str, state: str) -> Page:
+        """Return a published file of the revision *name*, or its proof."""
+        published = {one.payload.subject: None for one in self._find_files(name.partition("@")[0])}
+        wanted = address[1:]
+        if name in published and self._supplements is not None:
+            for download in self._find_downloads(self._find_files(name.partition("@")[0])):
+                if wanted in (download.name, download.proof):
+                    ending = next(end for end in reversed(FILE_TYPES) if wanted.endswith(end))
+                    return Page(address=address, body=self._supplements.read(wanted), media_type=FILE_TYPES[ending], state=state)
+        found = "no published file of this name is here"
+        raise NotFoundError(Fault("address-not-found", address, found, advice=f"the page of {name} lists the files that there are"))
 
     def _name_exactly(self, subject: Identifier) -> str:
         """Return `CLM-…@n` or `CRD-…@n`: the newest revision where none is named."""
@@ -367,7 +487,8 @@ class PageBook:
         if self._supplement is not None and self._supplement[0] == name:
             return self._supplement[1]
         if self._collector is None:
-            self._collector = SupplementCollector(self.view, is_proven=False)
+            # A page names the objections with an erased text, and shows everything else.
+            self._collector = SupplementCollector(self.view, is_proven=False, skips_erased=True)
         place = self._expected.get(name)
         if place is not None and (self._gathered is None or place not in self._gathered):
             names = list(self._expected)[place : place + _TOGETHER]
@@ -425,11 +546,12 @@ def _list_subject_pages(name: str, *, is_newest: bool) -> Iterator[str]:
     if is_newest:
         yield from (f"/{bare}/{feed}" for feed in MEDIA_TYPES)
     if bare.startswith("CRD-"):
+        yield from (f"/{bare}/diff/{int(revision) - 1}..{revision}/",) if int(revision) > 1 else ()
         if is_newest:
-            yield from (f"/{bare}/", f"/api/1/cards/{bare}.json")
+            yield from (f"/{bare}/", f"/{bare}/coverage/", f"/api/1/cards/{bare}.json")
         return
     yield from (f"/{name}{ending}" for ending in claim_pages.CITATIONS)
     if int(revision) > 1:
         yield f"/{bare}/diff/{int(revision) - 1}..{revision}/"
     if is_newest:
-        yield from (f"/{bare}/", f"/{bare}/history/", f"/api/1/claims/{bare}.json")
+        yield from (f"/{bare}/", f"/{bare}/history/", f"/{bare}/audits/", f"/{bare}/contest/", f"/api/1/claims/{bare}.json")

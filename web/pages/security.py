@@ -1,5 +1,6 @@
 """What browsers may do with pages, as HTTP headers: nothing is loaded from elsewhere, and no script runs."""
 
+import re
 from collections.abc import Mapping
 
 from web.pages.addresses import SEARCH, VERIFIER
@@ -33,9 +34,33 @@ LIST = "public, max-age=30, stale-while-revalidate=600"
 _OWN_POLICY = "sandbox allow-scripts allow-forms; frame-ancestors 'none'"
 
 
+_FILE = re.compile(r"/((?:CLM|CRD)-[^/]+@\d+(?:\.entry-[\d-]+)?\.(pdf|html|json)(?:\.tlog-proof)?)")
+SUPPLEMENT_POLICY = (
+    "sandbox allow-top-navigation-by-user-activation; default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; "
+    "frame-ancestors 'none'"
+)
+"""Of a published HTML file: it brings its own style and fonts, runs no script, and is kept apart from the pages."""
+
+
+def is_download(address: str) -> bool:
+    """Whether *address* is that of a published file or its proof."""
+    return _FILE.fullmatch(address) is not None
+
+
 def find_headers(address: str) -> Mapping[str, str]:
-    """Return the headers of the page at *address*: the page that checks files has a policy in itself, which allows its own script."""
-    return {**HEADERS, "Content-Security-Policy": _OWN_POLICY} if address == VERIFIER else HEADERS
+    """Return the headers of what is at *address*.
+
+    The page that checks files has a policy in itself, which allows its own script. Published files are shown apart from the pages, or
+    saved.
+    """
+    if address == VERIFIER:
+        return {**HEADERS, "Content-Security-Policy": _OWN_POLICY}
+    file = _FILE.fullmatch(address)
+    if file is None:
+        return HEADERS
+    if file[1].endswith(".html"):
+        return {**HEADERS, "Content-Security-Policy": SUPPLEMENT_POLICY}
+    return {**HEADERS, "Content-Security-Policy": f"sandbox; {POLICY}", "Content-Disposition": f'attachment; filename="{file[1]}"'}
 
 
 def write_headers_file() -> bytes:
@@ -44,4 +69,8 @@ def write_headers_file() -> bytes:
     # A path with its own value first drops the one of all paths.
     for address, policy in ((VERIFIER, _OWN_POLICY), (SEARCH, SEARCH_POLICY)):
         lines += [address, "  ! Content-Security-Policy", f"  Content-Security-Policy: {policy}"]
-    return "\n".join([*lines, ""]).encode()
+    for kind in ("CLM", "CRD"):
+        lines += [f"/{kind}-*.html", "  ! Content-Security-Policy", f"  Content-Security-Policy: {SUPPLEMENT_POLICY}"]
+        lines += [f"/{kind}-*.pdf", "  Content-Disposition: attachment"]
+    lines.append("")
+    return "\n".join(lines).encode()

@@ -25,13 +25,16 @@ from web.api import file_streams
 from web.api.answers import Question, build_document
 from web.api.documents import build_claim_list, build_problem, build_status, write_document
 from web.api.operations import JSON, LONGEST_WAIT_S, Operation, find_operation
-from web.facets import NONE, ClaimFilter, ClaimSource, SelectedClaim, Selection
+from web.facets import NONE, ClaimFilter, ClaimSource, SelectedClaim, Selection, write_query
 from web.pages import log_pages
 from web.pages.addresses import Linker, PageSettings
 from web.pages.assets import list_assets
+from web.pages.feeds import MEDIA_TYPES
 from web.pages.list_pages import ROWS, render_search, render_spreadsheet
 from web.pages.page_book import CSV, HTML, Page, PageBook
 from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
+from web.pages.selection_feeds import render_selection_feed
+from web.pages.supplement_files import SupplementFolder
 from web.server.file_response import FileResponse
 from web.server.limits import PROBLEM
 from web.server.log_inspection import LogInspection
@@ -46,7 +49,7 @@ _MOST_PAGES = 1_000
 _MOST_FILES = 4
 """Complete files that are sent at the same time: each holds a connection to the database."""
 _METHODS = ("GET", "HEAD")
-_OF_BOOK = frozenset({"", "search", "export", "compare", "read_index", "read_claim", "read_card"})
+_OF_BOOK = frozenset({"", "search", "export", "compare", "follow_atom", "follow_json", "read_index", "read_claim", "read_card"})
 """Operations, and pages without one, that a site of files answers too."""
 _PLAIN = "/@:!$&'()*+,;=~"
 """Characters of a path that are written as they are, besides letters and digits (RFC 3986)."""
@@ -67,6 +70,8 @@ class ServerSettings:
     pages: PageSettings
     hosts: frozenset[str]
     """The hosts that requests may name; another one is not ours (421)."""
+    supplements: SupplementFolder | None = None
+    """Published files that are offered as downloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +149,10 @@ class _Reader:
     view: View
     claims: ClaimSource
     settings: PageSettings
+    supplements: SupplementFolder | None
 
     def build_book(self) -> PageBook:
-        return PageBook(self.view, self.settings, self.claims)
+        return PageBook(self.view, self.settings, self.claims, self.supplements)
 
 
 class RegistryServer:
@@ -169,6 +175,8 @@ class RegistryServer:
             "search": self._search,
             "export": self._export,
             "compare": self._compare,
+            "follow_atom": self._follow_search,
+            "follow_json": self._follow_search,
         }
         with ledger.view() as view:
             self._origin = view.log_origin
@@ -280,7 +288,7 @@ class RegistryServer:
             settings = self._settings.pages
             if settings.base and call.prefix:
                 settings = replace(settings, base=f"{settings.base}{call.prefix}")
-            reader = _Reader(call=call, view=view, claims=claims, settings=settings)
+            reader = _Reader(call=call, view=view, claims=claims, settings=settings, supplements=self._settings.supplements)
             if (target := find_redirect(call.path)) is not None and self._exists(reader, target):
                 query = f"?{call.request.url.query}" if call.request.url.query else ""
                 location = f"{call.prefix}{quote(target, safe=_PLAIN)}{query}"
@@ -392,6 +400,14 @@ class RegistryServer:
             link = Linker("/claims/", reader.settings)
             body = render_search(then, claims, link, asked.wanted, before=asked.before, limit=asked.limit)
             return _tag(reader.call.request, body, HTML, PageBook(then, reader.settings, claims).list_state)
+
+    def _follow_search(self, reader: _Reader) -> Response:
+        """Return the feed of a search: the entries about the claims that pass it now."""
+        wanted, path = self._read_list(reader).wanted, reader.call.path
+        link, query = Linker(path, reader.settings), f"?{write_query(wanted)}"
+        title = f"{reader.view.log_origin}: {write_query(wanted)}"
+        body = render_selection_feed(reader.view, reader.claims, wanted, link, title=title, page="/claims/", query=query)
+        return _tag(reader.call.request, body, MEDIA_TYPES[path.rpartition("/")[2]], reader.build_book().list_state)
 
     def _export(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)

@@ -107,9 +107,8 @@ def find_redirect(path: str) -> str | None:
     match = _SUBJECT.fullmatch(path)
     written = path if match is None else f"{match['stem']}{match['name'].upper()}{match['rest']}"
     last = written.rpartition("/")[2]
-    is_page = (
-        not written.startswith("/api/") and last and not re.search(r"\.(?:bib|json|atom|html|css|csv|woff2|txt|pdf|tlog-proof)$", last)
-    )
+    is_file = re.search(r"\.(?:bib|json|atom|html|pdf|tlog-proof|css|csv|woff2|txt)$", last)
+    is_page = not written.startswith("/api/") and last and not is_file
     target = f"{written}/" if is_page else written
     return None if target == path else target
 

@@ -17,6 +17,7 @@ from registry.errors import CaveatError, Fault, InputError
 from registry.store.ledger import Ledger
 from web.api.openapi import render_openapi
 from web.pages.addresses import LinkStyle, PageSettings
+from web.pages.supplement_files import SupplementFolder
 from web.server.application import RegistryServer, ServerSettings, count_assets
 from web.server.connections import build_protocol
 from web.server.limits import LONGEST_HEADERS, LimitedApplication, Limits
@@ -51,6 +52,8 @@ class ServeRequest:
     """Cosignatures that a checkpoint needs before it is published."""
     witness: Witness | None = None
     """Cosigns checkpoints of other logs; None: nothing can be written."""
+    supplements: Path | None = None
+    """The folder of published files that are offered as downloads."""
 
 
 def is_loopback(host: str) -> bool:
@@ -94,7 +97,8 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     if wanted.base and (named := urlsplit(wanted.base).hostname):
         hosts.add(named.lower())
     pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, contact=wanted.contact, quorum=wanted.quorum)
-    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts)))
+    supplements = SupplementFolder(wanted.supplements) if wanted.supplements else None
+    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), supplements=supplements))
 
 
 def _work_aside(server: RegistryServer, wanted: ServeRequest, stop: threading.Event) -> None:

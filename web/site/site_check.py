@@ -13,6 +13,7 @@ from registry.store.ledger import Ledger
 from registry.store.log_seals import find_root
 from web.pages.addresses import LinkStyle, PageSettings, find_file_path
 from web.pages.page_book import PageBook
+from web.pages.security import is_download
 from web.site import search_index
 from web.site.site_export import HEADERS, JOURNAL, MANIFEST, build_book, read_manifest
 
@@ -73,7 +74,8 @@ def check_site(ledger: Ledger, folder: Path) -> SiteReport:
         if newer < 0 or now.log_origin != log["origin"] or find_root(now, log["size"]) != log["root"]:
             raise InputError(Fault("folder-of-another-log", str(folder), f"it is a site of the log {log['origin']}"))
     with ledger.view(log["size"]) as view:
-        book = build_book(view, settings)
+        # The site has the published files itself.
+        book = build_book(view, settings, folder if chosen["files"] else None)
         faults = [*_compare(book, folder, manifest["files"]), *_list_strangers(folder, manifest["files"])]
     links, broken = _follow(folder, manifest["files"])
     return SiteReport(log_size=log["size"], newer=newer, pages=len(manifest["files"]), links=links, faults=(*faults, *broken))
@@ -118,7 +120,8 @@ def _follow(folder: Path, files: dict[str, dict[str, str]]) -> tuple[int, list[F
     """Return how many links the pages have, and those that lead nowhere or to another host."""
     read: dict[str, _LinkReader] = {}
     for path in files:
-        if path.endswith(".html") and (folder / path).is_file():
+        # A published file may name others that are not published.
+        if path.endswith(".html") and not is_download(f"/{path}") and (folder / path).is_file():
             read[path] = _LinkReader()
             read[path].feed((folder / path).read_text("utf-8"))
     count, faults = 0, []

@@ -24,6 +24,7 @@ from registry.store.registry_view import View
 from web.pages.addresses import PageSettings, find_address, find_file_path
 from web.pages.page_book import PageBook, PlannedPage, name_templates
 from web.pages.security import write_headers_file
+from web.pages.supplement_files import SupplementFolder
 from web.shelf.shelf_file import read_state
 from web.site import search_index
 
@@ -48,9 +49,9 @@ class ExportResult:
     """Files that an interrupted export had left to be renamed."""
 
 
-def build_book(view: View, settings: PageSettings) -> PageBook:
-    """Return the pages of *view*, with all claims read once."""
-    return PageBook(view, settings, read_state(view))
+def build_book(view: View, settings: PageSettings, supplements: Path | None = None) -> PageBook:
+    """Return the pages of *view*, with all claims read once; published files are taken from the folder *supplements*."""
+    return PageBook(view, settings, read_state(view), SupplementFolder(supplements) if supplements else None)
 
 
 OpenView = Callable[[int], AbstractContextManager[View]]
@@ -58,12 +59,19 @@ OpenView = Callable[[int], AbstractContextManager[View]]
 
 
 def export_site(
-    view: View, folder: Path, settings: PageSettings, *, open_view: OpenView, progress: Callable[[int], None] = lambda _done: None
+    view: View,
+    folder: Path,
+    settings: PageSettings,
+    *,
+    open_view: OpenView,
+    supplements: Path | None = None,
+    progress: Callable[[int], None] = lambda _done: None,
 ) -> ExportResult:
     """Write the site of *view* into *folder*, which is made if it is not there.
 
     Args:
         open_view: opens the log of *view* at an earlier entry, to find what changed since.
+        supplements: the folder of published files that become downloads; None leaves those out that the site has.
 
     Raises:
         ConflictError: `in-use`, another process writes there; `file-in-the-way`, files are there that are no site of ours.
@@ -76,12 +84,12 @@ def export_site(
         settled = settle(folder)
         known = _check_folder(view, folder)
         files = dict(known.get("files", {}))
-        templates = name_templates(settings)
+        templates = f"{name_templates(settings)}{'-files' if supplements else ''}"
         # Then no claim needs to be read at all.
         is_same = known["log"]["size"] == view.log_size and known.get("templates") == templates
         if is_same and all((folder / path).is_file() for path in files):
             return ExportResult(written=0, unchanged=len(files), removed=0, log_size=view.log_size, bytes_written=0, settled=settled)
-        book = build_book(view, settings)
+        book = build_book(view, settings, supplements)
         planned = _plan(book, known, open_view, templates)
         exported = _write_pages(book, planned, folder, files, progress)
         if settings.has_index:
@@ -95,6 +103,7 @@ def export_site(
                 "contact": settings.contact,
                 "quorum": settings.quorum,
                 "search": settings.has_index,
+                "files": supplements is not None,
             },
             "templates": templates,
             "files": dict(sorted(exported.files.items())),
