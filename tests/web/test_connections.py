@@ -26,7 +26,7 @@ def port(_built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int
         port = int(free.getsockname()[1])
     ledger = open_ledger(_built)
     wanted = ServeRequest(host="127.0.0.1", port=port, base=None, certificate=None, is_behind_proxy=False, limits=LIMITS)
-    config = build_config(build_server(ledger, wanted), wanted)
+    config = build_config(build_server(ledger, wanted).build_application(), wanted)
     config.timeout_keep_alive = 1
     config.http = build_protocol(LIMITS, longest_request_s=0.5)
     server = uvicorn.Server(config)

@@ -3,7 +3,6 @@
 import io
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
-from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -15,8 +14,6 @@ from registry.registration.claim_search import ListedClaim, stream_claims
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
 
-_GROUP = 5_000
-"""Claims of one row group: so many are in memory at once."""
 _TYPES = {"date": pa.date32(), "registered": pa.timestamp("s", tz="UTC")}
 
 
@@ -29,9 +26,9 @@ def write_table(view: View) -> Iterator[bytes]:
     named = {"caveat.log": view.log_origin, "caveat.size": str(view.log_size), "caveat.root": find_root(view, view.log_size)}
     schema = pa.schema(types).with_metadata(named)
     sink = _GrowingFile()
-    claims = chain.from_iterable(stream_claims(view, log=view.log_origin))
     with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        while group := list(islice(claims, _GROUP)):
+        # One row group for each stretch: so many claims are in memory at once.
+        for group in stream_claims(view, log=view.log_origin):
             writer.write_table(pa.Table.from_pylist([_build_row(claim, columns) for claim in group], schema=schema))
             yield sink.take()
     # The foot of the file names its groups.

@@ -13,7 +13,7 @@ from registry.store.registry_view import View
 from web.api.records import describe_log, read_statement
 from web.facets import FACETS, NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
 
-MOST_VALUES = 30
+MOST_VALUES = 100
 """Values of one facet that a list names: the most frequent ones, and those that are chosen."""
 
 

@@ -190,10 +190,12 @@ def _list_pages() -> Iterator[Operation]:
     )
     about = "The claims of a search for a spreadsheet."
     yield Operation(name="export", path="/claims.csv", about=about, parameters=_SEARCH[:-3], media_type=CSV_TYPE, is_static=True)
-    about = "The entries about the claims of a search, as a feed."
-    for name, media_type in (("atom", ATOM_TYPE), ("json", FEED_TYPE)):
-        path = f"/claims/feed.{name}"
-        yield Operation(name=f"follow_{name}", path=path, about=about, parameters=_SEARCH[:-3], media_type=media_type, is_static=True)
+    about = "The latest entries about the claims that pass a search now, as a feed."
+    for form in ("atom", "json"):
+        media_type = "application/atom+xml" if form == "atom" else "application/feed+json"
+        yield Operation(
+            name=f"follow_{form}", path=f"/claims/feed.{form}", about=about, parameters=_SEARCH[:-3], media_type=media_type, is_static=True
+        )
     about = "The claims that changed, and the entries."
     yield Operation(name="compare", path="/changes/", about=about, parameters=(_SINCE,), media_type=HTML_TYPE, is_static=True)
 

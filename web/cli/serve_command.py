@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     help="Encrypt with this certificate.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
+@click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
+@click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
 @click.option(
     "--supplements",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -44,6 +46,8 @@ def serve(
     base: str | None,
     tls: tuple[Path, Path] | None,
     behind_proxy: bool,
+    reads: int,
+    read_only: bool,
     supplements: Path | None,
     read_only: bool,
     reads: int,
@@ -70,10 +74,10 @@ def serve(
         base=read_settings(base).base if base else None,
         certificate=tls or None,
         is_behind_proxy=behind_proxy,
-        supplements=supplements,
-        quorum=app.config.quorum,
         contact=app.config.contact,
         limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
+        quorum=app.config.quorum,
+        supplements=supplements,
     )
     check_request(wanted)
     with app.view() as view:

@@ -17,25 +17,18 @@ if TYPE_CHECKING:
 @click.group(invoke_without_command=True)
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="The folder that is written.")
 @click.option("--base", metavar="URL", help="Where the site will be published; without it, the folder opens from a disk.")
+@click.option("--search/--no-search", "has_index", default=False, show_default=True, help="Add a search page, for up to 30,000 claims.")
 @click.option(
     "--supplements",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder of published files to include as downloads.",
 )
-@click.option("--search/--no-search", "has_index", default=False, show_default=True, help="Add a search page, for up to 30,000 claims.")
 @click.option("--example", is_flag=True, help="Publish statements of the authority EXAMPLE too.")
 @as_of_option
 @pass_app
 @click.pass_context
 def site(
-    ctx: click.Context,
-    app: App,
-    *,
-    folder: Path | None,
-    base: str | None,
-    supplements: Path | None,
-    has_index: bool,
-    example: bool,
+    ctx: click.Context, app: App, *, folder: Path | None, base: str | None, has_index: bool, supplements: Path | None, example: bool
 ) -> None:
     """Write the registry as a website of static files.
 

@@ -9,6 +9,7 @@ from registry.present.blocks import Block, Title
 from registry.records.supplement import CardSupplement
 from registry.registration.card_registration import get_card
 from registry.registration.passage_matching import RevisionComparison, compare_sides, open_pair
+from registry.report.html_rendering import render_json
 from registry.store.registry_view import View
 from web.pages.addresses import Linker, PageSettings
 from web.pages.layout import PageLink, PageText, render, show_blocks
@@ -40,6 +41,8 @@ def render_card_part(
     """
     if rest == "/":
         return _render_card(view, supplement, settings, files)
+    if rest == "api.json":
+        return render_json(supplement)
     if is_newest and rest == "/coverage/":
         return _render_coverage(supplement, link)
     if is_newest and rest.startswith("/diff/"):

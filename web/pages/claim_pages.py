@@ -86,10 +86,8 @@ def render(
         name = address.split("/")[1]
         return render_subject_feed(trail(), link, origin=supplement.log_origin, name=name), MEDIA_TYPES[rest[1:]]
     if isinstance(supplement, CardSupplement):
-        if rest == "api.json":
-            return render_json(supplement), JSON
         body = card_pages.render_card_part(view, supplement, rest, settings=settings, files=files, link=link, is_newest=is_newest)
-        media_type = HTML
+        media_type = JSON if rest == "api.json" else HTML
     elif rest == "/" or (digest := _DIGEST.fullmatch(rest)):
         here = f"/{supplement.claim.payload.reference}/" if rest == "/" else address
         if rest != "/" and not supplement.claim.entry.leaf.startswith(str(digest[1] if digest else "")):

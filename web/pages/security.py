@@ -72,4 +72,5 @@ def write_headers_file() -> bytes:
     for kind in ("CLM", "CRD"):
         lines += [f"/{kind}-*.html", "  ! Content-Security-Policy", f"  Content-Security-Policy: {SUPPLEMENT_POLICY}"]
         lines += [f"/{kind}-*.pdf", "  Content-Disposition: attachment"]
-    return "\n".join([*lines, ""]).encode()
+    lines.append("")
+    return "\n".join(lines).encode()

@@ -36,7 +36,7 @@ from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
 from web.pages.selection_feeds import render_selection_feed
 from web.pages.supplement_files import SupplementFolder
 from web.server.file_response import FileResponse
-from web.server.limits import PROBLEM, LimitedApplication, Limits
+from web.server.limits import PROBLEM
 from web.server.log_inspection import LogInspection
 from web.server.log_watch import LogWatch
 from web.server.requests import Query, find_redirect, prefers_json, read_list_request, read_query, split_moment
@@ -49,7 +49,7 @@ _MOST_PAGES = 1_000
 _MOST_FILES = 4
 """Complete files that are sent at the same time: each holds a connection to the database."""
 _METHODS = ("GET", "HEAD")
-_OF_BOOK = frozenset({"", "search", "export", "compare", "read_index", "read_claim", "read_card", "follow_atom", "follow_json"})
+_OF_BOOK = frozenset({"", "search", "export", "compare", "follow_atom", "follow_json", "read_index", "read_claim", "read_card"})
 """Operations, and pages without one, that a site of files answers too."""
 _PLAIN = "/@:!$&'()*+,;=~"
 """Characters of a path that are written as they are, besides letters and digits (RFC 3986)."""
@@ -70,8 +70,6 @@ class ServerSettings:
     pages: PageSettings
     hosts: frozenset[str]
     """The hosts that requests may name; another one is not ours (421)."""
-    limits: Limits | None = None
-    """None: none."""
     supplements: SupplementFolder | None = None
     """Published files that are offered as downloads."""
 
@@ -127,17 +125,28 @@ class _ShelfClaims:
     def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
         """Return a selection; see `web.facets.ClaimSource`."""
         try:
-            if self.reading is None:
-                reading = self._shelf.read(self._view)
-                if reading.log_size != self._view.log_size:
-                    raise _OlderShelf(reading.log_size)
-                self.reading = reading
+            self.reading = self.reading or self._read()
             return self.reading.select(wanted, skip=skip, before=before, limit=limit)
         except (sqlite3.Error, OSError) as error:
             if str(error) == "interrupted":
                 raise UnavailableError(Fault("too-broad", "question", "the search takes longer than this server allows")) from error
             found = f"the file for searches cannot be used: {error}"
             raise UnavailableError(Fault("search-unavailable", "search", found)) from error
+
+    def _read(self) -> ClaimSource:
+        reading = self._shelf.read(self._view)
+        if reading.log_size != self._view.log_size:
+            raise _ShelfBehindError(reading.log_size, reading)
+        return reading
+
+
+class _ShelfBehindError(Exception):
+    """The shelf is built anew, and lists are those of an earlier size until it is there."""
+
+    def __init__(self, size: int, reading: ClaimSource) -> None:
+        super().__init__(size)
+        self.size = size
+        self.reading = reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +191,11 @@ class RegistryServer:
 
     def build_application(self) -> ASGIApp:
         """Return the application that a server runs."""
-        if self._settings.limits is None:
-            return self._run
-        import time  # noqa: PLC0415
+        return self._run
 
-        return LimitedApplication(self._run, self._settings.limits, time.monotonic)
+    def close(self) -> None:
+        """Close the file that searches use."""
+        self._shelf.close()
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI). There is no router but `find_operation`: what is not allowed gets an answer of ours."""
@@ -258,10 +267,10 @@ class RegistryServer:
     def _find_answer(self, call: _Call) -> Response:
         with self._lock:
             try:
-                try:
-                    return self._read_as_of(call, call.as_of)
-                except _OlderShelf as older:
-                    return self._read_as_of(call, older.size)
+                return self._read_as_of(call, call.as_of)
+            except _ShelfBehindError as behind:
+                self._good = (behind.size, behind.reading)
+                return self._read_as_of(call, behind.size)
             except UnavailableError as error:
                 # Too much was asked for, and less would be answered.
                 if error.code == "too-broad" or call.as_of is not None:
@@ -402,8 +411,7 @@ class RegistryServer:
 
     def _follow_search(self, reader: _Reader) -> Response:
         """Return the feed of a search: the entries about the claims that pass it now."""
-        wanted = self._read_list(reader).wanted
-        path = reader.call.path
+        wanted, path = self._read_list(reader).wanted, reader.call.path
         link, query = Linker(path, reader.settings), f"?{write_query(wanted)}"
         title = f"{reader.view.log_origin}: {write_query(wanted)}"
         body = render_selection_feed(reader.view, reader.claims, wanted, link, title=title, page="/claims/", query=query)

@@ -4,6 +4,7 @@ import ipaddress
 import logging
 import sqlite3
 import threading
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from web.pages.addresses import LinkStyle, PageSettings
 from web.pages.supplement_files import SupplementFolder
 from web.server.application import RegistryServer, ServerSettings, count_assets
 from web.server.connections import build_protocol
-from web.server.limits import LONGEST_HEADERS, Limits
+from web.server.limits import LONGEST_HEADERS, LimitedApplication, Limits
 from web.server.witness_route import WitnessRoute
 from web.shelf.shelf_file import Shelf, find_shelf
 from web.tiles.log_files import write_prefix
@@ -44,15 +45,15 @@ class ServeRequest:
     certificate: tuple[Path, Path] | None
     """Certificate and key; None without TLS."""
     is_behind_proxy: bool
-    supplements: Path | None = None
-    """The folder of published files that are offered as downloads."""
+    contact: str | None = None
+    """Whom readers write to; see `PageSettings`."""
+    limits: Limits = field(default_factory=Limits)
     quorum: int = 0
     """Cosignatures that a checkpoint needs before it is published."""
     witness: Witness | None = None
     """Cosigns checkpoints of other logs; None: nothing can be written."""
-    contact: str | None = None
-    """Whom readers write to; see `PageSettings`."""
-    limits: Limits = field(default_factory=Limits)
+    supplements: Path | None = None
+    """The folder of published files that are offered as downloads."""
 
 
 def is_loopback(host: str) -> bool:
@@ -95,18 +96,9 @@ def build_server(ledger: Ledger, wanted: ServeRequest) -> RegistryServer:
     hosts = {*_LOOPBACK, wanted.host.lower()}
     if wanted.base and (named := urlsplit(wanted.base).hostname):
         hosts.add(named.lower())
-    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, quorum=wanted.quorum, contact=wanted.contact)
+    pages = PageSettings(links=LinkStyle.CLEAN, base=wanted.base, has_search=True, contact=wanted.contact, quorum=wanted.quorum)
     supplements = SupplementFolder(wanted.supplements) if wanted.supplements else None
-    settings = ServerSettings(pages=pages, hosts=frozenset(hosts), limits=wanted.limits, supplements=supplements)
-    return RegistryServer(ledger, shelf, settings)
-
-
-def add_witness(pages: ASGIApp, ledger: Ledger, witness: Witness | None) -> ASGIApp:
-    """Return *pages* with the address of *witness*, where there is one."""
-    if witness is None:
-        return pages
-    with ledger.view() as view:
-        return WitnessRoute(pages, witness, write_prefix(view.log_origin))
+    return RegistryServer(ledger, shelf, ServerSettings(pages=pages, hosts=frozenset(hosts), supplements=supplements))
 
 
 def _work_aside(server: RegistryServer, wanted: ServeRequest, stop: threading.Event) -> None:
@@ -118,10 +110,10 @@ def _work_aside(server: RegistryServer, wanted: ServeRequest, stop: threading.Ev
 
 
 def build_config(application: ASGIApp, wanted: ServeRequest) -> uvicorn.Config:
-    """Return how uvicorn runs *application*."""
+    """Return how uvicorn runs *application*, with the limits of *wanted*."""
     certificate, key = wanted.certificate or (None, None)
     return uvicorn.Config(
-        application,
+        LimitedApplication(application, wanted.limits, time.monotonic),
         http=build_protocol(wanted.limits),
         ws="none",
         host=wanted.host,
@@ -140,13 +132,21 @@ def build_config(application: ASGIApp, wanted: ServeRequest) -> uvicorn.Config:
     )
 
 
+def add_witness(pages: ASGIApp, ledger: Ledger, witness: Witness | None) -> ASGIApp:
+    """Return *pages* with the address of *witness*, where there is one."""
+    if witness is None:
+        return pages
+    with ledger.view() as view:
+        return WitnessRoute(pages, witness, write_prefix(view.log_origin))
+
+
 def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
     """Answer requests until the process is interrupted."""
     server = build_server(ledger, wanted)
-    application = add_witness(server.build_application(), ledger, wanted.witness)
     stop = threading.Event()
     threading.Thread(target=_work_aside, args=(server, wanted, stop), daemon=True).start()
     try:
-        uvicorn.Server(build_config(application, wanted)).run()
+        uvicorn.Server(build_config(add_witness(server.build_application(), ledger, wanted.witness), wanted)).run()
     finally:
         stop.set()
+        server.close()

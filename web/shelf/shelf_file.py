@@ -9,6 +9,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -30,8 +31,12 @@ _MOST_STATES = 3
 _MOST_SEARCHES = 200
 _SMALL = 50_000
 """Claims of a file that is built anew, after an erasure, while a reader waits: some five seconds."""
-_PASSING = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"})
-"""Errors that a new file would have, too."""
+_PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
+"""Errors that a new file would have, too, by the beginnings of their names; but what was cut off has `SQLITE_IOERR_SHORT_READ`."""
+_LONGEST_SEARCH_S = 0.25
+"""Of computing, as for one question to the registry."""
+_STEPS = 10_000
+"""Steps of SQLite between two looks at the clock."""
 _ENDINGS = ("", "-journal", "-wal", "-shm")
 
 
@@ -71,9 +76,10 @@ class Shelf:
             state = self._find_state(view)
         # Damaged, or no SQLite file: it is made again.
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorname in _PASSING:
+            is_cut = error.sqlite_errorname == "SQLITE_IOERR_SHORT_READ"
+            if error.sqlite_errorname.startswith(_PASSING) and not is_cut:
                 where, advice = str(self._path), "try again; if it stays so, look at the disk of this folder"
-                raise UnavailableError(Fault("registry-unavailable", where, f"the search index: {error}", advice=advice)) from error
+                raise UnavailableError(Fault("search-unavailable", where, str(error), advice=advice)) from error
             self._discard()
             state = self._find_state(view)
         return ShelfReading(state, self)
@@ -187,10 +193,20 @@ class Shelf:
         key = tuple(sorted(set(words)))
         entries = self._searches.get(key)
         if entries is None:
-            entries = self._searches[key] = tables.find_words(self._connect(), key)
+            entries = self._searches[key] = self._look_up(key)
             while len(self._searches) > _MOST_SEARCHES:
                 self._searches.popitem(last=False)
         return entries
+
+    def _look_up(self, words: tuple[str, ...]) -> Numbers:
+        """Return what the file says of *words*; raises sqlite3.OperationalError, `interrupted`, where that takes too long."""
+        connection = self._connect()
+        deadline = time.thread_time() + _LONGEST_SEARCH_S
+        connection.set_progress_handler(lambda: time.thread_time() > deadline, _STEPS)
+        try:
+            return tables.find_words(connection, words)
+        finally:
+            connection.set_progress_handler(None, 0)
 
     def _describe(self, entries: Sequence[int]) -> list[NamedRevision]:
         named = tables.describe_entries(self._connect(), entries)
