@@ -12,8 +12,6 @@ LINES = "application/jsonl"
 PARQUET = "application/vnd.apache.parquet"
 CSV_TYPE = "text/csv"
 HTML_TYPE = "text/html"
-ATOM_TYPE = "application/atom+xml"
-FEED_TYPE = "application/feed+json"
 
 LARGEST_PAGE = 500
 """Items of one answer."""

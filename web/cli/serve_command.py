@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder of published files to offer as downloads.",
 )
-@click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
-@click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
 @click.option("--example", is_flag=True, help="Serve statements of the authority EXAMPLE to other machines too.")
 @pass_app_only
 def serve(
@@ -49,8 +47,6 @@ def serve(
     reads: int,
     read_only: bool,
     supplements: Path | None,
-    read_only: bool,
-    reads: int,
     example: bool,
 ) -> None:
     """Serve the registry over HTTP, to be read.

@@ -12,6 +12,7 @@ from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
 from registry.store.log_seals import find_root, list_checkpoints
 from registry.store.registry_view import View
 from web.facets import ClaimFilter, ClaimSource, SelectedClaim, count_claims
+from web.pages import comparison_pages
 from web.pages.addresses import Linker, find_page, find_subject_page
 from web.pages.feeds import FeedItem, render_atom, render_json_feed
 from web.pages.layout import PageLink, PageText, render

@@ -105,14 +105,6 @@ class _Refusal(Exception):  # noqa: N818  (an answer, not an error of ours)
         self.headers = headers or {}
 
 
-class _OlderShelf(Exception):  # noqa: N818  (not an error: lists are those of this size)
-    """The shelf is built anew, and answers as of an earlier entry."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__(f"the shelf is as of entry {size}")
-        self.size = size
-
-
 class _ShelfClaims:
     """The claims of the shelf, which is opened when they are asked for: most pages need none of them."""
 
