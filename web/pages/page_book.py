@@ -85,7 +85,9 @@ def name_templates(settings: PageSettings) -> str:
 class PageBook:
     """The pages of *view*; `find` makes one, `plan` lists all."""
 
-    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource) -> None:
+    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource, *, searches_texts: bool = False) -> None:
+        """Take the registry, the settings, and what lists claims; *searches_texts* as in `SupplementCollector`, for many pages at once."""
+        self._searches_texts = searches_texts
         self.view = view
         self.settings = settings
         self._claims = claims
@@ -359,7 +361,7 @@ class PageBook:
         if self._supplement is not None and self._supplement[0] == name:
             return self._supplement[1]
         if self._collector is None:
-            self._collector = SupplementCollector(self.view, is_proven=False)
+            self._collector = SupplementCollector(self.view, is_proven=False, searches_texts=self._searches_texts)
         place = self._expected.get(name)
         if place is not None and (self._gathered is None or place not in self._gathered):
             names = list(self._expected)[place : place + _TOGETHER]

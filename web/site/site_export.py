@@ -50,7 +50,7 @@ class ExportResult:
 
 def build_book(view: View, settings: PageSettings) -> PageBook:
     """Return the pages of *view*, with all claims read once."""
-    return PageBook(view, settings, read_state(view))
+    return PageBook(view, settings, read_state(view), searches_texts=True)
 
 
 OpenView = Callable[[int], AbstractContextManager[View]]
