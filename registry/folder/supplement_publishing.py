@@ -136,15 +136,18 @@ class SupplementCollector:
         subjects: Collection[str] | None = None,
         is_proven: bool = True,
         skips_erased: bool = False,
+        searches_texts: bool = True,
     ) -> None:
         """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`.
 
         Without *is_proven*, supplements have no proof that their entries are in the log. With *skips_erased*, objections with an
-        erased text are left out instead of refusing the supplement: whoever shows it names them.
+        erased text are left out instead of refusing the supplement: whoever shows it names them. Without *searches_texts*, the rows
+        of their own entries are compared, and rows that were taken out are not looked for: that takes one pass over all texts.
         """
         self._view = view
         self._skips_erased = skips_erased
         self._is_proven = is_proven
+        self._searches_texts = searches_texts
         self._moment = _find_last_moment(view)
         # A supplement may use rows, but the rows of its entries, and of every entry that names its
         # subject, are compared with their statements first (decision of 2026-11-22). Lineage and
@@ -174,7 +177,7 @@ class SupplementCollector:
         entries = {seq for dossier in self._gathered.values() for seq in list_entries(dossier)}
         # `collect` meets the same error and reports it with the subject's name.
         with suppress(AlteredError, InputError):
-            self._rows.check(entries, {dossier.claim for dossier in self._gathered.values()})
+            self._rows.check(entries, {dossier.claim for dossier in self._gathered.values()} if self._searches_texts else ())
 
     def collect(self, subject: Identifier) -> SupplementSubject:
         """Return the supplement of the claim or card *subject*.
@@ -187,7 +190,7 @@ class SupplementCollector:
         assembled = name_causes(self._assemble(subject), self._view.find_entry)
         # The status follows from outcomes of the whole family, so the rows of all of its claims are
         # compared.
-        self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
+        self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)} if self._searches_texts else ())
         if not self._is_proven:
             return name_subject(self._add_superseded(assembled))
         # The statements that the record quotes are opened, so that their leaves can be computed from

@@ -17,7 +17,7 @@ def tiles(app: App, *, folder: Path) -> None:
     """Write the log as tiles for any file server.
 
     Checkpoint, tiles of hashes and bundles of entries (C2SP tlog-tiles), of the newest signed checkpoint; also those of the logs that were
-    taken over from other registries. Run it again after a new checkpoint. Bundles with an erased statement are left out, and removed.
+    imported from other registries. Run it again after a new checkpoint. Bundles with an erased statement are excluded.
     """
     from web.site.tile_export import export_tiles
 

@@ -91,8 +91,21 @@ def name_templates(settings: PageSettings) -> str:
 class PageBook:
     """The pages of *view*; `find` makes one, `plan` lists all."""
 
-    def __init__(self, view: View, settings: PageSettings, claims: ClaimSource, supplements: SupplementFolder | None = None) -> None:
-        """Make the pages of *view*; published files in *supplements* are downloads."""
+    def __init__(
+        self,
+        view: View,
+        settings: PageSettings,
+        claims: ClaimSource,
+        supplements: SupplementFolder | None = None,
+        *,
+        searches_texts: bool = False,
+    ) -> None:
+        """Make the pages of *view*; published files in *supplements* are downloads.
+
+        Args:
+            searches_texts: as in `SupplementCollector`, for many pages at once.
+        """
+        self._searches_texts = searches_texts
         self.view = view
         self.settings = settings
         self._claims = claims
@@ -488,7 +501,7 @@ class PageBook:
             return self._supplement[1]
         if self._collector is None:
             # A page names the objections with an erased text, and shows everything else.
-            self._collector = SupplementCollector(self.view, is_proven=False, skips_erased=True)
+            self._collector = SupplementCollector(self.view, is_proven=False, skips_erased=True, searches_texts=self._searches_texts)
         place = self._expected.get(name)
         if place is not None and (self._gathered is None or place not in self._gathered):
             names = list(self._expected)[place : place + _TOGETHER]

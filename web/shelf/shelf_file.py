@@ -70,7 +70,7 @@ class Shelf:
         """Return the claims as *view* sees them, and bring the file up to the present size of the log before.
 
         After an erasure a file of many claims is built anew by a thread. Until it is there, the reading is that of the last size before the
-        erasure (see `ShelfReading.log_size`), without the claims whose text was erased.
+        erasure (see `ShelfReading.log_size`), without the claims of which a text was erased.
         """
         try:
             state = self._find_state(view)

@@ -86,5 +86,5 @@ async def _build_index(records: list[SearchRecord]) -> dict[str, bytes]:
 
 
 def _is_needed(path: str) -> bool:
-    """Whether the search page loads it; Pagefind's own pages and styles are left out."""
+    """Whether the search page loads it; Pagefind's own pages and styles are not."""
     return "ui" not in path.rpartition("/")[2] and "highlight" not in path and "component" not in path

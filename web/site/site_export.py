@@ -51,7 +51,7 @@ class ExportResult:
 
 def build_book(view: View, settings: PageSettings, supplements: Path | None = None) -> PageBook:
     """Return the pages of *view*, with all claims read once; published files are taken from the folder *supplements*."""
-    return PageBook(view, settings, read_state(view), SupplementFolder(supplements) if supplements else None)
+    return PageBook(view, settings, read_state(view), SupplementFolder(supplements) if supplements else None, searches_texts=True)
 
 
 OpenView = Callable[[int], AbstractContextManager[View]]

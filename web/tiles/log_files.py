@@ -1,7 +1,7 @@
 """The logs for programs: where their checkpoints and tiles lie, and the bytes of each.
 
 A log whose origin is `caveat.log/AISI/68ea…` has its files below `/tlog/AISI/68ea…/`. They are those of the newest signed checkpoint, which
-clients read first. A log that was never signed has none. Logs that were taken over from other registries are mirrored next to it, each with
+clients read first. A log that was never signed has none. Logs that were imported from other registries are mirrored next to it, each with
 the checkpoint that was verified then.
 """
 
