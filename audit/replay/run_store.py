@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Protocol, Self, cast
 
 from audit.records.model_response import Purpose, ReplayCell, Response
 from registry.codec.canonical_documents import Json, canonical_bytes, digest, from_document, from_json, to_document
@@ -328,6 +328,28 @@ class ModelUsage:
     """Whether they were made in batches, which have a price of their own."""
 
 
+class CallStore(Protocol):
+    """What a run of calls writes to: the run folder of this machine, or rows that several machines share."""
+
+    path: Path
+    """Where it is, for messages."""
+
+    def find_outcomes(self, keys: Iterable[str]) -> dict[str, str | None]:
+        """Return by key, for those of *keys* that have an outcome, why the latest is no answer; None: it is one."""
+
+    def list_lost(self) -> list[CallIntent]:
+        """Return intents without an outcome, oldest first."""
+
+    def list_models(self) -> list[tuple[str, str]]:
+        """Return every pair of model requested and model that answered."""
+
+    def intend(self, calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
+        """Write down that *calls* are about to be sent; return their intents in the same order, None for a call that must not be sent."""
+
+    def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
+        """Write down what came back."""
+
+
 class RunStore(ScoreStore):
     """One run folder's database. Methods may be called from any thread; each is one transaction."""
 
@@ -407,20 +429,21 @@ class RunStore(ScoreStore):
             intents = []
             for call in calls:
                 keep_body(write, call.request, call.body)
-                row = write.execute(
-                    "INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at)
-                )
-                intents.append(CallIntent(id=cast("int", row.lastrowid), key=call.key, request=call.request, purpose=call.purpose, at=at))
+                intents.append(_add_intent(write, call, at))
         return intents
 
     def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
         """Write down what came back."""
         with self._write() as write:
-            write.executemany(
-                "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document)"
-                " VALUES (?,?,?,?,?,?,?,?)",
-                [_outcome_values(intent, response) for intent, response in outcomes],
-            )
+            write.executemany(_ADD_OUTCOME, [_outcome_values(intent, response) for intent, response in outcomes])
+
+    def add_outcomes(self, calls: Sequence[tuple[Call, str, Response]]) -> None:
+        """Write down *calls* that were made elsewhere: each with the time of its intent (ISO 8601, UTC) and its outcome."""
+        with self._write() as write:
+            for call, at, response in calls:
+                keep_body(write, call.request, call.body)
+                intent = _add_intent(write, call, at)
+                write.execute(_ADD_OUTCOME, _outcome_values(intent, response))
 
     def find_beginning(self) -> str | None:
         """Return when the first call of the replay was written down to be sent, ISO 8601; None before that."""
@@ -548,6 +571,16 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
         raise NotFoundError(Fault("run-not-found", str(folder), problem, advice="caveat audit run REPLAY -o DIR makes one"))
     folder.mkdir(parents=True, exist_ok=True)
     return RunStore.open(path)
+
+
+_ADD_OUTCOME = (
+    "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document) VALUES (?,?,?,?,?,?,?,?)"
+)
+
+
+def _add_intent(write: sqlite3.Connection, call: Call, at: str) -> CallIntent:
+    row = write.execute("INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at))
+    return CallIntent(id=cast("int", row.lastrowid), key=call.key, request=call.request, purpose=call.purpose, at=at)
 
 
 def _cell_values(cell: ReplayCell) -> tuple[str | int, ...]:
