@@ -22,6 +22,7 @@ _PRELOADED += [
     "audit.cli.renewal_session",
     "audit.cli.replay_presenter",
 ]
+_PRELOADED += ["fleet.jobs.worker", "fleet.jobs.replay_run", "fleet.queue.procrastinate_engine", "fleet.queue.pgqueuer_engine"]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(_PRELOADED)
 
