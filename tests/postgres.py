@@ -45,7 +45,7 @@ def run_server(*, is_durable: bool = False) -> Iterator[str]:
             programs = _copy_server(programs, folder)
         call(str(programs / "initdb"), "-D", str(data), "-U", "caveat", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         fsync = "on" if is_durable else "off"
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync={fsync} -c max_connections=100"
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync={fsync} -c max_connections=200"
         # The server keeps the pipe of a captured pg_ctl open, so it writes to a log.
         with (folder / "start.log").open("wb") as log:
             command = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "server.log"), "-o", options, "start"]

@@ -15,7 +15,7 @@ from audit.replay.run_budget import SpentAmount, count_spent
 from audit.replay.run_store import FLEET, PlannedCall, RunStore
 from fleet.database import DatabaseAwayError, FleetDatabase, hold_name, parse_address, read_meta
 from fleet.jobs.replay_slices import REPLAY
-from fleet.queue.job_queue import Job, JobQueue, OpenQueue, open_queue
+from fleet.queue.job_queue import Job, JobQueue, OpenQueue, choose_timeout, open_queue
 from fleet.runs.leases import settle_expired
 from fleet.runs.run_plan import WantedCalls, check_server, copy_outcomes, upload_plan
 from fleet.runs.run_states import (
@@ -71,7 +71,7 @@ async def run_replay(
         with hold_name(database, run) as take:
             meta = read_meta(database)
             make = make_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
-            queue = make(url, float(meta["lease_s"]))
+            queue = make(url, choose_timeout(float(meta["lease_s"])))
             coordinator = _Coordinator(database, queue, run, store, request, lease_s=float(meta["lease_s"]), take=take)
             coordinator.prepare(endpoint)
             tell(f"run {run}: {coordinator.wanted} calls for the workers of the fleet; caveat fleet show says who works on them")

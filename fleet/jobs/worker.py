@@ -17,7 +17,7 @@ from audit.replay.call_engine import read_clock
 from audit.replay.request_pacing import RetryLimits
 from fleet.database import DatabaseAwayError, FleetDatabase, open_async, read_meta, repeat_until
 from fleet.jobs.replay_slices import REPLAY, ReplayHandler, WorkerPlace
-from fleet.queue.job_queue import Handle, Job, JobQueue, OpenQueue, QueueStop, open_queue
+from fleet.queue.job_queue import Handle, Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
 from fleet.runs.leases import renew_leases
 from fleet.runs.slice_store import SpillFile
 
@@ -96,7 +96,7 @@ class _Worker:
             patience=request.patience,
         )
         make = request.open_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
-        self._queue: JobQueue = make(request.url, self._lease_s)
+        self._queue: JobQueue = make(request.url, choose_timeout(self._lease_s))
         self._handlers: dict[str, Handle] = {REPLAY: ReplayHandler(self._place).handle}
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking = QueueStop()

@@ -9,6 +9,7 @@ from typing import Protocol
 from registry.errors import Fault, InputError, UnavailableError
 
 ENGINES = ("procrastinate", "pgqueuer")
+_SHORTEST_TIMEOUT_S = 10.0
 SCHEMA = "fleet_queue"
 """The schema with the tables of the engine."""
 
@@ -76,6 +77,12 @@ class JobQueue(Protocol):
 
 OpenQueue = Callable[[str, float], JobQueue]
 """From the address of the database and the seconds after which a silent worker is taken for dead."""
+
+
+def choose_timeout(lease_s: float) -> float:
+    """Return after how many seconds of silence the engine takes a worker for dead: as a lease ends, and never at once."""
+    # A busy machine is silent for a moment, and the coordinator puts a job again as soon as the lease has ended.
+    return max(lease_s, _SHORTEST_TIMEOUT_S)
 
 
 def open_queue(engine: str, url: str, timeout_s: float) -> JobQueue:

@@ -7,11 +7,17 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from audit.replay.call_engine import read_clock
+from audit.endpoints.endpoint_opening import open_endpoint
+from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, read_clock
+from audit.replay.replay_design import build_design
+from audit.replay.replay_file import read_replay
 from audit.replay.request_pacing import RetryLimits
+from audit.replay.run_store import open_store, put_replay
+from fleet.jobs.replay_run import FleetReplay, run_replay
 from fleet.jobs.worker import WorkerRequest, WorkerStop, run_worker
 from registry.cli.main import main
 from tests.endpoint.server import KEY, Endpoint
+from tests.fleet.hostile_queue import HostileQueue
 from tests.replay.processes import Started
 
 QUICK = RetryLimits(first_wait_s=0.02, longest_wait_s=0.5)
@@ -39,8 +45,6 @@ def start_worker(
 
 
 def _work(url: str, folder: str, name: str, slots: int, is_clock_fixed: bool, hostile_seed: int | None) -> None:  # noqa: FBT001 (crosses a process)
-    from tests.fleet.hostile_queue import HostileQueue
-
     async def go() -> None:
         stop, loop = WorkerStop(), asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,8 +63,10 @@ def _work(url: str, folder: str, name: str, slots: int, is_clock_fixed: bool, ho
     asyncio.run(go())
 
 
-def start_coordinator(url: str, server: Endpoint, folder: Path, *words: str) -> Started:
-    """Start `caveat audit run small.yaml --fleet` in *folder*."""
+def start_coordinator(url: str, server: Endpoint, folder: Path, *words: str, hostile_seed: int | None = None) -> Started:
+    """Start `caveat audit run small.yaml --fleet` in *folder*, or its coordinator on a hostile queue."""
+    if hostile_seed is not None:
+        return Started(_coordinate_hostile, url, str(folder), hostile_seed, folder=folder, environ=list_environ(server))
     return Started(_coordinate, str(folder), ("--fleet", url, *words), folder=folder, environ=list_environ(server))
 
 
@@ -68,3 +74,32 @@ def _coordinate(folder: str, words: tuple[str, ...]) -> None:
     os.chdir(folder)
     sys.argv = ["caveat", "audit", "run", "small.yaml", *words]
     main()
+
+
+def _coordinate_hostile(url: str, folder: str, seed: int) -> None:
+    """Do what the command does, with a queue that no one can choose on the command line."""
+    file = read_replay(Path(folder) / "small.yaml", None)
+    planned = build_design(file.replay, file.tasks, file.contexts)
+    store = open_store(Path(folder) / "small.run", create=True)
+    store.add_cells(planned)
+    put_replay(store, file.replay, file.tasks)
+
+    async def go() -> RunSummary:
+        async with open_endpoint(file.replay.policy) as endpoint:
+            request = FleetReplay(
+                url=url, name="small", planned=planned, policy=file.replay.policy, settings=CallSettings(budget=file.replay.budget), timeout_s=60
+            )
+            return await run_replay(
+                store,
+                endpoint,
+                request,
+                progress=lambda _summary: None,
+                tell=lambda _message: None,
+                stop=HaltRequest(),
+                make_queue=lambda url, timeout_s: HostileQueue(url, timeout_s, seed=seed),
+            )
+
+    summary = asyncio.run(go())
+    if summary.stopped is not None:
+        print(summary.stopped, file=sys.stderr)
+        sys.exit(1)
