@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, LiteralString, Self, TypeVar, cast
+from typing import Any, LiteralString, Self, TypeVar
 from urllib.parse import urlsplit
 
 import psycopg
@@ -88,7 +88,9 @@ class FleetDatabase:
         version = database.read_version()
         if version != VERSION:
             database.close()
-            problem = "has no schema fleet" if version is None else f"has the schema fleet of version {version}; this Caveat needs {VERSION}"
+            problem = (
+                "has no schema fleet" if version is None else f"has the schema fleet of version {version}; this Caveat needs {VERSION}"
+            )
             raise ConflictError(Fault("fleet-not-initialised", describe_address(url), problem))
         return database
 

@@ -128,9 +128,7 @@ async def _sleep_until(get_moment: Callable[[], float], is_stopped: Callable[[],
 class SliceLimiter:
     """The limiter of one slice: the worker's own limits, the rate of all workers, and the lease."""
 
-    def __init__(
-        self, shared: RequestLimiter, gate: RateGate, guard: LeaseGuard, *, report: Callable[[float | None, float], None]
-    ) -> None:
+    def __init__(self, shared: RequestLimiter, gate: RateGate, guard: LeaseGuard, *, report: Callable[[float | None, float], None]) -> None:
         self._shared = shared
         self._gate = gate
         self._guard = guard

@@ -128,6 +128,14 @@ LANGUAGE sql STABLE AS $$
     WHERE run = a_run AND key = a_key AND round = a_round AND is_counted ORDER BY is_late DESC LIMIT 1
 $$;
 
+-- Whether a call has no outcome, or one that cost nothing and says nothing of it.
+CREATE FUNCTION fleet.is_open(a_run text, a_key text) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce((
+        SELECT coalesce(failure = ANY (string_to_array((SELECT value FROM fleet.meta WHERE name = 'unsent'), ',')), false) FROM fleet.outcome
+        WHERE run = a_run AND key = a_key AND is_counted ORDER BY round DESC, is_late DESC LIMIT 1
+    ), true)
+$$;
+
 CREATE FUNCTION fleet.check_intent() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     before record;

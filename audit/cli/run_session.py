@@ -374,7 +374,6 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
 
     A run under a lock is entered in the log before its first call, and its end is recorded there.
     """
-
     _check_place(session, store)
 
     async def run() -> RunSummary:

@@ -10,7 +10,18 @@ from importlib.metadata import version
 
 from audit.endpoints.model_endpoint import Endpoint
 from audit.records.model_response import Purpose, Response
-from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, Progress, RunSummary, RunTally, hold_run, is_doubtful, read_clock
+from audit.replay.call_engine import (
+    LOST,
+    UNSENT,
+    CallSettings,
+    HaltRequest,
+    Progress,
+    RunSummary,
+    RunTally,
+    hold_run,
+    is_doubtful,
+    read_clock,
+)
 from audit.replay.run_budget import SpentAmount, count_spent
 from audit.replay.run_store import FLEET, PlannedCall, RunStore
 from fleet.database import DatabaseAwayError, FleetDatabase, hold_name, parse_address, read_meta
@@ -217,7 +228,9 @@ class _Coordinator:
         return summary
 
     def _describe_poisoned(self, parked: int) -> CaveatError:
-        rows = self._database.fetch("SELECT slice, messages FROM fleet.lease WHERE run = %s AND is_parked ORDER BY slice LIMIT 3", [self._run])
+        rows = self._database.fetch(
+            "SELECT slice, messages FROM fleet.lease WHERE run = %s AND is_parked ORDER BY slice LIMIT 3", [self._run]
+        )
         lines = [
             f"slice {number}: " + "; ".join(f"{message['worker']}: {message['message']}" for message in messages[-3:])
             for number, messages in rows
@@ -251,9 +264,10 @@ class _Coordinator:
 
 def _count(tally: RunTally, response: Response) -> None:
     """Add an outcome of this session to *tally*, with what the engine of the worker counted of its requests."""
-    tally.add(response)
     tally.add_model(response)
     tally.attempts += len(response.attempts)
     tally.maybe_billed_twice += sum(is_doubtful(attempt) for attempt in response.attempts[:-1])
-    tally.lost += response.failure is not None and response.failure.code == LOST
-
+    if response.failure is not None and response.failure.code == LOST:
+        tally.lost += 1
+    else:
+        tally.add(response)

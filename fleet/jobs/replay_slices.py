@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.metadata import version
 
 from audit.endpoints.endpoint_opening import get_api, open_endpoint
 from audit.endpoints.messages_api import KEY
@@ -103,8 +104,11 @@ class ReplayHandler:
             message = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else error!r}"[:300]
         finally:
             # The answers of this slice come before its release: what the next owner finds open counts as lost.
-            await asyncio.to_thread(self._end, database, lease, message)
-            place.leases.remove(lease)
+            try:
+                await asyncio.to_thread(self._end, database, lease, message)
+            finally:
+                # Renewed for ever, it would keep every other worker from the slice.
+                place.leases.remove(lease)
 
     def _end(self, database: FleetDatabase, lease: SliceLease, message: str | None) -> None:
         place = self._place
@@ -162,7 +166,7 @@ class ReplayHandler:
                 return SliceLimiter(limiter, gate, lease.guard, report=lambda rate, pause_s: self._report(address, settings, rate, pause_s))
 
             try:
-                await self._repeat(database, lease, store, endpoint, settings, halt, purse=purse, build_limiter=build_limiter)
+                await self._repeat(database, lease, store, endpoint, settings, halt=halt, purse=purse, build_limiter=build_limiter)
             finally:
                 place.halts.discard(halt)
         return None
@@ -174,8 +178,8 @@ class ReplayHandler:
         store: SliceStore,
         endpoint: Endpoint,
         settings: SessionSettings,
-        halt: HaltRequest,
         *,
+        halt: HaltRequest,
         purse: SlicePurse,
         build_limiter: Callable[[], SliceLimiter],
     ) -> None:
@@ -203,9 +207,10 @@ class ReplayHandler:
     def _open(self, settings: SessionSettings) -> Endpoint:
         """Return the endpoint as this worker's own environment has it; a run cannot send the key anywhere else."""
         place = self._place
-        endpoint = open_endpoint(
-            settings.policy, environ=place.environ, timeout_s=settings.timeout_s, send_key_to=place.send_key_to
-        )
+        if settings.version != version("caveat"):
+            problem = f"is Caveat {version('caveat')}, and the coordinator is {settings.version}"
+            raise UnavailableError(Fault("worker-differs", place.name, problem))
+        endpoint = open_endpoint(settings.policy, environ=place.environ, timeout_s=settings.timeout_s, send_key_to=place.send_key_to)
         if endpoint.base_url != settings.base_url:
             problem = f"would ask {endpoint.base_url}, and the coordinator named {settings.base_url}"
             raise UnavailableError(Fault("worker-differs", place.name, problem))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from fleet.jobs.replay_slices import REPLAY, ReplayHandler, WorkerPlace
 from fleet.queue.job_queue import Handle, Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
 from fleet.runs.leases import renew_leases
 from fleet.runs.slice_store import SpillFile
+from registry.errors import ConflictError
 
 KINDS = (REPLAY,)
 _RESTART_S = 0.3
@@ -120,6 +122,7 @@ class _Worker:
             for task in keeping:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
+            self._place.spill.close()
             with suppress(DatabaseAwayError):
                 await asyncio.to_thread(
                     self._database.fetch, "UPDATE fleet.worker SET is_ended = true, message = 'ended' WHERE worker = %s", [self._place.name]
@@ -136,7 +139,11 @@ class _Worker:
     def _deliver_old(self) -> int:
         count = 0
         for path in sorted(self._request.spill.glob("*.jsonl")) if self._request.spill.is_dir() else ():
-            count += repeat_until(lambda path=path: SpillFile(path).deliver(self._database), lambda: False)  # type: ignore[misc]
+            spill = SpillFile(path)
+            # A file that is locked belongs to a worker who lives.
+            with suppress(ConflictError):
+                count += repeat_until(partial(spill.deliver, self._database), lambda: False)
+                spill.close()
         return count
 
     def _react(self, times: int) -> None:

@@ -66,7 +66,7 @@ class JobQueue(Protocol):
         """Add *jobs*; a waiting job of the same name is not added again."""
 
     async def work(self, kinds: Collection[str], handle: Handle, *, slots: int, stop: QueueStop) -> None:
-        """Run *handle* for jobs of *kinds*, at most *slots* at once, until *stop*; sweep jobs of dead workers. Raises where it cannot go on."""
+        """Run *handle* for jobs of *kinds*, at most *slots* at once, until *stop*; sweep jobs of dead workers."""
 
     def cancel(self, run: str) -> int:
         """Remove the waiting jobs of *run*; return how many there were."""
@@ -87,16 +87,17 @@ def choose_timeout(lease_s: float) -> float:
 
 def open_queue(engine: str, url: str, timeout_s: float) -> JobQueue:
     """Return the queue of the *engine* called so; raises UnavailableError where it is not installed."""
-    queue: JobQueue = _load(engine).open_queue(url, timeout_s)
+    queue: JobQueue = load_engine(engine).open_queue(url, timeout_s)
     return queue
 
 
 def install_queue(engine: str, url: str) -> None:
     """Create the tables of *engine* in the schema `fleet_queue`."""
-    _load(engine).install(url)
+    load_engine(engine).install(url)
 
 
-def _load(engine: str) -> "_EngineModule":
+def load_engine(engine: str) -> "_EngineModule":
+    """Return the module of *engine*; raises UnavailableError where it is not installed."""
     if engine not in ENGINES:
         raise InputError(Fault("unknown-name", "engine", f"{engine!r} is no queue engine that Caveat knows: {', '.join(ENGINES)}"))
     try:

@@ -93,7 +93,7 @@ class PgqueuerQueue:
         database = FleetDatabase(self._url)
         try:
             rows = database.fetch(
-                "DELETE FROM fleet_queue.pgqueuer WHERE status = 'queued' AND convert_from(payload, 'UTF8')::jsonb ->> 'run' = %s RETURNING id",
+                "DELETE FROM fleet_queue.pgqueuer WHERE status = 'queued' AND split_part(dedupe_key, ':', 2) = %s RETURNING id",
                 [run],
             )
         finally:

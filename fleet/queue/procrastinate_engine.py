@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import procrastinate
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
 from fleet.database import join_search_path
 from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop
@@ -65,9 +65,7 @@ class ProcrastinateQueue:
         @app.task(name=_TASK)
         async def run(**payload: Any) -> None:
             # A payload that names nothing is for the handler to ignore and to count.
-            await handle(
-                Job(kind=str(payload.get("kind")), run=str(payload.get("run")), slice=_read_number(payload.get("slice")))
-            )
+            await handle(Job(kind=str(payload.get("kind")), run=str(payload.get("run")), slice=_read_number(payload.get("slice"))))
 
         async with app.open_async():
             sweep = asyncio.create_task(self._sweep(app))
@@ -97,11 +95,13 @@ class ProcrastinateQueue:
         """Put jobs of dead workers back. A loop of our own: as a job, it would wait for the workers that it is to replace."""
         while True:
             await asyncio.sleep(self._timeout_s / 2)
-            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=self._timeout_s):
-                # Another worker may have swept it, or a job of the same name waits already.
-                with contextlib.suppress(procrastinate.exceptions.ConnectorException):
-                    await app.job_manager.retry_job(job)
-            await app.job_manager.prune_stalled_workers(self._timeout_s)
+            # A cut connection is no reason to end the worker, whose jobs go on.
+            with contextlib.suppress(ConnectorException):
+                for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=self._timeout_s):
+                    # Another worker may have swept it, or a job of the same name waits already.
+                    with contextlib.suppress(ConnectorException):
+                        await app.job_manager.retry_job(job)
+                await app.job_manager.prune_stalled_workers(self._timeout_s)
 
     def cancel(self, run: str) -> int:
         """Remove the waiting jobs of *run*; return how many there were."""
@@ -120,7 +120,9 @@ class ProcrastinateQueue:
             ]
         counts = {status: Counter(job.queue for job in jobs if job.status == status) for status in ("todo", "doing")}
         stalled = Counter(job.queue for job in jobs if job.status == "doing" and job.worker_id is None)
-        names = frozenset(f"{job.queue}:{job.task_kwargs.get('run')}:{job.task_kwargs.get('slice')}" for job in jobs if job.status == "todo")
+        names = frozenset(
+            f"{job.queue}:{job.task_kwargs.get('run')}:{job.task_kwargs.get('slice')}" for job in jobs if job.status == "todo"
+        )
         return Backlog(waiting=counts["todo"], running=counts["doing"], stalled=stalled, names=names)
 
 

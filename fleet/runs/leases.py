@@ -50,8 +50,8 @@ def acquire_lease(database: FleetDatabase, run: str, number: int, *, worker: str
         if not is_released and _note_death(cursor, run, number, epoch=epoch, deaths=deaths):
             return None
         cursor.execute(
-            "UPDATE fleet.lease SET epoch = epoch + 1, worker = %s, until = clock_timestamp() + make_interval(secs => %s), is_released = false"
-            " WHERE run = %s AND slice = %s",
+            "UPDATE fleet.lease SET epoch = epoch + 1, worker = %s, is_released = false,"
+            " until = clock_timestamp() + make_interval(secs => %s) WHERE run = %s AND slice = %s",
             (worker, lease_s, run, number),
         )
     guard = LeaseGuard(lease_s)
@@ -81,7 +81,8 @@ def settle_expired(database: FleetDatabase, run: str, now: datetime) -> int:
     """Settle the calls of dead workers of *run* as lost in flight; return how many slices had ended without their workers."""
     with database.transaction() as cursor:
         cursor.execute(
-            "SELECT slice FROM fleet.lease WHERE run = %s AND NOT is_released AND until <= clock_timestamp() ORDER BY slice FOR UPDATE", (run,)
+            "SELECT slice FROM fleet.lease WHERE run = %s AND NOT is_released AND until <= clock_timestamp() ORDER BY slice FOR UPDATE",
+            (run,),
         )
         numbers = [number for (number,) in cursor.fetchall()]
         for number in numbers:
@@ -100,14 +101,13 @@ def _settle_lost(cursor: Any, run: str, number: int, now: datetime) -> None:
         " (SELECT FROM fleet.outcome WHERE outcome.run = intent.run AND outcome.key = intent.key AND outcome.round = intent.round)",
         (run, number),
     )
-    lost = [_describe_lost(*row, now=now) for row in cursor.fetchall()]
+    lost = [_describe_lost(row, now=now) for row in cursor.fetchall()]
     if lost:
         cursor.execute("SELECT fleet.settle(%s, NULL, %s::jsonb)", (run, to_json(lost)))
 
 
-def _describe_lost(
-    key: str, number: int, request: str, model: str, input_tokens: int, output_tokens: int, usd: float | None, at: str, *, now: datetime
-) -> dict[str, Any]:
+def _describe_lost(row: Sequence[Any], *, now: datetime) -> dict[str, Any]:
+    key, number, request, model, input_tokens, output_tokens, usd, at = row
     response = Response(
         key=key,
         request=request,
@@ -157,13 +157,13 @@ def release_lease(database: FleetDatabase, lease: SliceLease, *, message: str | 
     with database.transaction() as cursor:
         # A slice with an error is not the fault of one worker: after three it is parked, and a person looks at it.
         cursor.execute(
-            "UPDATE fleet.lease SET until = '-infinity', is_released = true, deaths = CASE WHEN %(message)s::text IS NULL THEN 0 ELSE deaths + 1 END,"
-            " is_parked = %(message)s::text IS NOT NULL AND deaths + 1 >= %(deadly)s, messages = CASE WHEN %(message)s::text IS NULL THEN messages"
-            " ELSE messages || jsonb_build_array(jsonb_build_object('worker', worker, 'message', %(message)s::text)) END,"
-            " is_done = %(message)s::text IS NULL AND NOT EXISTS (SELECT FROM fleet.call WHERE call.run = lease.run AND call.slice = lease.slice"
-            " AND (SELECT failure IS NOT NULL AND failure = ANY (string_to_array((SELECT value FROM fleet.meta WHERE name = 'unsent'), ','))"
-            "  FROM fleet.outcome WHERE outcome.run = call.run AND outcome.key = call.key AND is_counted ORDER BY round DESC, is_late DESC LIMIT 1)"
-            " IS NOT FALSE)"
+            "UPDATE fleet.lease SET until = '-infinity', is_released = true,"
+            " deaths = CASE WHEN %(message)s::text IS NULL THEN 0 ELSE deaths + 1 END,"
+            " is_parked = %(message)s::text IS NOT NULL AND deaths + 1 >= %(deadly)s,"
+            " messages = CASE WHEN %(message)s::text IS NULL THEN messages"
+            "  ELSE messages || jsonb_build_array(jsonb_build_object('worker', worker, 'message', %(message)s::text)) END,"
+            " is_done = %(message)s::text IS NULL AND NOT EXISTS (SELECT FROM fleet.call WHERE call.run = lease.run"
+            "  AND call.slice = lease.slice AND fleet.is_open(call.run, call.key))"
             " WHERE run = %(run)s AND slice = %(slice)s AND epoch = %(epoch)s RETURNING is_done",
             {"message": message, "deadly": DEADLY, "run": lease.run, "slice": lease.slice, "epoch": lease.epoch},
         )

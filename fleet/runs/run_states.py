@@ -63,8 +63,8 @@ def open_session(database: FleetDatabase, run: str, settings: SessionSettings, b
     """
     with database.transaction() as cursor:
         cursor.execute(
-            "INSERT INTO fleet.session (run, session, settings) SELECT %(run)s, coalesce(max(session), 0) + 1, %(settings)s FROM fleet.session"
-            " WHERE run = %(run)s RETURNING session",
+            "INSERT INTO fleet.session (run, session, settings) SELECT %(run)s, coalesce(max(session), 0) + 1, %(settings)s"
+            " FROM fleet.session WHERE run = %(run)s RETURNING session",
             {"run": run, "settings": json.dumps(to_document(settings))},
         )
         row = cursor.fetchone()
@@ -83,7 +83,8 @@ def open_session(database: FleetDatabase, run: str, settings: SessionSettings, b
         )
         # A slice with calls that this session sends again is open again, and one that was parked gets another chance.
         cursor.execute(
-            "UPDATE fleet.lease SET is_done = false, is_parked = false, deaths = 0 WHERE run = %(run)s AND (is_parked OR is_done AND EXISTS ("
+            "UPDATE fleet.lease SET is_done = false, is_parked = false, deaths = 0"
+            " WHERE run = %(run)s AND (is_parked OR is_done AND EXISTS ("
             " SELECT FROM fleet.call CROSS JOIN LATERAL (SELECT failure FROM fleet.outcome WHERE outcome.run = call.run"
             "  AND outcome.key = call.key AND is_counted ORDER BY round DESC, is_late DESC LIMIT 1) AS last"
             " WHERE call.run = lease.run AND call.slice = lease.slice AND last.failure IS NOT NULL"
@@ -154,7 +155,8 @@ def _load_error(text: str | None) -> CaveatError | None:
 def count_slices(database: FleetDatabase, run: str) -> SliceCounts:
     """Return how far the slices of *run* are."""
     row = database.fetch(
-        "SELECT count(*) FILTER (WHERE NOT is_done AND NOT is_parked), count(*) FILTER (WHERE NOT is_released AND until > clock_timestamp()),"
+        "SELECT count(*) FILTER (WHERE NOT is_done AND NOT is_parked),"
+        " count(*) FILTER (WHERE NOT is_released AND until > clock_timestamp()),"
         " count(*) FILTER (WHERE is_parked), count(*) FROM fleet.lease WHERE run = %s",
         [run],
     )[0]
@@ -173,8 +175,6 @@ def list_free_slices(database: FleetDatabase, run: str) -> list[int]:
 
 def read_spent(database: FleetDatabase, run: str) -> SpentAmount:
     """Return what *run* has spent on the fleet; what may have been billed counts as if it had."""
-    rows = database.fetch(
-        "SELECT spent_calls, spent_input_tokens, spent_output_tokens, spent_usd FROM fleet.purse WHERE run = %s", [run]
-    )
+    rows = database.fetch("SELECT spent_calls, spent_input_tokens, spent_output_tokens, spent_usd FROM fleet.purse WHERE run = %s", [run])
     calls, input_tokens, output_tokens, usd = rows[0] if rows else (0, 0, 0, 0.0)
     return SpentAmount(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)

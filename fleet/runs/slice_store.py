@@ -2,11 +2,12 @@
 
 import json
 import os
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import IN_FLIGHT, UNSENT
@@ -14,6 +15,8 @@ from audit.replay.run_store import Call, CallIntent, dump_response, unfold_body
 from fleet.database import DatabaseAwayError, FleetDatabase, repeat_until, to_json
 from fleet.limits import RateGate, SlicePurse
 from fleet.runs.leases import SliceLease
+from registry.codec.file_io import lock_file
+from registry.errors import ConflictError, Fault
 
 LARGEST_SENDING = 64
 """Intents of one transaction."""
@@ -97,32 +100,61 @@ class SpillFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = threading.Lock()
+        self._file: IO[str] | None = None
 
     def add(self, run: str, worker: str, outcomes: Sequence[dict[str, Any]]) -> None:
         """Keep *outcomes*; they are on the disk when this returns."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
+        with self._lock:
+            file = self._open()
             file.writelines(f"{to_json({'run': run, 'worker': worker, 'outcome': outcome})}\n" for outcome in outcomes)
             file.flush()
             os.fsync(file.fileno())
 
+    def _open(self) -> IO[str]:
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = self.path.open("a+", encoding="utf-8")
+            # The lock ends with the process: then, and only then, another worker of this folder delivers what is left.
+            if not lock_file(file, where=str(self.path)):
+                file.close()
+                raise ConflictError(Fault("in-use", str(self.path), "another worker keeps its answers there"))
+            self._file = file
+        return self._file
+
     def deliver(self, database: FleetDatabase) -> int:
-        """Write what is kept to the database, and forget it; return how many outcomes there were. Raises DatabaseAwayError."""
-        if not self.path.is_file():
-            return 0
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        count = 0
-        for line in lines:
-            try:
-                document = json.loads(line)
-            # The last line of a process that was killed while it wrote.
-            except ValueError:
-                continue
-            # An outcome that is there already changes nothing.
-            database.call("SELECT fleet.settle(%s, %s, %s::jsonb)", document["run"], document["worker"], to_json([document["outcome"]]))
-            count += 1
-        self.path.unlink()
+        """Write what is kept to the database, and forget it; return how many outcomes there were.
+
+        Raises:
+            DatabaseAwayError: nothing is forgotten.
+            ConflictError: the file is another worker's, who lives.
+        """
+        with self._lock:
+            if self._file is None and not self.path.is_file():
+                return 0
+            file = self._open()
+            file.seek(0)
+            count = 0
+            for line in file.read().splitlines():
+                try:
+                    document = json.loads(line)
+                # The last line of a process that was killed while it wrote.
+                except ValueError:
+                    continue
+                # An outcome that is there already changes nothing.
+                database.call("SELECT fleet.settle(%s, %s, %s::jsonb)", document["run"], document["worker"], to_json([document["outcome"]]))
+                count += 1
+            file.truncate(0)
         return count
+
+    def close(self) -> None:
+        """Let go of the file, and remove it where nothing is in it."""
+        with self._lock:
+            if self._file is not None:
+                if not self.path.stat().st_size:
+                    self.path.unlink()
+                self._file.close()
+                self._file = None
 
 
 class SliceStore:
@@ -227,13 +259,10 @@ class SliceStore:
         documents = [self._describe_outcome(intent, response) for intent, response in outcomes]
         run = self._lease.run
         try:
-            models = repeat_until(
-                lambda: self._database.call("SELECT fleet.settle(%s, %s, %s::jsonb)", run, self._worker, to_json(documents)),
-                lambda: not self._lease.guard.may_send,
-            )
+            models = self._database.call("SELECT fleet.settle(%s, %s, %s::jsonb)", run, self._worker, to_json(documents))
         except DatabaseAwayError:
+            # On the disk at once: a worker that is killed while it waits for the database has been paid for nothing else.
             self._spill.add(run, self._worker, documents)
-            self.refused = "database-away"
             return
         self._watch([(requested, returned) for requested, returned in models])
 

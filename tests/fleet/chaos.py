@@ -189,11 +189,13 @@ def _finish(fleet: _Fleet, deadline: float) -> None:
 
 def _describe(fleet: _Fleet) -> str:
     database = FleetDatabase(fleet.url)
-    return str([
-        database.fetch("SELECT * FROM fleet.lease WHERE NOT is_done"),
-        database.fetch("SELECT state FROM fleet.event ORDER BY id"),
-        database.fetch("SELECT worker, message, seen FROM fleet.worker"),
-    ])
+    return str(
+        [
+            database.fetch("SELECT * FROM fleet.lease WHERE NOT is_done"),
+            database.fetch("SELECT state FROM fleet.event ORDER BY id"),
+            database.fetch("SELECT worker, message, seen FROM fleet.worker"),
+        ]
+    )
 
 
 def _count(seed: int, names: list[str], fleet: _Fleet, endpoint: Endpoint) -> ChaosResult:

@@ -6,6 +6,7 @@ import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from audit.endpoints.endpoint_opening import open_endpoint
 from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, read_clock
@@ -41,10 +42,13 @@ def start_worker(
     hostile_seed: int | None = None,
 ) -> Started:  # fmt: skip
     """Start a worker called *name*."""
-    return Started(_work, url, str(folder), name, slots, is_clock_fixed, hostile_seed, folder=folder, environ=list_environ(server, key=key))
+    how = {"slots": slots, "is_clock_fixed": is_clock_fixed, "hostile_seed": hostile_seed}
+    return Started(_work, url, str(folder), name, how, folder=folder, environ=list_environ(server, key=key))
 
 
-def _work(url: str, folder: str, name: str, slots: int, is_clock_fixed: bool, hostile_seed: int | None) -> None:  # noqa: FBT001 (crosses a process)
+def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
+    hostile_seed = how["hostile_seed"]
+
     async def go() -> None:
         stop, loop = WorkerStop(), asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -52,13 +56,13 @@ def _work(url: str, folder: str, name: str, slots: int, is_clock_fixed: bool, ho
         request = WorkerRequest(
             url=url,
             name=name,
-            slots=slots,
+            slots=how["slots"],
             spill=Path(folder) / "spill",
-            clock=read_fixed_clock if is_clock_fixed else read_clock,
+            clock=read_fixed_clock if how["is_clock_fixed"] else read_clock,
             patience=QUICK,
             open_queue=None if hostile_seed is None else lambda url, timeout_s: HostileQueue(url, timeout_s, seed=hostile_seed),
         )
-        await run_worker(request, stop, lambda message: print(message, file=sys.stderr))
+        await run_worker(request, stop, lambda message: sys.stderr.write(f"{message}\n"))
 
     asyncio.run(go())
 
@@ -87,7 +91,12 @@ def _coordinate_hostile(url: str, folder: str, seed: int) -> None:
     async def go() -> RunSummary:
         async with open_endpoint(file.replay.policy) as endpoint:
             request = FleetReplay(
-                url=url, name="small", planned=planned, policy=file.replay.policy, settings=CallSettings(budget=file.replay.budget), timeout_s=60
+                url=url,
+                name="small",
+                planned=planned,
+                policy=file.replay.policy,
+                settings=CallSettings(budget=file.replay.budget),
+                timeout_s=60,
             )
             return await run_replay(
                 store,
@@ -101,5 +110,5 @@ def _coordinate_hostile(url: str, folder: str, seed: int) -> None:
 
     summary = asyncio.run(go())
     if summary.stopped is not None:
-        print(summary.stopped, file=sys.stderr)
+        sys.stderr.write(str(summary.stopped))
         sys.exit(1)

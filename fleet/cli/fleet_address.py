@@ -1,0 +1,45 @@
+"""The address of a fleet on the command line, and its libraries, which may not be installed."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from registry.errors import Fault, InputError, UnavailableError
+
+VARIABLE = "CAVEAT_FLEET_URL"
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def load_or_refuse(module: str, name: str) -> Any:
+    """Return *name* of *module*; raises UnavailableError where its libraries are not installed."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        problem = f"this needs the library {error.name}, which is not installed here"
+        raise UnavailableError(
+            Fault("part-not-installed", error.name or "library", problem, advice="pip install 'caveat[fleet]'")
+        ) from error
+
+
+def _check(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    if not value:
+        problem = f"no fleet is named: give the address of its PostgreSQL database, or set {VARIABLE}"
+        raise InputError(Fault("fleet-url", "fleet URL", problem))
+    parse_address = load_or_refuse("fleet.database", "parse_address")
+    is_typed = ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+    address: str = parse_address(value, is_typed=is_typed)
+    return address
+
+
+def url_argument(function: F) -> F:
+    """Add the argument URL, which the environment may give."""
+    return click.argument("url", required=False, envvar=VARIABLE, callback=_check)(function)
+
+
+def url_option(function: F) -> F:
+    """Add the option `--fleet`, which the environment may give."""
+    return click.option("--fleet", "url", metavar="URL", envvar=VARIABLE, callback=_check, help=f"The fleet; default: {VARIABLE}.")(
+        function
+    )
