@@ -45,7 +45,7 @@ soak: $(READY)  ## the tests of interruptions and of published files with more i
 	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py
 
 compile: $(READY)
-	@$(VENV)/bin/python -m compileall -q registry audit caveat caveat_command.py
+	@$(VENV)/bin/python -m compileall -q registry audit fleet caveat caveat_command.py
 	@$(VENV)/bin/pytest --collect-only -q > /dev/null  # compiles the tests once, and not once a worker
 
 lint: $(READY)  ## formatting and lint

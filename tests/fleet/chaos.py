@@ -138,24 +138,34 @@ def run_schedule(
 
     with run_endpoint(Endpoint(script=answer)) as endpoint:
         fleet = _Fleet(url=new_fleet(), server=server, endpoint=endpoint, folder=folder, chance=chance, hostile=is_hostile)
-        for _ in range(_WORKERS):
-            fleet.add_worker()
-        fleet.add_coordinator()
-        names = _draw_events(chance, events)
-        deadline = started + _LONGEST_S
-        # Each event comes at a random share of the work, so that it meets a fleet in the middle of it on any machine.
-        for name, share in zip(names, sorted(chance.uniform(0.02, 0.9) for _ in names), strict=True):
-            _wait(lambda share=share: len(endpoint.posts()) >= share * tasks * 4, fleet, deadline)
-            getattr(fleet, name)()
-        _finish(fleet, deadline)
-        for worker in fleet.workers:
-            _signal(worker, signal.SIGCONT)
-            _signal(worker, signal.SIGTERM)
-        for worker in fleet.workers:
-            worker.communicate(timeout=60)
-        result = _count(seed, names, fleet, endpoint)
+        try:
+            names = _carry_out(fleet, chance, events, calls=tasks * 4, deadline=started + _LONGEST_S)
+            result = _count(seed, names, fleet, endpoint)
+        finally:
+            # A schedule that failed leaves no process behind.
+            for process in (*fleet.workers, *([fleet.coordinator] if fleet.coordinator else ())):
+                _signal(process, signal.SIGKILL)
     result.elapsed_s = time.monotonic() - started
     return result
+
+
+def _carry_out(fleet: _Fleet, chance: random.Random, events: int, *, calls: int, deadline: float) -> list[str]:
+    """Start the fleet, let the events happen, and wait for the end of the run and of its workers; return the events."""
+    for _ in range(_WORKERS):
+        fleet.add_worker()
+    fleet.add_coordinator()
+    names = _draw_events(chance, events)
+    # Each event comes at a random share of the work, so that it meets a fleet in the middle of it on any machine.
+    for name, share in zip(names, sorted(chance.uniform(0.02, 0.9) for _ in names), strict=True):
+        _wait(lambda share=share: len(fleet.endpoint.posts()) >= share * calls, fleet, deadline)  # type: ignore[misc]
+        getattr(fleet, name)()
+    _finish(fleet, deadline)
+    for worker in fleet.workers:
+        _signal(worker, signal.SIGCONT)
+        _signal(worker, signal.SIGTERM)
+    for worker in fleet.workers:
+        worker.communicate(timeout=60)
+    return names
 
 
 def _draw_events(chance: random.Random, count: int) -> list[str]:
@@ -191,7 +201,9 @@ def _describe(fleet: _Fleet) -> str:
     database = FleetDatabase(fleet.url)
     return str(
         [
-            database.fetch("SELECT * FROM fleet.lease WHERE NOT is_done"),
+            database.fetch(
+                "SELECT slice, epoch, worker, until::text, is_released, is_parked, deaths, messages FROM fleet.lease WHERE NOT is_done"
+            ),
             database.fetch("SELECT state FROM fleet.event ORDER BY id"),
             database.fetch("SELECT worker, message, seen FROM fleet.worker"),
         ]
