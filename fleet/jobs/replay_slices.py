@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -50,20 +51,27 @@ class WorkerPlace:
     is_stopping: bool = False
     is_leaving: bool = False
 
-    def note(self, message: str) -> None:
+    def note(self, database: FleetDatabase, message: str) -> None:
         """Say in the worker's row what it does or cannot do; a database that is away is not waited for."""
-        database = FleetDatabase(self.url)
-        try:
+        with suppress(CaveatError):
             database.fetch("UPDATE fleet.worker SET message = %s WHERE worker = %s", [message, self.name])
-        except CaveatError:
-            return
-        finally:
-            database.close()
 
     def leave(self) -> None:
         """End the runs of calls under way; asked twice, leave what is under way."""
         for halt in self.halts:
             halt.request()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """What the slices of one session of a run share in this worker."""
+
+    settings: SessionSettings
+    endpoint: Endpoint
+    address: tuple[str, str]
+    gate: RateGate
+    limiter: RequestLimiter
+    purse: SlicePurse
 
 
 class ReplayHandler:
@@ -72,8 +80,13 @@ class ReplayHandler:
     def __init__(self, place: WorkerPlace) -> None:
         self._place = place
         self._limiters: dict[tuple[str, str], RequestLimiter] = {}
-        self._purses: dict[str, SlicePurse] = {}
+        self._sessions: dict[tuple[str, int], _Session] = {}
+        self._stack = AsyncExitStack()
         self._unable: dict[tuple[str, int], str] = {}
+
+    async def close(self) -> None:
+        """Let go of the endpoints, when no slice is under way."""
+        await self._stack.aclose()
 
     async def handle(self, job: Job) -> None:
         """Make the calls of the slice that *job* names; a job for no slice is ignored and counted."""
@@ -98,8 +111,8 @@ class ReplayHandler:
         place.leases.append(lease)
         message: str | None = None
         try:
-            await asyncio.to_thread(place.note, f"replay, slice {lease.slice} of {lease.run}")
-            message = await self._make_calls(database, lease)
+            await asyncio.to_thread(place.note, database, f"replay, slice {lease.slice} of {lease.run}")
+            await self._make_calls(database, lease)
         except Exception as error:  # noqa: BLE001 (whatever it is, the row of the slice is to say so)
             message = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else error!r}"[:300]
         finally:
@@ -119,79 +132,66 @@ class ReplayHandler:
 
         repeat_until(end, lambda: place.is_leaving)
 
-    async def _make_calls(self, database: FleetDatabase, lease: SliceLease) -> str | None:
-        """Make the open calls of *lease*; return None, also where the run was stopped for a reason of its own."""
+    async def _make_calls(self, database: FleetDatabase, lease: SliceLease) -> None:
+        """Make the open calls of *lease*; what stops the run for a reason of its own is an event of the run."""
         place = self._place
-        settings = await asyncio.to_thread(read_settings, database, lease.run, lease.session)
         try:
-            endpoint = self._open(settings)
+            session = await self._open_session(database, lease)
         except CaveatError as error:
             self._unable[lease.run, lease.session] = error.code
-            await asyncio.to_thread(place.note, f"takes no slice of {lease.run}: {error.code}: {error.faults[0].found}")
-            return None
-        async with endpoint:
-            address = (endpoint.base_url, _fingerprint(settings.policy, place.environ))
-            gate = self._find_gate(address)
-            if settings.rate is not None:
-                await asyncio.to_thread(report_limits, database, address, settings.rate, 0.0)
-                gate.is_limited = True
-            limiter = self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic))
-            purse = self._purses.setdefault(f"{lease.run} {lease.session}", SlicePurse(settings.prices))
-            halt, loop = HaltRequest(), asyncio.get_running_loop()
-            place.halts.add(halt)
-            calls = await asyncio.to_thread(read_slice, database, lease.run, lease.slice)
+            await asyncio.to_thread(place.note, database, f"takes no slice of {lease.run}: {error.code}: {error.faults[0].found}")
+            return
+        settings = session.settings
+        halt, loop = HaltRequest(), asyncio.get_running_loop()
+        calls = await asyncio.to_thread(read_slice, database, lease.run, lease.slice)
 
-            def watch(models: list[tuple[str, str]]) -> None:
-                name = settings.policy.model
-                returned = [answer for asked, answer in models if asked == name]
-                if is_changed(name, returned, allow_alias=settings.policy.allow_alias):
-                    error = build_changed(endpoint, name, returned, calls[0][0].key)
-                    if add_event(database, lease.run, "stopped", error=error, worker=place.name):
-                        loop.call_soon_threadsafe(halt.request)
+        def watch(models: list[tuple[str, str]]) -> None:
+            name = settings.policy.model
+            returned = [answer for asked, answer in models if asked == name]
+            if is_changed(name, returned, allow_alias=settings.policy.allow_alias):
+                error = build_changed(session.endpoint, name, returned, calls[0][0].key)
+                if add_event(database, lease.run, "stopped", error=error, worker=place.name):
+                    loop.call_soon_threadsafe(halt.request)
 
-            store = SliceStore(
-                database,
-                lease,
-                calls,
-                rule=RepeatRule(session=lease.session, retry_failed=settings.retry_failed, repeat_lost=settings.repeat_lost),
-                purse=purse,
-                gate=gate,
-                worker=place.name,
-                endpoint=address,
-                spill=place.spill,
-                watch=watch,
-            )
+        store = SliceStore(
+            database,
+            lease,
+            calls,
+            rule=RepeatRule(session=lease.session, retry_failed=settings.retry_failed, repeat_lost=settings.repeat_lost),
+            purse=session.purse,
+            gate=session.gate,
+            worker=place.name,
+            endpoint=session.address,
+            spill=place.spill,
+            watch=watch,
+        )
+        place.halts.add(halt)
+        try:
+            await self._repeat(database, lease, store, session, halt)
+        finally:
+            place.halts.discard(halt)
 
-            def build_limiter() -> SliceLimiter:
-                return SliceLimiter(limiter, gate, lease.guard, report=lambda rate, pause_s: self._report(address, settings, rate, pause_s))
-
-            try:
-                await self._repeat(database, lease, store, endpoint, settings, halt=halt, purse=purse, build_limiter=build_limiter)
-            finally:
-                place.halts.discard(halt)
-        return None
-
-    async def _repeat(
-        self,
-        database: FleetDatabase,
-        lease: SliceLease,
-        store: SliceStore,
-        endpoint: Endpoint,
-        settings: SessionSettings,
-        *,
-        halt: HaltRequest,
-        purse: SlicePurse,
-        build_limiter: Callable[[], SliceLimiter],
-    ) -> None:
+    async def _repeat(self, database: FleetDatabase, lease: SliceLease, store: SliceStore, session: "_Session", halt: HaltRequest) -> None:
         """Make the open calls until none is left, or none may be sent."""
-        place = self._place
+        place, settings = self._place, session.settings
         calls = {call.key: call for call, _ in store.calls}
         how = CallSettings(
             concurrency=settings.concurrency, allow_alias=settings.policy.allow_alias, prices=settings.prices, patience=place.patience
         )
+
+        def report(rate: float | None, pause_s: float) -> None:
+            self._report(session.address, settings, rate, pause_s)
+
         while (keys := store.list_open()) and store.refused is None and not lease.guard.is_over and not halt.times:
             summary = await make_calls(
-                store, [calls[key] for key in keys], endpoint, how, limiter=build_limiter(), purse=purse, clock=place.clock, stop=halt
+                store,
+                [calls[key] for key in keys],
+                session.endpoint,
+                how,
+                limiter=SliceLimiter(session.limiter, session.gate, lease.guard, report=report),
+                purse=session.purse,
+                clock=place.clock,
+                stop=halt,
             )
             if summary.stopped is not None:
                 await asyncio.to_thread(add_event, database, lease.run, "stopped", error=summary.stopped, worker=place.name)
@@ -203,6 +203,28 @@ class ReplayHandler:
                     await asyncio.to_thread(add_event, database, lease.run, "stopped", error=error, worker=place.name)
                     return
                 await asyncio.sleep(_OVER_BUDGET_S)
+
+    async def _open_session(self, database: FleetDatabase, lease: SliceLease) -> "_Session":
+        """Return the endpoint and the limits of the session of *lease*, which its slices share."""
+        known = self._sessions.get((lease.run, lease.session))
+        if known is not None:
+            return known
+        settings = await asyncio.to_thread(read_settings, database, lease.run, lease.session)
+        endpoint = await self._stack.enter_async_context(self._open(settings))
+        address = (endpoint.base_url, _fingerprint(settings.policy, self._place.environ))
+        gate = self._find_gate(address)
+        if settings.rate is not None:
+            await asyncio.to_thread(report_limits, database, address, settings.rate, 0.0)
+            gate.is_limited = True
+        session = _Session(
+            settings=settings,
+            endpoint=endpoint,
+            address=address,
+            gate=gate,
+            limiter=self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic)),
+            purse=SlicePurse(settings.prices),
+        )
+        return self._sessions.setdefault((lease.run, lease.session), session)
 
     def _open(self, settings: SessionSettings) -> Endpoint:
         """Return the endpoint as this worker's own environment has it; a run cannot send the key anywhere else."""

@@ -99,7 +99,8 @@ class _Worker:
         )
         make = request.open_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
         self._queue: JobQueue = make(request.url, choose_timeout(self._lease_s))
-        self._handlers: dict[str, Handle] = {REPLAY: ReplayHandler(self._place).handle}
+        self._replays = ReplayHandler(self._place)
+        self._handlers: dict[str, Handle] = {REPLAY: self._replays.handle}
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking = QueueStop()
 
@@ -122,6 +123,7 @@ class _Worker:
             for task in keeping:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
+            await self._replays.close()
             self._place.spill.close()
             with suppress(DatabaseAwayError):
                 await asyncio.to_thread(
@@ -161,7 +163,7 @@ class _Worker:
             try:
                 await self._queue.work(self._request.kinds, self._handle, slots=self._request.slots, stop=self._taking)
             except Exception as error:  # noqa: BLE001 (an engine may raise what it likes; it decides nothing)
-                self._place.note(f"the queue was interrupted: {type(error).__name__}")
+                self._place.note(self._database, f"the queue was interrupted: {type(error).__name__}")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._taking.event.wait(), _RESTART_S)
 

@@ -116,10 +116,8 @@ def make_place(url: str, folder: Path, environ: Mapping[str, str], *, name: str 
         [name],
     )
     database.close()
-    return WorkerPlace(
-        url=url, name=name, lease_s=lease_s, clock=read_clock, environ=environ, send_key_to=(), spill=SpillFile(folder / "spill" / f"{name}.jsonl"),
-        patience=QUICK,
-    )  # fmt: skip
+    spill = SpillFile(folder / "spill" / f"{name}.jsonl")
+    return WorkerPlace(url=url, name=name, lease_s=lease_s, clock=read_clock, environ=environ, send_key_to=(), spill=spill, patience=QUICK)
 
 
 def work_on(place: WorkerPlace, run: str, *numbers: int) -> None:
@@ -129,5 +127,6 @@ def work_on(place: WorkerPlace, run: str, *numbers: int) -> None:
     async def go() -> None:
         for number in numbers:
             await handler.handle(Job(kind="replay", run=run, slice=number))
+        await handler.close()
 
     asyncio.run(go())
