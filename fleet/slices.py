@@ -32,7 +32,7 @@ def number_slices(keys: Iterable[str], known: Collection[str], *, first: int, si
 def find_prefix(keys: Sequence[str], settled: Collection[str]) -> int:
     """Return how many of *keys*, the calls of the plan in its order, come before the first without an outcome.
 
-    A stopping rule that may be applied at any time counts these alone. Which calls come later was decided before any score was seen.
+    A stopping rule that may be applied at any time counts only these. The order was fixed before the first score.
     """
     for position, key in enumerate(keys):
         if key not in settled:

@@ -33,14 +33,11 @@ def has_password(url: str) -> bool:
 
 def fleet_option() -> Callable[[F], F]:
     """Return the option `--fleet`."""
+    return click.option("--fleet", metavar="URL", envvar="CAVEAT_FLEET_URL", help="Use the workers of this fleet (a PostgreSQL address).")
 
-    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-        source = ctx.get_parameter_source(param.name or "")
-        if value is None:
-            return None
-        address: str = load_fleet_part("address")(value, is_typed=source is click.core.ParameterSource.COMMANDLINE)
-        return address
 
-    return click.option(
-        "--fleet", metavar="URL", envvar="CAVEAT_FLEET_URL", callback=check, help="Use the workers of this fleet (a PostgreSQL address)."
-    )
+def check_fleet(url: str | None) -> None:
+    """Return where *url*, given with `--fleet` or by the environment, can be the address of a fleet; raises InputError."""
+    if url is not None:
+        is_typed = click.get_current_context().get_parameter_source("fleet") is click.core.ParameterSource.COMMANDLINE
+        load_fleet_part("address")(url, is_typed=is_typed)

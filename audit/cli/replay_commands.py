@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE, send_key_option
-from audit.cli.fleet_parts import fleet_option
+from audit.cli.fleet_parts import check_fleet, fleet_option
 from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
@@ -27,7 +27,6 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @examples(
     "audit run replay.yaml --dry-run",
-    "audit run replay.yaml --concurrency 8",
     "audit run replay.yaml --batch --prices prices.yaml",
     "audit run replay.yaml --fleet postgresql://fleet@db.example.org/fleet",
 )
@@ -72,6 +71,7 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     from audit.cli.replay_presenter import present_forecast
     from audit.cli.run_session import open_session
 
+    check_fleet(options["fleet"])
     session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
     if options["dry_run"]:
         app.report(present_forecast(session))

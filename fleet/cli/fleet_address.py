@@ -23,23 +23,25 @@ def load_or_refuse(module: str, name: str) -> Any:
         ) from error
 
 
-def _check(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    if not value:
+def get_address(url: str | None) -> str:
+    """Return the address of the fleet that the command names with its parameter `url`.
+
+    Raises:
+        InputError: there is none, it is no address, or it has a password on the command line.
+    """
+    if not url:
         problem = f"no fleet is named: give the address of its PostgreSQL database, or set {VARIABLE}"
         raise InputError(Fault("fleet-url", "fleet URL", problem))
-    parse_address = load_or_refuse("fleet.database", "parse_address")
-    is_typed = ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
-    address: str = parse_address(value, is_typed=is_typed)
+    is_typed = click.get_current_context().get_parameter_source("url") is click.core.ParameterSource.COMMANDLINE
+    address: str = load_or_refuse("fleet.database", "parse_address")(url, is_typed=is_typed)
     return address
 
 
 def url_argument(function: F) -> F:
     """Add the argument URL, which the environment may give."""
-    return click.argument("url", required=False, envvar=VARIABLE, callback=_check)(function)
+    return click.argument("url", required=False, envvar=VARIABLE)(function)
 
 
 def url_option(function: F) -> F:
     """Add the option `--fleet`, which the environment may give."""
-    return click.option("--fleet", "url", metavar="URL", envvar=VARIABLE, callback=_check, help=f"The fleet; default: {VARIABLE}.")(
-        function
-    )
+    return click.option("--fleet", "url", metavar="URL", envvar=VARIABLE, help=f"The fleet; default: {VARIABLE}.")(function)

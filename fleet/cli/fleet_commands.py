@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fleet.cli.fleet_address import load_or_refuse, url_argument, url_option
+from fleet.cli.fleet_address import get_address, load_or_refuse, url_argument, url_option
 from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault, NotFoundError
 
@@ -28,7 +28,7 @@ def fleet() -> None:
 @click.option("--lease", "lease_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=30, show_default=True,
               help="How long a silent worker keeps its slices.")  # fmt: skip
 @pass_app
-def init(app: App, *, url: str, engine: str, lease_s: float) -> None:
+def init(app: App, *, url: str | None, engine: str, lease_s: float) -> None:
     """Create the schema of a fleet in a PostgreSQL database.
 
     It may be the database of the registry or another. Nothing else in it is touched. A server that may lose committed rows
@@ -41,10 +41,11 @@ def init(app: App, *, url: str, engine: str, lease_s: float) -> None:
     from audit.replay.call_engine import UNSENT
 
     check_engine(engine)
-    new = create_schema(url, engine=engine, unsent=sorted(UNSENT), lease_s=lease_s)
+    address = get_address(url)
+    new = create_schema(address, engine=engine, unsent=sorted(UNSENT), lease_s=lease_s)
     if new:
-        install_queue(engine, url)
-    document = {"schema": "caveat/fleet-created/1", "address": describe_address(url), "engine": engine, "lease_s": lease_s, "new": new}
+        install_queue(engine, address)
+    document = {"schema": "caveat/fleet-created/1", "address": describe_address(address), "engine": engine, "lease_s": lease_s, "new": new}
     sentence = "Created the fleet." if new else "The fleet is there already; nothing was changed."
     app.answer(document, f"{sentence} Next: caveat worker URL on each machine, and caveat audit run REPLAY --fleet URL.")
 
@@ -54,7 +55,7 @@ def init(app: App, *, url: str, engine: str, lease_s: float) -> None:
 @click.argument("run", required=False)
 @url_option
 @pass_app
-def show(app: App, *, run: str | None, url: str) -> None:
+def show(app: App, *, run: str | None, url: str | None) -> None:
     """Show runs, workers, limits and what waits."""
     from fleet.cli.fleet_presenter import present_fleet
     from fleet.database import describe_address, read_meta
@@ -67,11 +68,11 @@ def show(app: App, *, run: str | None, url: str) -> None:
     runs = list_runs(database, run)
     if run is not None and not runs:
         raise _build_unknown(database, run)
-    backlog = open_queue(meta["engine"], url, choose_timeout(lease_s)).look(run)
+    backlog = open_queue(meta["engine"], database.url, choose_timeout(lease_s)).look(run)
     app.report(
         present_fleet(
             meta,
-            describe_address(url),
+            describe_address(database.url),
             runs,
             list_workers(database, lease_s),
             list_quotas(database),
@@ -87,7 +88,7 @@ def show(app: App, *, run: str | None, url: str) -> None:
 @click.argument("run")
 @url_option
 @pass_app
-def pause(app: App, *, run: str, url: str) -> None:
+def pause(app: App, *, run: str, url: str | None) -> None:
     """Send no more calls of a run until it is resumed.
 
     Workers finish the calls under way. The coordinator keeps waiting.
@@ -100,7 +101,7 @@ def pause(app: App, *, run: str, url: str) -> None:
 @click.argument("run")
 @url_option
 @pass_app
-def resume(app: App, *, run: str, url: str) -> None:
+def resume(app: App, *, run: str, url: str | None) -> None:
     """Go on with a run that was paused.
 
     A run that was stopped goes on with the command that started it: caveat audit run REPLAY --fleet URL.
@@ -113,7 +114,7 @@ def resume(app: App, *, run: str, url: str) -> None:
 @click.option("--worker", metavar="NAME", help="Only this worker.")
 @url_option
 @pass_app
-def drain(app: App, *, worker: str | None, url: str) -> None:
+def drain(app: App, *, worker: str | None, url: str | None) -> None:
     """Ask workers to finish their slices and end."""
     from fleet.runs.fleet_overview import drain_workers
 
@@ -132,7 +133,7 @@ def drain(app: App, *, worker: str | None, url: str) -> None:
 @click.option("-o", "--output", "folder", metavar="DIR", type=_FOLDER, required=True, help="The run folder that is written.")
 @url_option
 @pass_app
-def fetch(app: App, *, run: str, folder: Path, url: str) -> None:
+def fetch(app: App, *, run: str, folder: Path, url: str | None) -> None:
     """Write a run as a run folder.
 
     Every later step reads such a folder: audit score, analyze, audit conclude. The coordinator writes it too, so this is for another
@@ -147,8 +148,8 @@ def fetch(app: App, *, run: str, folder: Path, url: str) -> None:
     app.answer(document, f"Wrote {count:,} outcomes of {run} to {folder}. Next: caveat audit score {folder}")
 
 
-def _open(url: str) -> "FleetDatabase":
-    database: FleetDatabase = load_or_refuse("fleet.database", "FleetDatabase").open(url)
+def _open(url: str | None) -> "FleetDatabase":
+    database: FleetDatabase = load_or_refuse("fleet.database", "FleetDatabase").open(get_address(url))
     return database
 
 
@@ -157,7 +158,7 @@ def _build_unknown(database: "FleetDatabase", run: str) -> NotFoundError:
     return NotFoundError(Fault("run-not-found", run, f"the fleet has no run of this name; it has: {names}", advice="caveat fleet show"))
 
 
-def _change(app: App, url: str, run: str, *, state: str, before: str) -> None:
+def _change(app: App, url: str | None, run: str, *, state: str, before: str) -> None:
     from fleet.runs.run_states import add_event, read_event
 
     database = _open(url)

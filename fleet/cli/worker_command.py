@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from audit.cli.analysis_options import list_key_hosts, send_key_option
-from fleet.cli.fleet_address import load_or_refuse, url_argument
+from fleet.cli.fleet_address import get_address, load_or_refuse, url_argument
 from registry.cli.application import App, examples, pass_app_only
 
 
@@ -25,7 +25,7 @@ from registry.cli.application import App, examples, pass_app_only
 )  # fmt: skip
 @send_key_option()
 @pass_app_only
-def worker(app: App, /, *, url: str, can: str, slots: int, name: str | None, spill: Path, **options: Any) -> None:
+def worker(app: App, /, *, url: str | None, can: str, slots: int, name: str | None, spill: Path, **options: Any) -> None:
     """Work for a fleet until SIGTERM or Ctrl-C.
 
     Start as many as you like, on any machine, under Kubernetes, Slurm, systemd or a shell. Keys of models are read from this
@@ -36,4 +36,4 @@ def worker(app: App, /, *, url: str, can: str, slots: int, name: str | None, spi
     """
     run = load_or_refuse("fleet.cli.worker_session", "work")
     kinds = tuple(dict.fromkeys(kind.strip() for kind in can.split(",") if kind.strip()))
-    run(app, url, kinds=kinds, slots=slots, name=name, spill=spill, send_key_to=list_key_hosts(options))
+    run(app, get_address(url), kinds=kinds, slots=slots, name=name, spill=spill, send_key_to=list_key_hosts(options))

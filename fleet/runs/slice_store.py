@@ -42,7 +42,7 @@ class RepeatRule:
     retry_failed: bool
     repeat_lost: bool
 
-    def find_reason(self, state: CallState) -> str | None:
+    def find_why(self, state: CallState) -> str | None:
         """Return why the call is sent in another round: empty for the first, None where it is not."""
         if state.round == 0:
             return ""
@@ -193,11 +193,11 @@ class SliceStore:
 
     def list_open(self) -> list[str]:
         """Return the keys of calls that are to be made."""
-        return [key for key, state in self._states.items() if self._rule.find_reason(state) is not None]
+        return [key for key, state in self._states.items() if self._rule.find_why(state) is not None]
 
     def find_outcomes(self, keys: Iterable[str]) -> dict[str, str | None]:
         """Return by key, for those of *keys* that are not to be sent, why they have no answer; None: they have one."""
-        return {key: self._states[key].failure for key in keys if self._rule.find_reason(self._states[key]) is None}
+        return {key: self._states[key].failure for key in keys if self._rule.find_why(self._states[key]) is None}
 
     def list_lost(self) -> list[CallIntent]:
         """Return nothing: what an earlier owner of the slice had left open was settled when this one took it."""
@@ -252,7 +252,7 @@ class SliceStore:
     def _describe_call(self, call: Call) -> dict[str, Any]:
         bound, state = self._purse.get_bound(call.key), self._states[call.key]
         amount = {"input_tokens": bound.input_tokens, "output_tokens": bound.output_tokens, "usd": bound.usd}
-        return {"key": call.key, "round": state.round + 1, "why": self._rule.find_reason(state) or None, **amount}
+        return {"key": call.key, "round": state.round + 1, "why": self._rule.find_why(state) or None, **amount}
 
     def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
         """Write down what came back; on the disk of this machine while the database is away."""
