@@ -42,7 +42,7 @@ weekly: $(READY)  ## every law on ten times as many examples (hours)
 	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30 --hypothesis-profile=weekly
 
 soak: $(READY)  ## the tests of interruptions and of published files with more instants, examples and cards (an hour)
-	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py
+	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py tests/fleet/test_fleet_chaos.py
 
 compile: $(READY)
 	@$(VENV)/bin/python -m compileall -q registry audit fleet caveat caveat_command.py

@@ -102,6 +102,8 @@ class RateGate:
             if is_stopped():
                 raise StoppedError
             if not self.times:
+                # Requests that came together are asked for together.
+                await asyncio.sleep(0)
                 grant = await asyncio.to_thread(self.ask, self.waiting)
                 # The answer took a moment, so the times are a little late and never early.
                 now = time.monotonic()
