@@ -17,6 +17,8 @@ from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop
 
 logging.getLogger("pgqueuer").setLevel(logging.CRITICAL)
 _BATCH = 1
+_PATIENCE_S = 2.0
+"""Seconds that the engine has to end in order."""
 _T = TypeVar("_T")
 
 
@@ -79,14 +81,18 @@ class PgqueuerQueue:
                     log_aggregation_interval=timedelta(0),
                 )
             )
+            watching = asyncio.create_task(_wait_for_cut(connection))
             try:
-                await asyncio.wait([stopping, working], return_when=asyncio.FIRST_COMPLETED)
-            finally:
+                await asyncio.wait([stopping, working, watching], return_when=asyncio.FIRST_COMPLETED)
                 manager.shutdown.set()
-                stopping.cancel()
-                results = await asyncio.gather(stopping, working, return_exceptions=True)
-        if isinstance(results[1], Exception):
-            raise results[1]
+                # After a cut the engine tries for ever to write down what it did. Its jobs go on without it, and are handed out again.
+                await asyncio.wait([working], timeout=_PATIENCE_S)
+            finally:
+                for task in (stopping, watching, working):
+                    task.cancel()
+                results = await asyncio.gather(working, return_exceptions=True)
+        if isinstance(results[0], Exception):
+            raise results[0]
 
     def cancel(self, run: str) -> int:
         """Remove the waiting jobs of *run*; return how many there were."""
@@ -119,6 +125,12 @@ class PgqueuerQueue:
             stalled=Counter(row[1] for row in running if row[3]),
             names=frozenset(row[2] for row in mine if row[0] == "queued"),
         )
+
+
+async def _wait_for_cut(connection: Any) -> None:
+    """Return once *connection* is of no use any more."""
+    while not connection.closed:
+        await asyncio.sleep(0.5)
 
 
 def _read_job(job: EngineJob) -> Job:

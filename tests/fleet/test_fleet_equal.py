@@ -22,7 +22,7 @@ from tests.replay.conftest import caveat as caveat  # noqa: PLC0414 (a fixture o
 from tests.replay.replay_files import write_replay
 from tests.soaking import IS_SOAK
 
-SCORING = "scoring: {kind: pattern, property: says_four, patterns: [{kind: literal, pattern: four}]}"
+SCORING = "scoring: {kind: pattern, score: any_expected, expected: [four]}"
 _ANSWERED = ("scores.csv", "patterns.csv")
 
 
