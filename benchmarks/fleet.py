@@ -82,9 +82,7 @@ def measure_capacity(server: str, calls: int, workers: int = 4) -> bool:
         assert json.loads(out)["answered"] == calls
     capacity = workers * concurrency / _LATENCY_S
     rate = len(moments) / (moments[-1] + _LATENCY_S - moments[0])
-    print(
-        f"{calls} calls, {workers} workers of {concurrency} places, {_LATENCY_S} s each: {rate:.0f}/s of {capacity:.0f}/s, {rate / capacity:.2f}"
-    )
+    print(f"{calls} calls, {workers} workers of {concurrency} places: {rate:.0f}/s of {capacity:.0f}/s, {rate / capacity:.2f}")
     return rate / capacity >= 0.95
 
 

@@ -85,7 +85,11 @@ class FleetDatabase:
             ConflictError: it has no schema `fleet`, or one of another version.
         """
         database = cls(url)
-        version = database.read_version()
+        try:
+            version = database.read_version()
+        except UnavailableError:
+            database.close()
+            raise
         if version != VERSION:
             database.close()
             problem = (

@@ -80,7 +80,6 @@ def show(app: App, *, run: str | None, url: str | None) -> None:
             ignored=count_ignored(database),
         )
     )
-    database.close()
 
 
 @examples("fleet pause small-1f3b9a02")
@@ -120,7 +119,6 @@ def drain(app: App, *, worker: str | None, url: str | None) -> None:
 
     database = _open(url)
     names = drain_workers(database, worker)
-    database.close()
     if worker is not None and not names:
         raise NotFoundError(Fault("unknown-name", "--worker", f"no worker is called {worker!r}", advice="caveat fleet show lists them"))
     sentence = f"Asked {len(names)} workers to end: {', '.join(names)}." if names else "No worker is running."
@@ -143,13 +141,14 @@ def fetch(app: App, *, run: str, folder: Path, url: str | None) -> None:
 
     database = _open(url)
     count = write_folder(database, run, folder)
-    database.close()
     document = {"schema": "caveat/fleet-fetched/1", "run": run, "folder": str(folder), "new_outcomes": count}
     app.answer(document, f"Wrote {count:,} outcomes of {run} to {folder}. Next: caveat audit score {folder}")
 
 
 def _open(url: str | None) -> "FleetDatabase":
     database: FleetDatabase = load_or_refuse("fleet.database", "FleetDatabase").open(get_address(url))
+    # However the command ends.
+    click.get_current_context().call_on_close(database.close)
     return database
 
 
@@ -166,7 +165,6 @@ def _change(app: App, url: str | None, run: str, *, state: str, before: str) -> 
     if event is None:
         raise _build_unknown(database, run)
     changed = add_event(database, run, state, after=(before,))
-    database.close()
     if not changed and event.state != state:
         problem = f"is {event.state}, not {before}"
         raise ConflictError(Fault("run-state", run, problem))

@@ -1,6 +1,7 @@
 """The coordinator of a replay on a fleet: it writes the plan, keeps the queue filled, and brings the outcomes into the run folder."""
 
 import asyncio
+import contextlib
 import re
 import secrets
 import time
@@ -76,7 +77,7 @@ async def run_replay(
     """
     url = parse_address(request.url)
     database = await asyncio.to_thread(FleetDatabase.open, url)
-    with hold_run(store):
+    with contextlib.closing(database), hold_run(store):
         # The name is on the disk before anything is in the database, so that a coordinator that is killed finds its run again.
         run = name_fleet_run(store, request.name)
         with hold_name(database, run) as take:

@@ -241,6 +241,7 @@ class ReplayHandler:
     def _find_gate(self, address: tuple[str, str]) -> RateGate:
         if address not in self._place.gates:
             database = FleetDatabase(self._place.url)
+            self._stack.callback(database.close)
 
             def ask(wanted: int) -> SlotGrant:
                 # A worker that cannot ask sends nothing: its lease ends the wait.

@@ -129,7 +129,7 @@ class PgqueuerQueue:
 
 async def _wait_for_cut(connection: Any) -> None:
     """Return once *connection* is of no use any more."""
-    while not connection.closed:
+    while not connection.closed:  # noqa: ASYNC110 (psycopg has no event for a cut)
         await asyncio.sleep(0.5)
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.endpoints.endpoint_opening import open_endpoint
+from audit.records.model_response import Failure, Purpose, Response
 from audit.replay.call_engine import read_clock
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import read_replay
 from audit.replay.run_budget import SpentAmount
-from audit.replay.run_store import open_store, put_replay
+from audit.replay.run_store import dump_response, open_store, put_replay
 from fleet.database import FleetDatabase, to_json
 from fleet.jobs.replay_run import name_fleet_run
 from fleet.jobs.replay_slices import ReplayHandler, WorkerPlace
@@ -96,8 +97,18 @@ def send(
 
 def settle(database: FleetDatabase, run: str, key: str, failure: str | None = None, *, number: int = 1) -> None:
     """Write an outcome of a call."""
+    response = Response(
+        key=key,
+        request="0" * 64,
+        purpose=Purpose.REPLAY,
+        model_requested="m",
+        model_returned=None if failure else "m",
+        text=None if failure else "ok",
+        failure=Failure(code=failure, message="injected") if failure else None,
+    )
     outcome = {
-        "key": key, "round": number, "failure": failure, "requested": "m", "returned": None if failure else "m", "document": "{}",
+        "key": key, "round": number, "failure": failure, "requested": "m", "returned": response.model_returned,
+        "document": dump_response(response),
         "calls": 1, "input_tokens": 5, "output_tokens": 5, "usd": 0.0,
     }  # fmt: skip
     database.call("SELECT fleet.settle(%s, 'one', %s::jsonb)", run, to_json([outcome]))

@@ -183,9 +183,9 @@ def test_a_second_coordinator_is_refused(new_fleet: NewFleet) -> None:
         with pytest.raises(ConflictError) as busy, hold_name(second, "run"):
             pass
         assert take_again()
+    second.close()
 
     assert busy.value.code == "run-busy"
-    second.close()
 
 
 def test_a_moved_database_stops_a_run(new_fleet: NewFleet, tmp_path: Path) -> None:
@@ -207,7 +207,9 @@ def test_a_server_that_may_lose_rows_is_refused(postgresql_server: str) -> None:
         create_schema(url, engine="procrastinate", unsent=["interrupted"], lease_s=30)
 
     assert refused.value.code == "fleet-not-durable"
-    assert FleetDatabase(url).read_version() is None
+    database = FleetDatabase(url)
+    assert database.read_version() is None
+    database.close()
 
 
 @pytest.fixture(scope="session")
@@ -335,12 +337,12 @@ def test_without_fleet_nothing_of_it_is_imported(tmp_path: Path) -> None:
     """`caveat audit run` on one machine loads neither PostgreSQL nor an engine."""
     write_replay(tmp_path)
     script = (
-        "import sys; from registry.cli.main import cli, App; cli.main(['audit', 'run', 'small.yaml', '--dry-run'], standalone_mode=False, obj=App());"
+        "import sys; from registry.cli.main import cli, App;"
+        " cli.main(['audit', 'run', 'small.yaml', '--dry-run'], standalone_mode=False, obj=App());"
         " print([name for name in ('psycopg', 'procrastinate', 'pgqueuer', 'fleet') if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"}
-    )
+    environ = {"PATH": "/usr/bin:/bin"}
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, env=environ)
 
     assert done.stdout.strip().endswith("[]"), done.stdout + done.stderr
 
