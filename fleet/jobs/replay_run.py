@@ -196,19 +196,23 @@ class _Coordinator:
         if stop.times:
             # Workers finish what is under way and send no more.
             add_event(self._database, self._run, "stopped")
-            self._queue.cancel(self._run)
+            with contextlib.suppress(Exception):
+                self._queue.cancel(self._run)
             if stop.times > 1:
                 return count_slices(self._database, self._run)
         event = read_event(self._database, self._run)
         if event is not None and event.state == "running":
             free = list_free_slices(self._database, self._run)
-            if free:
-                waiting = self._queue.look(self._run).names
-                jobs = [Job(kind=REPLAY, run=self._run, slice=number) for number in free]
-                self._queue.put([job for job in jobs if job.name not in waiting])
+            # The queue is a hint, and engines raise what they like while the database is away. The next step puts what is missing.
+            with contextlib.suppress(Exception):
+                self._fill_queue([Job(kind=REPLAY, run=self._run, slice=number) for number in free])
         elif event is not None and event.state == "stopped":
             settle_expired(self._database, self._run, read_clock())
         return count_slices(self._database, self._run)
+
+    def _fill_queue(self, jobs: Sequence[Job]) -> None:
+        waiting = self._queue.look(self._run).names if jobs else frozenset()
+        self._queue.put([job for job in jobs if job.name not in waiting])
 
     def _is_stopped(self) -> bool:
         event = read_event(self._database, self._run)

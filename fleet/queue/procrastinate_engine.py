@@ -15,6 +15,8 @@ from fleet.database import join_search_path
 from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop
 
 _TASK = "fleet"
+_PATIENCE_S = 2.0
+"""Seconds that the engine has to end in order."""
 # Its own log repeats every cut connection with a traceback. What matters of it is in the tables of the fleet.
 logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
@@ -78,6 +80,8 @@ class ProcrastinateQueue:
                     fetch_job_polling_interval=min(1.0, self._timeout_s / 2),
                     update_heartbeat_interval=self._timeout_s / 3,
                     stalled_worker_timeout=self._timeout_s,
+                    # Jobs under way go on without the engine. It must not keep the worker from new ones until they are done.
+                    shutdown_graceful_timeout=_PATIENCE_S,
                 )
             )
             stopping = asyncio.create_task(stop.event.wait())

@@ -5,7 +5,7 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -263,6 +263,9 @@ class SliceStore:
         except DatabaseAwayError:
             # On the disk at once: a worker that is killed while it waits for the database has been paid for nothing else.
             self._spill.add(run, self._worker, documents)
+            # The database does not know them yet, so none of these calls may be sent in another round.
+            for intent, _ in outcomes:
+                self._states[intent.key] = replace(self._states[intent.key], has_outcome=False)
             return
         self._watch([(requested, returned) for requested, returned in models])
 

@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 
 from audit.records.model_response import Purpose
 from audit.replay.run_store import open_store
-from fleet.database import FleetDatabase
+from fleet.database import FleetDatabase, repeat_until
 from tests.endpoint.server import Asked, Endpoint, Reply, run_endpoint
 from tests.fleet.fleet_processes import start_coordinator, start_worker
 from tests.postgres import restart_server
@@ -221,10 +222,13 @@ def _count(seed: int, names: list[str], fleet: _Fleet, endpoint: Endpoint) -> Ch
         store.close()
     seen = Counter(asked.body["messages"][0]["content"] + str(asked.body.get("system")) for asked in endpoint.posts())
     database = FleetDatabase(fleet.url)
-    rows = database.fetch(
+    sql: LiteralString = (
         "SELECT (SELECT count(DISTINCT (key, round)) FROM fleet.outcome), (SELECT count(*) FROM fleet.intent), held_calls, spent_calls,"
         " (SELECT count(*) FROM fleet.ignored) FROM fleet.purse"
     )
+    # Another schedule may be restarting the server.
+    give_up = time.monotonic() + 30
+    rows = repeat_until(lambda: database.fetch(sql), lambda: time.monotonic() > give_up)
     outcomes, intents, held, spent, ignored = rows[0]
     database.close()
     answered = [key for key, response in responses.items() if response.failure is None]
