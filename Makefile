@@ -41,11 +41,12 @@ test: $(READY)  ## set everything up and pass every check and test
 weekly: $(READY)  ## every law on ten times as many examples (hours)
 	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30 --hypothesis-profile=weekly
 
-soak: $(READY)  ## the tests of interruptions, of published files and of the interface with more instants, examples and cards (an hour)
-	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py tests/web/test_api_schema.py
+soak: $(READY)  ## interruptions, published files, the interface and the fleet with more instants, examples and cards (an hour)
+	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py tests/web/test_api_schema.py \
+		tests/web/test_browser.py tests/fleet/test_fleet_chaos.py
 
 compile: $(READY)
-	@$(VENV)/bin/python -m compileall -q registry audit caveat caveat_command.py
+	@$(VENV)/bin/python -m compileall -q registry audit fleet caveat caveat_command.py
 	@$(VENV)/bin/pytest --collect-only -q > /dev/null  # compiles the tests once, and not once a worker
 
 lint: $(READY)  ## formatting and lint

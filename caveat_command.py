@@ -32,6 +32,10 @@ SECTIONS = {
         "stale": "Review claims that a change may have overtaken.",
         "compare": "Compare the claims of two registries or bundles.",
     },
+    "Run": {
+        "worker": "Work for a fleet until SIGTERM or Ctrl-C.",
+        "fleet": "Set up and watch the work over many machines.",
+    },
     "More": {
         "contest": "Object to claims and specifications, and decide.",
         "spec": "Register what is measured, scored and in which contexts.",

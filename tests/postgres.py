@@ -21,8 +21,11 @@ class NoServerError(Exception):
 
 
 @contextmanager
-def run_server() -> Iterator[str]:
+def run_server(*, is_durable: bool = False) -> Iterator[str]:
     """Run a server; give the beginning of its URLs, with NAME for the database.
+
+    Args:
+        is_durable: whether what is committed survives a kill of the server, which takes longer.
 
     Raises:
         NoServerError: none can be started.
@@ -41,7 +44,8 @@ def run_server() -> Iterator[str]:
         if user and not _is_open(programs):
             programs = _copy_server(programs, folder)
         call(str(programs / "initdb"), "-D", str(data), "-U", "caveat", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off -c max_connections=50"
+        fsync = "on" if is_durable else "off"
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync={fsync} -c max_connections=200"
         # The server keeps the pipe of a captured pg_ctl open, so it writes to a log.
         with (folder / "start.log").open("wb") as log:
             command = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "server.log"), "-o", options, "start"]
@@ -55,6 +59,15 @@ def run_server() -> Iterator[str]:
     finally:
         call(str(programs / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def restart_server(server: str) -> None:
+    """Kill the server without a checkpoint, as a crash does, and start it again; return once it takes connections."""
+    folder = Path(server.partition("?host=")[2])
+    programs = folder / "server" / "bin" if (folder / "server" / "bin").is_dir() else _find_programs()
+    command = [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "-w", "-l", str(folder / "server.log"), "restart"]
+    with (folder / "start.log").open("ab") as log:
+        subprocess.run(command, check=True, user=_find_user(), cwd=folder, stdout=log, stderr=log, timeout=120)
 
 
 def create_database(server: str, template: str = "template0") -> str:

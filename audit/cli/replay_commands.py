@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE, send_key_option
+from audit.cli.fleet_parts import check_fleet, fleet_option
 from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@examples("audit run replay.yaml --dry-run", "audit run replay.yaml --concurrency 8", "audit run replay.yaml --batch --prices prices.yaml")
+@examples(
+    "audit run replay.yaml --dry-run",
+    "audit run replay.yaml --batch --prices prices.yaml",
+    "audit run replay.yaml --fleet postgresql://fleet@db.example.org/fleet",
+)
 @click.command()
 @click.argument("replay", type=FILE)
 @click.option("-o", "--output", "folder", metavar="DIR", type=_FOLDER, help="The run folder; default: REPLAY with the ending .run.")
@@ -38,6 +43,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @send_key_option()
 @click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
+@fleet_option()
+@click.option("--rate", metavar="N", type=click.FloatRange(0.01, 100_000), help="With --fleet: most requests a second, of all workers.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
 @click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
@@ -57,10 +64,14 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
 
     With --seal, each context file is sealed first (NAME.seal.yaml): log and supplement get a salted commitment, and the texts stay here
     until caveat spec reveal.
+
+    With --fleet, the workers of a fleet make the calls (caveat worker), and the answers come into the run folder. Such a folder is
+    continued with --fleet only.
     """
     from audit.cli.replay_presenter import present_forecast
     from audit.cli.run_session import open_session
 
+    check_fleet(options["fleet"])
     session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
     if options["dry_run"]:
         app.report(present_forecast(session))

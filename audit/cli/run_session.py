@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_options import list_key_hosts
+from audit.cli.fleet_parts import has_password, load_fleet_part
 from audit.endpoints.endpoint_opening import (
     check_destination,
     check_policy,
@@ -47,6 +48,7 @@ from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, re
 from audit.replay.run_forecast import RunForecast, forecast
 from audit.replay.run_store import (
     DATABASE,
+    FLEET,
     Call,
     PlannedCall,
     RunStore,
@@ -288,6 +290,8 @@ class RunSession:
         words = ["caveat", *self.words, str(self.path), "-o", str(self.folder), *self.more]
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
+        # An address with a password came from the environment, and is there the next time too.
+        words += ["--fleet", self.options["fleet"]] if self.options.get("fleet") and not has_password(self.options["fleet"]) else []
         words += ["--seal"] if self.options.get("seal") else []
         words += [word for host in self.options["send_key_to"] for word in ("--send-key-to", host)]
         for name, option, default in _TOLD:
@@ -323,6 +327,11 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     Raises:
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
+    if options.get("fleet") and options["batch"]:
+        problem = "workers of a fleet send single requests, and batches are submitted by one process"
+        raise InputError(Fault("bad-option", "--batch", problem, advice="leave out --batch or --fleet"))
+    if options.get("rate") is not None and not options.get("fleet"):
+        raise InputError(Fault("bad-option", "--rate", "is a limit for all workers of a fleet", advice="add --fleet, or leave out --rate"))
     if options.get("seal"):
         seal_replay(app, path, dry_run=options["dry_run"])
     bounds: list[ReplayLock] = []
@@ -379,6 +388,7 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
 
     A run under a lock is entered in the log before its first call, and its end is recorded there.
     """
+    _check_place(session, store)
 
     async def run() -> RunSummary:
         policy, options = session.replay.policy, session.options
@@ -395,6 +405,8 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
                 budget=session.replay.budget,
                 prices=session.prices,
             )
+            if options.get("fleet"):
+                return await _make_on_fleet(app, session, store, endpoint, settings, progress=progress, halt=halt)
             if options["batch"]:
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
@@ -403,6 +415,14 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
     if session.bounds and not summary.is_waiting:
         record_end(app, store, [bound.audit for bound in session.bounds], summary)
     return summary
+
+
+def _check_place(session: RunSession, store: RunStore) -> None:
+    """Refuse to make calls here that workers of a fleet may be making."""
+    document = store.find_document(FLEET)
+    if document is not None and not session.options.get("fleet"):
+        problem = f"its calls are made by the workers of a fleet, as {document['run']}; made here too, they could be paid twice"
+        raise ConflictError(Fault("run-on-fleet", str(session.folder), problem))
 
 
 def _enter(app: App, session: RunSession, store: RunStore) -> None:
@@ -416,6 +436,31 @@ def _enter(app: App, session: RunSession, store: RunStore) -> None:
 def _list_calls(session: RunSession) -> Iterator[Call]:
     """Give the calls that the replay's file plans as it stands now; cells of an earlier version of it stay open."""
     return (call.call for call in session.planned)
+
+
+async def _make_on_fleet(
+    app: App,
+    session: RunSession,
+    store: RunStore,
+    endpoint: Endpoint,
+    settings: CallSettings,
+    *,
+    progress: Callable[[RunSummary], None],
+    halt: HaltRequest,
+) -> RunSummary:
+    """Have the workers of a fleet make the calls; the package `fleet` is found by an entry point and loaded here."""
+    run_replay, replay_type = load_fleet_part("replay"), load_fleet_part("replay-request")
+    request = replay_type(
+        url=session.options["fleet"],
+        name=session.replay.name,
+        planned=session.planned,
+        policy=session.replay.policy,
+        settings=settings,
+        timeout_s=session.options["timeout_s"],
+        rate=session.options.get("rate"),
+    )
+    summary: RunSummary = await run_replay(store, endpoint, request, progress=progress, tell=app.say, stop=halt)
+    return summary
 
 
 async def _make_batches(

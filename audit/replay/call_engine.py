@@ -3,25 +3,23 @@
 import asyncio
 import contextlib
 import logging
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Self
 
 from audit.endpoints.model_answers import ABOUT_ALL_CALLS, DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
 from audit.endpoints.model_endpoint import Endpoint, build_ending, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import list_open_chunks
-from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
-from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting
-from audit.replay.run_store import Call, CallIntent, RunStore, build_not_writable, join_text, join_thinking
+from audit.replay.group_writer import GroupWriter
+from audit.replay.request_pacing import CallLimiter, RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
+from audit.replay.run_budget import BudgetPurse, CallPurse, Prices, SpentAmount, count_spent, count_waiting
+from audit.replay.run_store import Call, CallIntent, CallStore, RunStore, join_text, join_thinking
 from registry.codec.file_io import lock_file
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_run import Budget
@@ -239,105 +237,6 @@ class RunTally:
         )
 
 
-# Intents and outcomes are written in groups: everything that waits when the disk is free goes into one transaction.
-# With one transaction per call, the sync to the disk would limit the throughput.
-#
-# A call waits for its intent before it is sent. The event loop never waits for the disk. The queue is bounded by the
-# number of open calls.
-
-
-@dataclass(slots=True)
-class _IntentEntry:
-    call: Call
-    done: "asyncio.Future[CallIntent]"
-
-
-@dataclass(slots=True)
-class _OutcomeEntry:
-    intent: CallIntent
-    response: Response
-    done: "asyncio.Future[None]"
-
-
-class GroupWriter:
-    """Writes to one store from one event loop; closed by leaving its context, when everything is written."""
-
-    def __init__(self, store: RunStore, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._clock = clock
-        self._asked: list[_IntentEntry] = []
-        self._settled: list[_OutcomeEntry] = []
-        self._waiting = asyncio.Event()
-        # One thread, so that groups are written one after the other and in the order in which they were collected.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="caveat-store")
-        self._task: asyncio.Task[None] | None = None
-        self._closing = False
-
-    async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._write())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        # Leaving the context writes what still waits: an outcome that is only in memory has been paid for.
-        self._closing = True
-        self._waiting.set()
-        if self._task is not None:
-            await self._task
-        self._thread.shutdown(wait=True)
-
-    async def intend(self, call: Call) -> CallIntent:
-        """Return the intent of *call* once it is on the disk; raises UnavailableError when it cannot be written."""
-        done: asyncio.Future[CallIntent] = asyncio.get_running_loop().create_future()
-        self._asked.append(_IntentEntry(call, done))
-        self._waiting.set()
-        return await done
-
-    async def settle(self, intent: CallIntent, response: Response) -> None:
-        """Return once the outcome is on the disk; raises UnavailableError when it cannot be written."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._settled.append(_OutcomeEntry(intent, response, done))
-        self._waiting.set()
-        await done
-
-    async def _write(self) -> None:
-        loop = asyncio.get_running_loop()
-        while not self._closing or self._asked or self._settled:
-            await self._waiting.wait()
-            self._waiting.clear()
-            # A task that was cancelled will not send its call. An intent for it would later count as lost in flight,
-            # and as possibly billed.
-            entries, self._asked = [entry for entry in self._asked if not entry.done.done()], []
-            settled, self._settled = self._settled, []
-            writing = loop.run_in_executor(self._thread, self._write_group, entries, settled)
-            try:
-                # The transaction is finished even if the task that asked for it is cancelled.
-                intents = await asyncio.shield(writing)
-            except Exception as error:  # noqa: BLE001 (whatever it is, those who wait must hear of it)
-                self._fail([*entries, *settled], error)
-                continue
-            for entry, intent in zip(entries, intents, strict=True):
-                if not entry.done.done():
-                    entry.done.set_result(intent)
-            for two in settled:
-                if not two.done.done():
-                    two.done.set_result(None)
-
-    def _write_group(self, intent_entries: list[_IntentEntry], settled: list[_OutcomeEntry]) -> list[CallIntent]:
-        if settled:
-            self._store.settle([(entry.intent, entry.response) for entry in settled])
-        return (
-            self._store.intend([intent_entry.call for intent_entry in intent_entries], at=self._clock().isoformat())
-            if intent_entries
-            else []
-        )
-
-    def _fail(self, waiting: list[_IntentEntry | _OutcomeEntry], error: Exception) -> None:
-        for item in waiting:
-            if not item.done.done():
-                is_ours = not isinstance(error, sqlite3.Error)
-                item.done.set_exception(error if is_ours else build_not_writable(self._store.path, error))
-
-
 # The run itself.
 #
 # Retries and limits are ours and not the SDK's: every attempt must be recorded, and all calls share one limiter. A run
@@ -425,9 +324,43 @@ async def run_calls(
         ConflictError: another process works in this folder.
         UnavailableError: the run folder cannot be written.
     """
+    settings = settings or CallSettings()
     with hold_run(store):
-        run = _CallRun(store, endpoint, settings or CallSettings(), clock)
-        return await run.make(calls, progress or (lambda _summary: None), stop or HaltRequest())
+        # First of all: every intent that is open after this line belongs to a batch or to this run.
+        lost = settle_lost(store, clock)
+        spent, waiting = count_spent(store, settings.prices, UNSENT), count_waiting(store, settings.prices)
+        purse = BudgetPurse(settings.budget, settings.prices, spent=spent, waiting=waiting)
+        limiter = RequestLimiter(cap=settings.concurrency, clock=time.monotonic)
+        return await make_calls(
+            store, calls, endpoint, settings, limiter=limiter, purse=purse, lost=lost, progress=progress, clock=clock, stop=stop
+        )
+
+
+async def make_calls(
+    store: CallStore,
+    calls: Iterable[Call],
+    endpoint: Endpoint,
+    settings: CallSettings,
+    *,
+    limiter: CallLimiter,
+    purse: CallPurse,
+    lost: int = 0,
+    progress: Progress | None = None,
+    clock: Callable[[], datetime] = read_clock,
+    stop: HaltRequest | None = None,
+) -> RunSummary:
+    """Make those of *calls* that have no outcome in *store*, with the limits of the caller, as `run_calls` says.
+
+    Args:
+        limiter: how many requests may be under way.
+        purse: what they may spend.
+        lost: calls of an earlier process that the caller has settled as lost in flight.
+
+    Raises:
+        UnavailableError: the store cannot be written.
+    """
+    run = _CallRun(store, endpoint, settings, clock, limiter=limiter, purse=purse, lost=lost)
+    return await run.make(calls, progress or (lambda _summary: None), stop or HaltRequest())
 
 
 def settle_lost(store: RunStore, clock: Callable[[], datetime] = read_clock) -> int:
@@ -447,15 +380,25 @@ def settle_lost(store: RunStore, clock: Callable[[], datetime] = read_clock) -> 
 class _CallRun:
     """One run of calls."""
 
-    def __init__(self, store: RunStore, endpoint: Endpoint, settings: CallSettings, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: CallStore,
+        endpoint: Endpoint,
+        settings: CallSettings,
+        clock: Callable[[], datetime],
+        *,
+        limiter: CallLimiter,
+        purse: CallPurse,
+        lost: int,
+    ) -> None:
         self._store = store
         self._endpoint = endpoint
         self._settings = settings
         self._clock = clock
-        self._limiter = RequestLimiter(cap=settings.concurrency, clock=time.monotonic)
+        self._limiter = limiter
         self._writer = GroupWriter(store, clock)
-        self._tally = RunTally()
-        self._purse = BudgetPurse(settings.budget, settings.prices)
+        self._tally = RunTally(lost=lost)
+        self._purse = purse
         self._pending: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
@@ -475,13 +418,8 @@ class _CallRun:
 
     async def make(self, calls: Iterable[Call], progress: Progress, stop: HaltRequest) -> RunSummary:
         self._progress = progress
-        # First of all: every intent that is open after this line belongs to a batch or to this run.
-        self._tally.lost = settle_lost(self._store, self._clock)
         # Calls that wait in a batch count as under way and are not sent a second time.
         self._pending.update(intent.key for intent in self._store.list_lost())
-        settings = self._settings
-        spent, waiting = count_spent(self._store, settings.prices, UNSENT), count_waiting(self._store, settings.prices)
-        self._purse = BudgetPurse(settings.budget, settings.prices, spent=spent, waiting=waiting)
         # Models that answered in earlier sessions count, so a change of model between two sessions stops the run before
         # its first call.
         for model, returned in self._store.list_models():
@@ -576,6 +514,12 @@ class _CallRun:
         """Write down that the call is about to be made, make it with its attempts, and write down what came of it."""
         attempts: list[Attempt] = []
         intent = await self._writer.intend(call)
+        if intent is None:
+            # Another process has this call, or it may not be sent now. Nothing was sent, so nothing is written down.
+            self._purse.release(call)
+            self._pending.discard(call.key)
+            self._settled.set()
+            return
         response = await self._ask(call, attempts, self._clock())
         await self._writer.settle(intent, response)
         self._pending.discard(call.key)

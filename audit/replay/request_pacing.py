@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_after_delay, wait_random_exponential
 
@@ -47,6 +49,32 @@ class StoppedError(Exception):
     """There are no more slots: the run is ending."""
 
 
+class CallLimiter(Protocol):
+    """What decides when calls begin and requests are sent. Waiters get StoppedError when there are no more slots."""
+
+    @property
+    def most_at_once(self) -> int:
+        """Requests that were under way at the same time, at most."""
+
+    async def enter(self) -> None:
+        """Wait until one more call may begin; the caller ends it with `leave`."""
+
+    def leave(self) -> None:
+        """A call that had entered is over."""
+
+    def stop(self) -> None:
+        """Give no more slots, and wake who waits for one; requests under way go on."""
+
+    def slot(self) -> AbstractAsyncContextManager[int]:
+        """Hold a place for one request, from its sending to its answer; gives its number."""
+
+    def succeed(self, number: int, quotas: Iterable[RateQuota], *, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Request *number* was answered."""
+
+    def refuse(self, number: int, quotas: Iterable[RateQuota], *, retry_after_s: float) -> None:
+        """Request *number* was refused for there being too many."""
+
+
 class RequestLimiter:
     """Slots for requests. Not for several event loops."""
 
@@ -56,7 +84,7 @@ class RequestLimiter:
         self.open = 0
         """Calls begun and not ended, waiting for another attempt included."""
         self.in_flight = 0
-        self.most_at_once = 0
+        self._most_at_once = 0
         self._clock = clock
         self._stopped = False
         self._waiters: list[asyncio.Future[None]] = []
@@ -70,6 +98,11 @@ class RequestLimiter:
         self._since = clock()
         self._done = 0
         self._was_full = False
+
+    @property
+    def most_at_once(self) -> int:
+        """Requests that were under way at the same time, at most."""
+        return self._most_at_once
 
     async def enter(self) -> None:
         """Wait until one more call may begin; the caller ends it with `leave`. Raises StoppedError when none may any more."""
@@ -106,7 +139,7 @@ class RequestLimiter:
             raise StoppedError
         self.in_flight += 1
         self._sent += 1
-        self.most_at_once = max(self.most_at_once, self.in_flight)
+        self._most_at_once = max(self._most_at_once, self.in_flight)
         try:
             yield self._sent
         finally:

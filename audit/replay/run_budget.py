@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from audit.endpoints.model_answers import DOUBTFUL, GIVEN_UP
 from audit.records.model_response import Usage
@@ -146,6 +146,30 @@ class SpentAmount:
         return self + SpentAmount(calls=-other.calls, input_tokens=-other.input_tokens, output_tokens=-other.output_tokens, usd=usd)
 
 
+class CallPurse(Protocol):
+    """What decides whether a call may still be paid for."""
+
+    @property
+    def spent(self) -> SpentAmount:
+        """What was spent; what may have been billed counts as if it had."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is reserved."""
+
+    def reserve(self, call: Call) -> Fault | None:
+        """Set aside what *call* may spend; None when it fits, else what does not, and nothing is set aside."""
+
+    def settle(self, call: Call, usage: Usage | None) -> None:
+        """*call* is over: *usage* as the endpoint counted it; None: not counted, and it may have been billed whole."""
+
+    def release(self, call: Call, *, sent: bool = False) -> None:
+        """*call* is over, and cost no tokens; with *sent*, it counts as a call."""
+
+    def add_lost(self, call: Call) -> None:
+        """One request of *call* may have been billed next to the one that is answered."""
+
+
 class BudgetPurse:
     """What is left of a budget while a run spends it."""
 
@@ -153,8 +177,7 @@ class BudgetPurse:
         self, budget: Budget, prices: Prices | None = None, *, spent: SpentAmount | None = None, waiting: SpentAmount | None = None
     ) -> None:
         self.budget = budget
-        self.spent = spent or SpentAmount()
-        """Of this run and earlier ones in the same folder; what may have been billed counts as if it had."""
+        self._spent = spent or SpentAmount()
         self._waiting = waiting or SpentAmount()
         """What earlier runs left at the endpoint, and has no outcome yet."""
         self._prices = prices or {}
@@ -162,6 +185,11 @@ class BudgetPurse:
         self._held = SpentAmount()
         self._densest = 0.0
         """Most tokens a byte that an answer counted."""
+
+    @property
+    def spent(self) -> SpentAmount:
+        """Of this run and earlier ones in the same folder; what may have been billed counts as if it had."""
+        return self._spent
 
     @property
     def is_idle(self) -> bool:
@@ -180,7 +208,7 @@ class BudgetPurse:
         """Set aside what *call* may spend; None when it fits, else what does not, and nothing is set aside."""
         wanted = self.bound(call)
         held = self._held + wanted
-        excess = self._find_excess(self.spent + self._waiting + held)
+        excess = self._find_excess(self._spent + self._waiting + held)
         if excess is None:
             self._reserved[call.key] = wanted
             self._held = held
@@ -191,14 +219,14 @@ class BudgetPurse:
         held = self._unreserve(call)
         if usage is None:
             # An uncounted call counts at its worst case: a budget that may have been spent is spent.
-            self.spent += held
+            self._spent += held
             return
         inputs = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
         counted = sum(input_ for input_ in inputs if input_ is not None)
         if usage.input_tokens is not None:
             self._densest = max(self._densest, counted / max(1, measure_response(call.body)))
         price = self._prices.get(str(call.body.get("model")))
-        self.spent += SpentAmount(
+        self._spent += SpentAmount(
             calls=1,
             input_tokens=counted if usage.input_tokens is not None else held.input_tokens,
             output_tokens=usage.output_tokens if usage.output_tokens is not None else held.output_tokens,
@@ -209,14 +237,14 @@ class BudgetPurse:
         """*call* is over, and cost no tokens; with *sent*, it counts as a call."""
         self._unreserve(call)
         if sent:
-            self.spent += SpentAmount(calls=1)
+            self._spent += SpentAmount(calls=1)
 
     def add_lost(self, call: Call) -> None:
         """One request of *call* may have been billed next to the one that is answered."""
         # No call is added: `calls` counts calls, and this one is counted already. Only tokens and money may have been
         # spent twice.
         bound = self.bound(call)
-        self.spent += SpentAmount(input_tokens=bound.input_tokens, output_tokens=bound.output_tokens, usd=bound.usd)
+        self._spent += SpentAmount(input_tokens=bound.input_tokens, output_tokens=bound.output_tokens, usd=bound.usd)
 
     def _unreserve(self, call: Call) -> SpentAmount:
         held = self._reserved.pop(call.key, SpentAmount())

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Protocol, Self, cast
 
 from audit.records.model_response import Purpose, ReplayCell, Response
 from registry.codec.canonical_documents import Json, canonical_bytes, digest, from_document, from_json, to_document
@@ -146,8 +146,7 @@ def keep_body(write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) 
     # The digest is that of the whole body, so an equal digest means an equal body.
     if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
         return
-    texts: dict[str, str] = {}
-    folded = json.dumps(_fold(body, texts), ensure_ascii=False, separators=(",", ":"))
+    folded, texts = fold_body(body)
     write.executemany("INSERT INTO text VALUES (?, ?) ON CONFLICT DO NOTHING", texts.items())
     write.execute("INSERT INTO request VALUES (?, ?)", (sha256, folded))
 
@@ -155,7 +154,22 @@ def keep_body(write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) 
 def find_body(read: sqlite3.Connection, sha256: str) -> dict[str, Any] | None:
     """Return the request body with this digest, whole; None when none has it."""
     row = read.execute("SELECT folded FROM request WHERE sha256 = ?", (sha256,)).fetchone()
-    return None if row is None else cast("dict[str, Any]", _unfold(read, json.loads(row[0])))
+
+    def get_text(digest: str) -> str:
+        return str(read.execute("SELECT content FROM text WHERE sha256 = ?", (digest,)).fetchone()[0])
+
+    return None if row is None else unfold_body(row[0], get_text)
+
+
+def fold_body(body: Mapping[str, Json]) -> tuple[str, dict[str, str]]:
+    """Return the request *body* as JSON with digests in place of its long texts, and those texts by their digests."""
+    texts: dict[str, str] = {}
+    return json.dumps(_fold(body, texts), ensure_ascii=False, separators=(",", ":")), texts
+
+
+def unfold_body(folded: str, get_text: Callable[[str], str]) -> dict[str, Any]:
+    """Return the request body that `fold_body` made *folded* of; *get_text* gives the text with a digest."""
+    return cast("dict[str, Any]", _unfold(json.loads(folded), get_text))
 
 
 def _fold(value: Any, texts: dict[str, str]) -> Any:
@@ -171,12 +185,12 @@ def _fold(value: Any, texts: dict[str, str]) -> Any:
     return [_fold(item, texts) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _unfold(read: sqlite3.Connection, value: Any) -> Any:
+def _unfold(value: Any, get_text: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"$text"}:
-            return read.execute("SELECT content FROM text WHERE sha256 = ?", (value["$text"],)).fetchone()[0]
-        return {key.removeprefix("$") if key.startswith("$$") else key: _unfold(read, item) for key, item in value.items()}
-    return [_unfold(read, item) for item in value] if isinstance(value, list) else value
+            return get_text(value["$text"])
+        return {key.removeprefix("$") if key.startswith("$$") else key: _unfold(item, get_text) for key, item in value.items()}
+    return [_unfold(item, get_text) for item in value] if isinstance(value, list) else value
 
 
 # Scores. Every scoring is kept, and the latest of a response, scorer and repeat counts: a person may score again, and
@@ -267,6 +281,8 @@ class ScoreStore(Database):
 # the digest, so raising the number of samples reuses the existing answers.
 
 DATABASE = "responses.db"
+FLEET = "fleet"
+"""Document of a run folder with the name of its run on a fleet, where it has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,6 +344,28 @@ class ModelUsage:
     """Whether they were made in batches, which have a price of their own."""
 
 
+class CallStore(Protocol):
+    """What a run of calls writes to: the run folder of this machine, or rows that several machines share."""
+
+    path: Path
+    """Where it is, for messages."""
+
+    def find_outcomes(self, keys: Iterable[str]) -> dict[str, str | None]:
+        """Return by key, for those of *keys* that have an outcome, why the latest is no answer; None: it is one."""
+
+    def list_lost(self) -> list[CallIntent]:
+        """Return intents without an outcome, oldest first."""
+
+    def list_models(self) -> list[tuple[str, str]]:
+        """Return every pair of model requested and model that answered."""
+
+    def intend(self, calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
+        """Write down that *calls* are about to be sent; return their intents in the same order, None for a call that must not be sent."""
+
+    def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
+        """Write down what came back."""
+
+
 class RunStore(ScoreStore):
     """One run folder's database. Methods may be called from any thread; each is one transaction."""
 
@@ -353,6 +391,14 @@ class RunStore(ScoreStore):
         with self._lock:
             row = self._connection.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else json.loads(row[0])
+
+    def dump_documents(self) -> dict[str, Any]:
+        """Return everything that is kept under a name."""
+        return {name: json.loads(document) for name, document in self._read("SELECT name, document FROM meta ORDER BY name")}
+
+    def count_intents(self, purpose: Purpose) -> dict[str, int]:
+        """Return by key how often each call made for *purpose* was written down to be sent."""
+        return dict(self._read("SELECT key, count(*) FROM intent WHERE purpose = ? GROUP BY key", (purpose.value,)))
 
     def add_cells(self, planned: Iterable[PlannedCall]) -> None:
         """Write down the design; a cell that is there already stays, with its call.
@@ -407,20 +453,21 @@ class RunStore(ScoreStore):
             intents = []
             for call in calls:
                 keep_body(write, call.request, call.body)
-                row = write.execute(
-                    "INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at)
-                )
-                intents.append(CallIntent(id=cast("int", row.lastrowid), key=call.key, request=call.request, purpose=call.purpose, at=at))
+                intents.append(_add_intent(write, call, at))
         return intents
 
     def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
         """Write down what came back."""
         with self._write() as write:
-            write.executemany(
-                "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document)"
-                " VALUES (?,?,?,?,?,?,?,?)",
-                [_outcome_values(intent, response) for intent, response in outcomes],
-            )
+            write.executemany(_ADD_OUTCOME, [_outcome_values(intent, response) for intent, response in outcomes])
+
+    def add_outcomes(self, calls: Sequence[tuple[Call, str, Response]]) -> None:
+        """Write down *calls* that were made elsewhere: each with the time of its intent (ISO 8601, UTC) and its outcome."""
+        with self._write() as write:
+            for call, at, response in calls:
+                keep_body(write, call.request, call.body)
+                intent = _add_intent(write, call, at)
+                write.execute(_ADD_OUTCOME, _outcome_values(intent, response))
 
     def find_beginning(self) -> str | None:
         """Return when the first call of the replay was written down to be sent, ISO 8601; None before that."""
@@ -495,14 +542,14 @@ class RunStore(ScoreStore):
         """Return the latest outcome of the call *key*; None when there is none."""
         with self._lock:
             row = self._connection.execute("SELECT document FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1", (key,)).fetchone()
-        return None if row is None else _read_response(row[0])
+        return None if row is None else load_response(row[0])
 
     def list_responses(self, purpose: Purpose) -> Iterator[Response]:
         """Give the latest outcome of every call made for *purpose*, in the order in which they came."""
         latest = "SELECT max(id) FROM outcome WHERE purpose = ? GROUP BY key"
         sql = f"SELECT document FROM outcome WHERE purpose = ? AND id IN ({latest}) ORDER BY id"  # noqa: S608 (no text of others)
         for (document,) in self._read(sql, (purpose.value, purpose.value)):
-            yield _read_response(document)
+            yield load_response(document)
 
     def sum_spent(self, *, unsent: Iterable[str] = ()) -> list[ModelUsage]:
         """Return calls and tokens by model requested, purpose and way, failed calls and repeated ones included.
@@ -550,6 +597,16 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
     return RunStore.open(path)
 
 
+_ADD_OUTCOME = (
+    "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document) VALUES (?,?,?,?,?,?,?,?)"
+)
+
+
+def _add_intent(write: sqlite3.Connection, call: Call, at: str) -> CallIntent:
+    row = write.execute("INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at))
+    return CallIntent(id=cast("int", row.lastrowid), key=call.key, request=call.request, purpose=call.purpose, at=at)
+
+
 def _cell_values(cell: ReplayCell) -> tuple[str | int, ...]:
     # An empty text stands for None, because a UNIQUE constraint treats two NULLs as different and would accept a cell
     # twice.
@@ -563,8 +620,6 @@ def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...
     known = [
         number for number in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if number is not None
     ]
-    # The text is part of the content blocks and is not stored a second time. `_read_response` restores it.
-    kept = replace(response, text="", thinking=None) if response.content else response
     return (
         intent.id,
         response.key,
@@ -573,11 +628,19 @@ def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...
         response.model_returned,
         sum(known) if known else None,
         usage.output_tokens,
-        canonical_bytes(to_document(kept)).decode(),
+        dump_response(response),
     )
 
 
-def _read_response(document: str) -> Response:
+def dump_response(response: Response) -> str:
+    """Return *response* as it is kept."""
+    # The text is part of the content blocks and is not stored a second time. `load_response` restores it.
+    kept = replace(response, text="", thinking=None) if response.content else response
+    return canonical_bytes(to_document(kept)).decode()
+
+
+def load_response(document: str) -> Response:
+    """Return the response that `dump_response` wrote."""
     response = from_json(Response, document, where="a stored response")
     return (
         response if not response.content else replace(response, text=join_text(response.content), thinking=join_thinking(response.content))

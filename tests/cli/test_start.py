@@ -20,7 +20,7 @@ _SCRIPT = "import sys\nfrom caveat_command import main\nsys.argv[0] = 'caveat'\n
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A folder of a user with packages that are called like ours."""
-    for name in ("registry", "audit", "interchange", "monitoring", "web", "caveat"):
+    for name in ("registry", "audit", "fleet", "interchange", "monitoring", "web", "caveat"):
         (tmp_path / "mine" / name).mkdir(parents=True)
         (tmp_path / "mine" / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n", encoding="utf-8")
     return tmp_path / "mine"

@@ -30,7 +30,7 @@ _PROMPTS = (
     "audit/score/judge_requests.py",
 )
 """Modules with texts for models: a change of words is a change of the measurement."""
-_PATTERN = re.compile(r"\\[bswdSWD(.\[]|\(\?|\[\^|^\s*<|xpacket|CREATE TABLE|SELECT |CASE ")
+_PATTERN = re.compile(r"\\[bswdSWD(.\[]|\(\?|\[\^|^\s*<|xpacket|CREATE TABLE|SELECT |CASE |INSERT INTO |UPDATE fleet")
 """Regular expressions, markup and SQL."""
 _WORD_LIST = re.compile(r"(?:[a-z]+ ){24,}[a-z]+")
 _CODE = re.compile(r"`[^`]+`")

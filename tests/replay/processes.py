@@ -22,6 +22,7 @@ _PRELOADED += [
     "audit.cli.renewal_session",
     "audit.cli.replay_presenter",
 ]
+_PRELOADED += ["fleet.jobs.worker", "fleet.jobs.replay_run", "fleet.queue.procrastinate_engine", "fleet.queue.pgqueuer_engine"]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(_PRELOADED)
 
@@ -48,9 +49,10 @@ class Started:
         """Return what it wrote to standard output and standard error, once it has ended."""
         self._process.join(timeout)
         assert self._process.exitcode is not None, "the process did not end in time"
-        out, err = (one.read_text(encoding="utf-8") for one in self._streams)
+        # A process that was killed as soon as it was started has no streams yet.
+        out, err = (one.read_text(encoding="utf-8") if one.is_file() else "" for one in self._streams)
         for one in self._streams:
-            one.unlink()
+            one.unlink(missing_ok=True)
         return out, err
 
 

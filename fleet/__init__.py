@@ -1,0 +1,1 @@
+"""Caveat's work over many machines: PostgreSQL holds the truth, a queue engine hands out the work."""

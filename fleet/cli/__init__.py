@@ -1,0 +1,1 @@
+"""The commands `worker` and `fleet`, and the formats of their answers."""

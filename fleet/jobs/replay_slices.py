@@ -1,0 +1,287 @@
+"""A worker makes the calls of slices with the replay engine."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import version
+
+from audit.endpoints.endpoint_opening import get_api, open_endpoint
+from audit.endpoints.messages_api import KEY
+from audit.endpoints.model_endpoint import OPENAI_KEY, Endpoint
+from audit.replay.call_engine import CallSettings, HaltRequest, build_changed, is_changed, make_calls
+from audit.replay.request_pacing import RequestLimiter, RetryLimits
+from fleet.database import FleetDatabase, repeat_until
+from fleet.limits import RateGate, SliceLimiter, SlicePurse, SlotGrant
+from fleet.queue.job_queue import Job
+from fleet.runs.leases import SliceLease, acquire_lease, release_lease
+from fleet.runs.run_states import SessionSettings, add_event, read_settings
+from fleet.runs.slice_store import RepeatRule, SliceStore, SpillFile, read_slice, report_limits
+from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
+from registry.records.replay_run import Policy
+from registry.records.specification import NO_KEY, ModelApi
+
+REPLAY = "replay"
+_OVER_BUDGET_S = 0.3
+"""Seconds after which a slice asks again for the budget that calls under way may leave."""
+_UNABLE_S = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class WorkerPlace:
+    """What the kinds of work of one worker have in common."""
+
+    url: str
+    name: str
+    lease_s: float
+    clock: Callable[[], datetime]
+    environ: Mapping[str, str]
+    send_key_to: Collection[str]
+    spill: SpillFile
+    patience: RetryLimits = field(default_factory=RetryLimits)
+    leases: list[SliceLease] = field(default_factory=list)
+    """Those that the keeper renews."""
+    halts: set[HaltRequest] = field(default_factory=set)
+    """Of the runs of calls under way."""
+    gates: dict[tuple[str, str], RateGate] = field(default_factory=dict)
+    """By address and fingerprint of the key."""
+    is_stopping: bool = False
+    is_leaving: bool = False
+
+    def note(self, database: FleetDatabase, message: str) -> None:
+        """Say in the worker's row what it does or cannot do; a database that is away is not waited for."""
+        with suppress(CaveatError):
+            database.fetch("UPDATE fleet.worker SET message = %s WHERE worker = %s", [message, self.name])
+
+    def leave(self) -> None:
+        """End the runs of calls under way; asked twice, leave what is under way."""
+        for halt in self.halts:
+            halt.request()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """What the slices of one session of a run share in this worker."""
+
+    settings: SessionSettings
+    endpoint: Endpoint
+    address: tuple[str, str]
+    gate: RateGate
+    limiter: RequestLimiter
+    purse: SlicePurse
+
+
+class ReplayHandler:
+    """Makes the calls of slices; limits are shared by the slices that one worker has at the same time."""
+
+    def __init__(self, place: WorkerPlace) -> None:
+        self._place = place
+        self._limiters: dict[tuple[str, str], RequestLimiter] = {}
+        self._sessions: dict[tuple[str, int], _Session] = {}
+        self._stack = AsyncExitStack()
+        self._unable: dict[tuple[str, int], str] = {}
+
+    async def close(self) -> None:
+        """Let go of the endpoints, when no slice is under way."""
+        await self._stack.aclose()
+
+    async def handle(self, job: Job) -> None:
+        """Make the calls of the slice that *job* names; a job for no slice is ignored and counted."""
+        database = FleetDatabase(self._place.url)
+        try:
+            await self._handle(database, job)
+        finally:
+            database.close()
+
+    async def _handle(self, database: FleetDatabase, job: Job) -> None:
+        place = self._place
+        lease = await asyncio.to_thread(
+            acquire_lease, database, job.run, job.slice, worker=place.name, lease_s=place.lease_s, now=place.clock()
+        )
+        if lease is None:
+            await asyncio.to_thread(_count_unknown, database, job)
+            return
+        if (lease.run, lease.session) in self._unable:
+            await asyncio.to_thread(release_lease, database, lease)
+            await asyncio.sleep(_UNABLE_S)
+            return
+        place.leases.append(lease)
+        message: str | None = None
+        try:
+            await asyncio.to_thread(place.note, database, f"replay, slice {lease.slice} of {lease.run}")
+            await self._make_calls(database, lease)
+        except Exception as error:  # noqa: BLE001 (whatever it is, the row of the slice is to say so)
+            message = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else error!r}"[:300]
+        finally:
+            # The answers of this slice come before its release: what the next owner finds open counts as lost.
+            try:
+                await asyncio.to_thread(self._end, database, lease, message)
+            finally:
+                # Renewed for ever, it would keep every other worker from the slice.
+                place.leases.remove(lease)
+
+    def _end(self, database: FleetDatabase, lease: SliceLease, message: str | None) -> None:
+        place = self._place
+
+        def end() -> None:
+            place.spill.deliver(database)
+            release_lease(database, lease, message=message)
+
+        repeat_until(end, lambda: place.is_leaving)
+
+    async def _make_calls(self, database: FleetDatabase, lease: SliceLease) -> None:
+        """Make the open calls of *lease*; what stops the run for a reason of its own is an event of the run."""
+        place = self._place
+        try:
+            session = await self._open_session(database, lease)
+        except CaveatError as error:
+            self._unable[lease.run, lease.session] = error.code
+            await asyncio.to_thread(place.note, database, f"takes no slice of {lease.run}: {error.code}: {error.faults[0].found}")
+            return
+        settings = session.settings
+        halt, loop = HaltRequest(), asyncio.get_running_loop()
+        calls = await asyncio.to_thread(read_slice, database, lease.run, lease.slice)
+
+        def watch(models: list[tuple[str, str]]) -> None:
+            name = settings.policy.model
+            returned = [answer for asked, answer in models if asked == name]
+            if is_changed(name, returned, allow_alias=settings.policy.allow_alias):
+                error = build_changed(session.endpoint, name, returned, calls[0][0].key)
+                if add_event(database, lease.run, "stopped", error=error, worker=place.name):
+                    loop.call_soon_threadsafe(halt.request)
+
+        store = SliceStore(
+            database,
+            lease,
+            calls,
+            rule=RepeatRule(session=lease.session, retry_failed=settings.retry_failed, repeat_lost=settings.repeat_lost),
+            purse=session.purse,
+            gate=session.gate,
+            worker=place.name,
+            endpoint=session.address,
+            spill=place.spill,
+            watch=watch,
+        )
+        place.halts.add(halt)
+        try:
+            await self._repeat(database, lease, store, session, halt)
+        finally:
+            place.halts.discard(halt)
+
+    async def _repeat(self, database: FleetDatabase, lease: SliceLease, store: SliceStore, session: "_Session", halt: HaltRequest) -> None:
+        """Make the open calls until none is left, or none may be sent."""
+        place, settings = self._place, session.settings
+        calls = {call.key: call for call, _ in store.calls}
+        how = CallSettings(
+            concurrency=settings.concurrency, allow_alias=settings.policy.allow_alias, prices=settings.prices, patience=place.patience
+        )
+
+        def report(rate: float | None, pause_s: float) -> None:
+            self._report(session.address, settings, rate, pause_s)
+
+        while (keys := store.list_open()) and store.refused is None and not lease.guard.is_over and not halt.times:
+            summary = await make_calls(
+                store,
+                [calls[key] for key in keys],
+                session.endpoint,
+                how,
+                limiter=SliceLimiter(session.limiter, session.gate, lease.guard, report=report),
+                purse=session.purse,
+                clock=place.clock,
+                stop=halt,
+            )
+            if summary.stopped is not None:
+                await asyncio.to_thread(add_event, database, lease.run, "stopped", error=summary.stopped, worker=place.name)
+                return
+            if store.is_over_budget:
+                if store.is_idle:
+                    problem = "the next call could exceed it, and nothing is under way"
+                    error = AnswerNoError(Fault("budget-spent", "budget", problem, advice="raise the budget, and run the command again"))
+                    await asyncio.to_thread(add_event, database, lease.run, "stopped", error=error, worker=place.name)
+                    return
+                await asyncio.sleep(_OVER_BUDGET_S)
+
+    async def _open_session(self, database: FleetDatabase, lease: SliceLease) -> "_Session":
+        """Return the endpoint and the limits of the session of *lease*, which its slices share."""
+        known = self._sessions.get((lease.run, lease.session))
+        if known is not None:
+            return known
+        settings = await asyncio.to_thread(read_settings, database, lease.run, lease.session)
+        endpoint = await self._stack.enter_async_context(self._open(settings))
+        address = (endpoint.base_url, _fingerprint(settings.policy, self._place.environ))
+        gate = self._find_gate(address)
+        if settings.rate is not None:
+            await asyncio.to_thread(report_limits, database, address, settings.rate, 0.0)
+            gate.is_limited = True
+        session = _Session(
+            settings=settings,
+            endpoint=endpoint,
+            address=address,
+            gate=gate,
+            limiter=self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic)),
+            purse=SlicePurse(settings.prices),
+        )
+        return self._sessions.setdefault((lease.run, lease.session), session)
+
+    def _open(self, settings: SessionSettings) -> Endpoint:
+        """Return the endpoint as this worker's own environment has it; a run cannot send the key anywhere else."""
+        place = self._place
+        if settings.version != version("caveat"):
+            problem = f"is Caveat {version('caveat')}, and the coordinator is {settings.version}"
+            raise UnavailableError(Fault("worker-differs", place.name, problem))
+        endpoint = open_endpoint(settings.policy, environ=place.environ, timeout_s=settings.timeout_s, send_key_to=place.send_key_to)
+        if endpoint.base_url != settings.base_url:
+            problem = f"would ask {endpoint.base_url}, and the coordinator named {settings.base_url}"
+            raise UnavailableError(Fault("worker-differs", place.name, problem))
+        return endpoint
+
+    def _find_gate(self, address: tuple[str, str]) -> RateGate:
+        if address not in self._place.gates:
+            database = FleetDatabase(self._place.url)
+            self._stack.callback(database.close)
+
+            def ask(wanted: int) -> SlotGrant:
+                # A worker that cannot ask sends nothing: its lease ends the wait.
+                try:
+                    answer = database.call("SELECT fleet.grant_slots(%s, %s, %s)", *address, wanted)
+                except CaveatError:
+                    return SlotGrant(count=0, wait_s=_UNABLE_S)
+                return SlotGrant(count=answer["count"], wait_s=answer["wait_s"], spacing_s=answer.get("spacing_s") or 0.0)
+
+            self._place.gates[address] = RateGate(ask)
+        return self._place.gates[address]
+
+    def _report(self, address: tuple[str, str], settings: SessionSettings, rate: float | None, pause_s: float) -> None:
+        """Tell all workers what was learned of the limits of *address*. A rate that the user stated is not replaced by a measured one."""
+        known = rate if settings.rate is None else None
+        if known is None and pause_s == 0:
+            return
+
+        def write() -> None:
+            database = FleetDatabase(self._place.url)
+            try:
+                report_limits(database, address, known, pause_s)
+            except CaveatError:
+                return
+            finally:
+                database.close()
+
+        asyncio.get_running_loop().run_in_executor(None, write)
+
+
+def _count_unknown(database: FleetDatabase, job: Job) -> None:
+    """Count a job whose slice is no slice of a run."""
+    database.fetch(
+        "INSERT INTO fleet.ignored (job) SELECT %s WHERE NOT EXISTS (SELECT FROM fleet.lease WHERE run = %s AND slice = %s)",
+        [job.name[:200], job.run, job.slice],
+    )
+
+
+def _fingerprint(policy: Policy, environ: Mapping[str, str]) -> str:
+    """Return what tells keys apart without showing them: a rate limit belongs to a key."""
+    name = policy.key or (OPENAI_KEY if get_api(policy) is ModelApi.OPENAI_CHAT else KEY)
+    value = "" if name == NO_KEY else environ.get(name, "").strip()
+    return hashlib.sha256(value.encode()).hexdigest()[:12]

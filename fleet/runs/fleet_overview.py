@@ -1,0 +1,166 @@
+"""What a fleet is doing: its runs, its workers, its limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from audit.replay.run_budget import SpentAmount
+from fleet.database import FleetDatabase
+from fleet.runs.run_states import read_stop
+from registry.errors import CaveatError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOverview:
+    """How far a run is."""
+
+    run: str
+    state: str
+    session: int
+    calls: int
+    answered: int
+    failures: dict[str, int]
+    late: int
+    """Answers that came after their calls had been given up as lost, counted or not."""
+    under_way: int
+    slices: int
+    slices_done: int
+    slices_held: int
+    parked: Sequence[tuple[int, list[dict[str, Any]]]]
+    spent: SpentAmount
+    held: SpentAmount
+    stopped: CaveatError | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOverview:
+    """A worker as its row says."""
+
+    worker: str
+    version: str
+    kinds: list[str]
+    slots: int
+    slices: int
+    """That it owns now."""
+    silent_s: float
+    """Since it was last heard of."""
+    message: str | None
+    is_draining: bool
+    is_alive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaOverview:
+    """The rate limit of an endpoint and a key."""
+
+    endpoint: str
+    key: str
+    """Fingerprint."""
+    rate: float | None
+    paused_s: float
+
+
+def list_runs(database: FleetDatabase, run: str | None = None) -> list[RunOverview]:
+    """Return the runs of the fleet, or the one called *run*, by name."""
+    names = [name for (name,) in database.fetch("SELECT run FROM fleet.runs WHERE run = %s OR %s::text IS NULL ORDER BY at", [run, run])]
+    return [_read_run(database, name) for name in names]
+
+
+def _read_run(database: FleetDatabase, run: str) -> RunOverview:
+    events = database.fetch("SELECT state, session FROM fleet.event WHERE run = %s ORDER BY id DESC LIMIT 1", [run])
+    state, session = events[0] if events else ("new", 0)
+    failures: dict[str, int] = {}
+    answered = late = outcomes = 0
+    # One pass over an index. A late answer replaces a loss; the calls sent again are few.
+    for failure, is_late, count in database.fetch(
+        "SELECT failure, is_late, count(*) FROM fleet.outcome WHERE run = %s AND is_counted GROUP BY 1, 2", [run]
+    ):
+        if failure is None:
+            answered += count
+        else:
+            failures[failure] = count
+        late += count if is_late else 0
+        outcomes += 0 if is_late else count
+    if late:
+        failures["lost-in-flight"] = failures.get("lost-in-flight", 0) - late
+    uncounted = database.call("SELECT count(*) FROM fleet.outcome WHERE run = %s AND NOT is_counted", run)
+    calls, intents = database.fetch(
+        "SELECT (SELECT count(*) FROM fleet.call WHERE run = %s), (SELECT count(*) FROM fleet.intent WHERE run = %s)", [run, run]
+    )[0]
+    slices, done, held = database.fetch(
+        "SELECT count(*), count(*) FILTER (WHERE is_done), count(*) FILTER (WHERE NOT is_released AND until > clock_timestamp())"
+        " FROM fleet.lease WHERE run = %s",
+        [run],
+    )[0]
+    parked = database.fetch("SELECT slice, messages FROM fleet.lease WHERE run = %s AND is_parked ORDER BY slice", [run])
+    purse = database.fetch(
+        "SELECT spent_calls, spent_input_tokens, spent_output_tokens, spent_usd, held_calls, held_input_tokens, held_output_tokens,"
+        " held_usd FROM fleet.purse WHERE run = %s",
+        [run],
+    )[0]
+    return RunOverview(
+        run=run,
+        state=state,
+        session=session,
+        calls=calls,
+        answered=answered,
+        failures={code: count for code, count in sorted(failures.items()) if count},
+        late=late + uncounted,
+        under_way=intents - outcomes,
+        slices=slices,
+        slices_done=done,
+        slices_held=held,
+        parked=[(row[0], row[1]) for row in parked],
+        spent=_build_amount(purse[:4]),
+        held=_build_amount(purse[4:]),
+        stopped=read_stop(database, run, session),
+    )
+
+
+def _build_amount(values: Sequence[Any]) -> SpentAmount:
+    return SpentAmount(calls=values[0], input_tokens=values[1], output_tokens=values[2], usd=values[3])
+
+
+def list_workers(database: FleetDatabase, lease_s: float) -> list[WorkerOverview]:
+    """Return the workers that have not ended in order, by name; one that is silent for longer than a lease is not alive."""
+    rows = database.fetch(
+        "SELECT worker, version, kinds, slots, (SELECT count(*) FROM fleet.lease WHERE lease.worker = worker.worker AND NOT is_released"
+        " AND until > clock_timestamp()), extract(epoch FROM clock_timestamp() - seen)::float8, message, is_draining FROM fleet.worker"
+        " WHERE NOT is_ended ORDER BY worker"
+    )
+    return [
+        WorkerOverview(
+            worker=row[0],
+            version=row[1],
+            kinds=row[2],
+            slots=row[3],
+            slices=row[4],
+            silent_s=round(max(0.0, row[5]), 1),
+            message=row[6],
+            is_draining=row[7],
+            is_alive=row[5] <= lease_s,
+        )
+        for row in rows
+    ]
+
+
+def list_quotas(database: FleetDatabase) -> list[QuotaOverview]:
+    """Return the rate limits that the fleet knows."""
+    rows = database.fetch(
+        "SELECT endpoint, key, rate, greatest(0, extract(epoch FROM paused_until - clock_timestamp()))::float8"
+        " FROM fleet.quota ORDER BY 1, 2"
+    )
+    return [QuotaOverview(endpoint=row[0], key=row[1], rate=row[2], paused_s=row[3]) for row in rows]
+
+
+def count_ignored(database: FleetDatabase) -> int:
+    """Return how many jobs named no slice of a run."""
+    return int(database.call("SELECT count(*) FROM fleet.ignored"))
+
+
+def drain_workers(database: FleetDatabase, name: str | None) -> list[str]:
+    """Ask the worker called *name*, or all, to finish their slices and end; return their names."""
+    rows = database.fetch(
+        "UPDATE fleet.worker SET is_draining = true WHERE NOT is_ended AND (worker = %s OR %s::text IS NULL) RETURNING worker", [name, name]
+    )
+    return sorted(worker for (worker,) in rows)

@@ -1,0 +1,166 @@
+"""Limits that workers share: permits of a rate, the lease by the worker's own clock, slices."""
+
+import asyncio
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.replay.request_pacing import StoppedError
+from fleet.database import FleetDatabase
+from fleet.limits import LeaseGuard, RateGate, SlotGrant
+from fleet.runs.slice_store import report_limits
+from fleet.slices import LARGEST, choose_size, find_prefix, number_slices
+from tests.fleet.conftest import NewFleet
+
+ENDPOINT = ("http://e", "k")
+
+
+def ask_database(database: FleetDatabase, wanted: int) -> SlotGrant:
+    """Ask for permits, as a worker does."""
+    answer = database.call("SELECT fleet.grant_slots(%s, %s, %s)", *ENDPOINT, wanted)
+    return SlotGrant(count=answer["count"], wait_s=answer["wait_s"], spacing_s=answer.get("spacing_s") or 0.0)
+
+
+def test_permits_of_three_workers_never_exceed_the_rate(new_fleet: NewFleet) -> None:
+    """Permits of all workers are at least the spacing of the rate apart, whoever asks for how many."""
+    url, rate = new_fleet(), 200.0
+    databases = [FleetDatabase(url) for _ in range(3)]
+    report_limits(databases[0], ENDPOINT, rate, 0.0)
+    # Offsets are added to one clock, so that only the database's own order is compared.
+    moments: list[float] = []
+    for number in range(12):
+        database = databases[number % 3]
+        row = database.fetch(
+            "SELECT extract(epoch FROM clock_timestamp())::float8, fleet.grant_slots(%s, %s, %s)", [*ENDPOINT, number + 1]
+        )[0]
+        moments += [row[0] + row[1]["wait_s"] + place * row[1]["spacing_s"] for place in range(row[1]["count"])]
+    for database in databases:
+        database.close()
+
+    assert len(moments) > 12
+    # The two clocks of a grant are read some microseconds apart.
+    assert min(after - before for before, after in pairwise(moments)) > 1 / rate - 0.002
+
+
+def test_a_pause_holds_permits_back(new_fleet: NewFleet) -> None:
+    """After a 429 the next permit comes when the pause is over, and a shorter pause does not shorten it."""
+    database = FleetDatabase(new_fleet())
+    report_limits(database, ENDPOINT, 50.0, 30.0)
+    report_limits(database, ENDPOINT, None, 1.0)
+    grant = ask_database(database, 5)
+    database.close()
+
+    assert grant.count == 0
+    assert grant.wait_s > 20
+
+
+def test_an_endpoint_without_a_rate_gives_permits_without_number(new_fleet: NewFleet) -> None:
+    """Only the pause is known then."""
+    database = FleetDatabase(new_fleet())
+    report_limits(database, ENDPOINT, None, 0.0)
+    grant = ask_database(database, 5)
+    database.close()
+
+    assert (grant.count, grant.wait_s) == (None, 0.0)
+
+
+def test_requests_go_at_the_granted_times() -> None:
+    """Ten requests take the permits of their grants in order, and none is sent before its time."""
+    asked: list[int] = []
+    begun = time.monotonic()
+
+    def ask(wanted: int) -> SlotGrant:
+        asked.append(wanted)
+        return SlotGrant(count=min(wanted, 4), wait_s=max(0.0, begun + len(asked) * 0.04 - time.monotonic()), spacing_s=0.01)
+
+    async def go() -> list[float]:
+        gate, moments = RateGate(ask, is_limited=True), []
+
+        async def send() -> None:
+            await gate.enter(lambda: False)
+            moments.append(time.monotonic())
+
+        await asyncio.gather(*(send() for _ in range(10)))
+        return moments
+
+    moments = asyncio.run(go())
+
+    assert len(moments) == 10
+    assert moments[0] >= begun + 0.04
+    assert asked[0] == 10
+
+
+def test_waiting_requests_end_with_their_slice() -> None:
+    """A slice that is stopped does not wait for a pause to end."""
+    gate = RateGate(lambda _wanted: SlotGrant(count=None, wait_s=0.0))
+    gate.pause(3600)
+
+    async def go() -> None:
+        stopped = False
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+
+        asyncio.get_running_loop().call_later(0.05, stop)
+        await gate.enter(lambda: stopped)
+
+    with pytest.raises(StoppedError):
+        asyncio.run(go())
+
+
+def test_a_worker_stops_sending_in_the_last_third_of_its_lease() -> None:
+    """By the monotonic clock, from the moment at which the renewal was asked for; a renewal makes it go on."""
+    now = 100.0
+    guard = LeaseGuard(30.0, clock=lambda: now)
+    guard.renew(100.0)
+    states = []
+    for now in (100.0, 119.9, 120.1, 130.1):  # noqa: B007 (the clock reads it)
+        states += [(guard.may_send, guard.is_over)]
+    guard.renew(125.0)
+    states.append((guard.may_send, guard.is_over))
+    guard.renew(110.0)
+    guard.is_lost = True
+
+    assert states == [(True, False), (True, False), (False, False), (False, True), (True, False)]
+    assert (guard.renewed_at, guard.may_send, guard.is_over) == (125.0, False, True)
+
+
+@given(st.integers(1, 400_000))
+def test_slices_are_neither_large_nor_few(calls: int) -> None:
+    """At most 256 calls, and in a run of some size as many slices as a few workers need."""
+    size = choose_size(calls)
+
+    assert 1 <= size <= LARGEST
+    assert calls < 256 or -(-calls // size) >= 28
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), max_size=40), st.sets(st.sampled_from("abcdefghij")), st.integers(1, 4))
+def test_each_new_call_is_in_one_slice_in_the_order_of_the_plan(keys: list[str], known: set[str], size: int) -> None:
+    """Calls that two cells share are in one slice; slices are full but the last; numbers go on where the last plan ended."""
+    numbers = list(number_slices(keys, known, first=7, size=size))
+    order = [key for key in dict.fromkeys(keys) if key not in known]
+
+    assert [key for key, _ in numbers] == order
+    assert [number for _, number in numbers] == [7 + place // size for place in range(len(order))]
+
+
+@given(st.lists(st.integers(0, 9), unique=True), st.sets(st.integers(0, 9)))
+def test_the_prefix_ends_before_the_first_open_call(plan: list[int], settled: set[int]) -> None:
+    """Everything before it has an outcome, and the next one has none."""
+    keys = [str(number) for number in plan]
+    length = find_prefix(keys, {str(number) for number in settled})
+
+    assert all(int(key) in settled for key in keys[:length])
+    assert length == len(keys) or int(keys[length]) not in settled
+
+
+def test_the_schema_is_a_file_of_the_package() -> None:
+    """`fleet init` reads it from the installation."""
+    from importlib.resources import files
+
+    assert Path(str(files("fleet").joinpath("schema.sql"))).is_file()
