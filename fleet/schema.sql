@@ -292,7 +292,8 @@ BEGIN
             FROM fleet.model WHERE run = a_run);
 END $$;
 
--- Times at which a worker may send, for one second at most. They are `spacing_s` apart, so no second holds more than the rate.
+-- Times at which a worker may send, for one second at most. They are `spacing_s` apart, so no second holds more than the rate. Two
+-- hundredths are left for the moments that pass between a grant and its use.
 
 CREATE FUNCTION fleet.grant_slots(a_endpoint text, a_key text, a_wanted integer) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -307,7 +308,7 @@ BEGIN
     END IF;
     v_quota.next_at := greatest(v_quota.next_at, v_quota.paused_until, moment);
     v_count := CASE WHEN v_quota.next_at > moment + interval '1 second' THEN 0 ELSE least(a_wanted, greatest(1, floor(v_quota.rate)::integer)) END;
-    UPDATE fleet.quota SET next_at = v_quota.next_at + v_count * (interval '1 second' / v_quota.rate)
+    UPDATE fleet.quota SET next_at = v_quota.next_at + v_count * (interval '1 second' / (0.98 * v_quota.rate))
     WHERE endpoint = a_endpoint AND key = a_key;
-    RETURN jsonb_build_object('count', v_count, 'wait_s', extract(epoch FROM v_quota.next_at - moment)::float8, 'spacing_s', 1 / v_quota.rate);
+    RETURN jsonb_build_object('count', v_count, 'wait_s', extract(epoch FROM v_quota.next_at - moment)::float8, 'spacing_s', 1 / (0.98 * v_quota.rate));
 END $$;
