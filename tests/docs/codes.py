@@ -17,15 +17,14 @@ _MAKER = re.compile(r"fault|refus|remark|warning|_exclude", re.IGNORECASE)
 
 @cache
 def read_source(root: Path) -> dict[str, ast.Module]:
-    """Every module of `registry`, `audit` and `web` below *root* by its path: parsed once, because it takes seconds."""
-    paths = [path for room in ("registry", "audit", "interchange", "monitoring", "web") for path in sorted((root / room).rglob("*.py"))]
-    """Every module of `registry`, `audit`, `web` and `fleet` below *root* by its path: parsed once, because it takes seconds."""
-    paths = [path for room in ("registry", "audit", "web", "fleet") for path in sorted((root / room).rglob("*.py"))]
+    """Every module of our packages but `caveat` below *root* by its path: parsed once, because it takes seconds."""
+    rooms = ("registry", "audit", "fleet", "interchange", "monitoring", "web")
+    paths = [path for room in rooms for path in sorted((root / room).rglob("*.py"))]
     return {path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def find_codes(root: Path) -> dict[str, str]:
-    """Return each code that `registry`, `audit`, `web` or `fleet` below *root* can raise, with the file and line of one place."""
+    """Return each code that our packages below *root* can raise, with the file and line of one place."""
     modules = read_source(root)
     walked = {name: list(_walk(module)) for name, module in modules.items()}
     constants = {name: dict(_find_constants(module)) for name, module in modules.items()}
