@@ -46,7 +46,7 @@ soak: $(READY)  ## interruptions, published files, the interface and the fleet w
 		tests/web/test_browser.py tests/fleet/test_fleet_chaos.py
 
 compile: $(READY)
-	@$(VENV)/bin/python -m compileall -q registry audit fleet caveat caveat_command.py
+	@$(VENV)/bin/python -m compileall -q registry audit fleet interchange monitoring web caveat caveat_command.py
 	@$(VENV)/bin/pytest --collect-only -q > /dev/null  # compiles the tests once, and not once a worker
 
 lint: $(READY)  ## formatting and lint
