@@ -29,6 +29,7 @@ SECTIONS = {
         "verify": "Check supplements, proofs, bundles and registries.",
         "export": "Write a claim or card in a format of other tools.",
         "gate": "Check a draft card, or a change of model.",
+        "monitor": "Watch a claim in production after release.",
         "stale": "Review claims that a change may have overtaken.",
         "compare": "Compare the claims of two registries or bundles.",
     },

@@ -111,11 +111,11 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def open_engine(url: str, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Engine:
+def open_engine(url: str, *, wait_ms: int | None = None) -> Engine:
     """Return an engine for *url*. A database in memory is the same one for each URL until `close_engine`.
 
     Args:
-        wait_ms: how long a connection to SQLite waits for others.
+        wait_ms: how long a connection to SQLite waits for others; None: `BUSY_TIMEOUT_MS`.
 
     Raises:
         InputError: not a URL of SQLite or PostgreSQL.
@@ -246,7 +246,7 @@ def _is_in_memory(url: URL) -> bool:
     return url.database in (None, "", ":memory:") or url.query.get("mode") == "memory"
 
 
-def _prepare_sqlite(connection: Any, _record: Any, *, wait_ms: int) -> None:
+def _prepare_sqlite(connection: Any, _record: Any, *, wait_ms: int | None) -> None:
     """The driver must not begin transactions of its own: a deferred BEGIN loses commits when two write."""
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows A to Z alone
@@ -255,7 +255,7 @@ def _prepare_sqlite(connection: Any, _record: Any, *, wait_ms: int) -> None:
     # connection turns them on.
     for pragma in (
         f"page_size = {_PAGE_BYTES}",
-        f"busy_timeout = {wait_ms}",
+        f"busy_timeout = {BUSY_TIMEOUT_MS if wait_ms is None else wait_ms}",
         "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",

@@ -11,7 +11,6 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.database_engine import (
-    BUSY_TIMEOUT_MS,
     OWN_LOG,
     REVISION,
     close_engine,
@@ -57,7 +56,7 @@ class Ledger:
         clock: Callable[[], datetime],
         salt: Callable[[], str],
         find_key: FindKey = find_no_key,
-        wait_ms: int = BUSY_TIMEOUT_MS,
+        wait_ms: int | None = None,
     ) -> "Ledger":
         """Return the registry at *url*.
 
@@ -65,7 +64,7 @@ class Ledger:
             clock: gives the time, with its time zone.
             salt: gives 32 hexadecimal digits, new at each call.
             find_key: gives the secret key that signs what an authority states here; without it, nothing is signed.
-            wait_ms: how long a connection to SQLite waits for other processes.
+            wait_ms: how long a connection to SQLite waits for other processes; None: half a minute.
 
         Raises:
             InputError: not a URL of SQLite or PostgreSQL.

@@ -30,7 +30,7 @@ def test_windows_are_added_and_an_alarm_makes_the_claim_need_review(watched: Pat
     assert caveat("monitor", "show", MONITOR, "--as-of", str(before), "--json").document["verdict"] == "open"
     assert caveat("claim", "show", CLAIM, "--as-of", str(before), "--json").document["status"]["causes"] == []
     assert caveat("admin", "log", "check").code == 0
-    dismissed = caveat("stale", "dismiss", CLAIM, "--cause", MONITOR, "--reason", "A test of the pipeline")
+    dismissed = caveat("stale", "dismiss", CLAIM, "--cause", "monitor", "--reason", "A test of the pipeline")
     assert dismissed.code == 0, dismissed.err
     assert caveat("claim", "show", CLAIM, "--json").document["status"]["causes"] == []
 
