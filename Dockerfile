@@ -6,6 +6,9 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE registry.cfg caveat_command.py ./
 COPY registry registry
 COPY audit audit
+COPY fleet fleet
+COPY interchange interchange
+COPY monitoring monitoring
 COPY web web
 COPY caveat caveat
 COPY report_templates report_templates

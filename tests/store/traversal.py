@@ -35,7 +35,9 @@ def read_log(view: View) -> list[LoggedStatement]:
     for place, text in view.log_entries():
         if text is not None:
             document = json.loads(text)
-            names = frozenset(match[1] for words in _list_texts(document["payload"]) if (match := REFERENCE.fullmatch(words)))
+            # An audit under the rival of an objection is in the history of the claim that it is of.
+            texts = {key: value for key, value in document["payload"].items() if (document["kind"], key) != ("audit", "objection")}
+            names = frozenset(match[1] for words in _list_texts(texts) if (match := REFERENCE.fullmatch(words)))
             statements.append(LoggedStatement(place.seq, document["kind"], document["actor"], document["payload"], names))
     return statements
 
