@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from interchange.gate.gate_finding import RULES, DraftPlace, GateFinding, Level, QuotedClaim, Rule
-from registry.records.claim_status import Dispute, FamilyOutcome, Lifecycle, Staleness, read_words
+from registry.records.claim_status import CauseKind, Dispute, FamilyOutcome, Lifecycle, Staleness, read_words
 from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.verdict import CompletenessItem, ItemStatus, RestrictionStatus, Verdict, VerdictStanding
@@ -58,6 +58,9 @@ def _judge(quoted: QuotedClaim, model: ModelRef | None) -> Iterator[GateFinding]
     status = quoted.status
     yield from _judge_lifecycle(quoted)
     yield from _judge_staleness(quoted, model)
+    for cause in status.causes:
+        if cause.kind is CauseKind.MONITOR:
+            yield _find(quoted, Rule.MONITOR_ALARM, cause.text)
     if status.gravest is None:
         yield _find(quoted, Rule.CLAIM_UNAUDITED, "no claim of its family has an outcome")
     else:

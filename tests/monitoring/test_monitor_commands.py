@@ -26,6 +26,8 @@ def test_windows_are_added_and_an_alarm_makes_the_claim_need_review(watched: Pat
     claim = caveat("claim", "show", CLAIM, "--json").document
     (cause,) = claim["status"]["causes"]
     assert (claim["status"]["staleness"], cause["kind"], cause["what"]) == ("needs_review", "monitor", MONITOR)
+    gate = caveat("gate", "card.md", "--json")
+    assert (gate.code, "monitor-alarm" in gate.out) == (1, True)
     before = cause["entry"] - 1
     assert caveat("monitor", "show", MONITOR, "--as-of", str(before), "--json").document["verdict"] == "open"
     assert caveat("claim", "show", CLAIM, "--as-of", str(before), "--json").document["status"]["causes"] == []
