@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from monitoring.batch_file import WindowBatch, WindowDraft, fit_batch
@@ -96,8 +96,11 @@ def add_windows(
 def _add_window(writer: Writer, file: MonitorFile, draft: WindowDraft, *, why: str | None, now: datetime) -> RecordedWindow:
     monitor = file.monitor.payload
     where = f"{monitor.monitor}, window {draft.number}"
-    if draft.stop > now:
-        raise InputError(Fault("not-matured", where, f"it ends at {draft.stop:%Y-%m-%d %H:%M} UTC, which is not over"))
+    due = draft.stop + timedelta(days=monitor.plan.label_delay_days if draft.cells else 0)
+    if due > now:
+        raise InputError(
+            Fault("not-matured", where, f"it ends at {draft.stop:%Y-%m-%d %H:%M} UTC, and its labels are in at {due:%Y-%m-%d %H:%M}")
+        )
     current = {window.number: window for window in file.current}
     known = current.get(draft.number)
     if known is not None and _is_same(known, draft):

@@ -72,7 +72,8 @@ monitor_window = new_table(
             message="window-missing: monitor_window.number must follow the last one",
         ),
         TriggerRule(
-            broken="EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor)",
+            # A rebuild fills one table after the other: only an end before the window counts.
+            broken="EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq)",
             message="monitor-ended: monitor_window must not come after the end of its monitor",
         ),
         TriggerRule(
@@ -99,8 +100,13 @@ def _find_monitor_faults(rules: "StatementRules", name: str, claim: str) -> Iter
     """Yield why a statement on the monitor *name* of *claim* cannot be recorded now."""
     bare, revision = split_reference(claim)
     own = (monitor.c.monitor == name) & (monitor.c.claim == bare) & (monitor.c.revision == revision)
-    if rules.find_entry(monitor, own) is None:
-        yield Fault("not-registered", name, f"is not a monitor of {claim}", advice="caveat monitor show")
+    rows = rules.view.rows(select(monitor.c.authority).where(rules.view.visible(monitor), own))
+    if not rows:
+        yield Fault("not-registered", name, f"is not a monitor of {claim}", advice="caveat monitor list")
+    elif rows[0].authority != rules.actor:
+        # Whoever could report for another could also raise its alarm.
+        problem = f"{rows[0].authority} runs this monitor, and you act as {rules.actor}"
+        yield Fault("not-permitted", name, problem, advice="lock a monitor of your own")
     elif rules.find_entry(monitor_end, monitor_end.c.monitor == name) is not None:
         yield Fault("monitor-ended", name, "it has ended, and takes no more windows", advice="plan and lock a new monitor")
 
