@@ -162,20 +162,45 @@ class MonitorFile(Record):
         doubts = [*plan.list_doubts()]
         if reading is None or plan.anchors is None:
             return tuple(doubts)
-        if reading.attribution is Attribution.OPEN:
-            doubts.append(f"fewer than {plan.anchors.guard} anchors were scored since the alarm, so the judge may have changed")
-        elif reading.alarm is not None and not self._exceeds_judge_error():
-            rate = plan.anchors.false_positive
+        guard, rate = plan.anchors.guard, plan.anchors.false_positive
+        if without := [str(window.number) for window in self.current if window.cells and window.anchors is None]:
+            doubts.append(f"no anchors were scored in window {', '.join(without)}")
+        if reading.alarm is None:
+            if sum(window.anchors.good + window.anchors.bad for window in self.current if window.anchors) < guard:
+                doubts.append(f"fewer than {guard} anchors were scored")
+        elif reading.attribution is Attribution.OPEN:
+            doubts.append(f"fewer than {guard} anchors were scored since the alarm, so the judge may have changed")
+        elif not any(self._exceeds_judge_error(recorded.payload.reading) for recorded in self.windows):
             doubts.append(f"a judge with the tolerated share of false positives ({rate:.1%}) would explain the alarm")
+        elif not self._is_settled(guard):
+            doubts.append(f"the anchors were not quiet for {guard} anchors after the evidence exceeded the tolerated errors of the judge")
         return tuple(doubts)
 
-    def _exceeds_judge_error(self) -> bool:
-        """Whether the evidence is on the wrong side of the limit even if the judge errs as often as is tolerated.
+    def _is_settled(self, guard: int) -> bool:
+        """Whether the evidence exceeded the tolerated errors of the judge, and the anchors then stayed quiet for the guard.
+
+        An alarm of little evidence is no proof for evidence that comes later: the judge may have changed between.
+        """
+        quiet: int | None = None
+        for recorded in self.windows:
+            window = recorded.payload
+            if window.reading.anchors_alarm is not None:
+                return False
+            if quiet is None:
+                quiet = 0 if self._exceeds_judge_error(window.reading) else None
+            elif window.anchors is not None and not window.correction:
+                quiet += window.anchors.good + window.anchors.bad
+            if quiet is not None and quiet >= guard:
+                return True
+        return False
+
+    def _exceeds_judge_error(self, reading: MonitorReading) -> bool:
+        """Whether *reading* is on the wrong side of the limit even if the judge errs as often as is tolerated.
 
         A rate r is judged to be r + (1 - r)·FP at most.
         """
-        reading, plan = self.reading, self.plan
-        if reading is None or plan.anchors is None:
+        plan = self.plan
+        if plan.anchors is None:
             return False
         is_upper = plan.relation is Relation.AT_MOST
         judged, limit = (reading.lower, plan.theta) if is_upper else (1 - reading.upper, 1 - plan.theta)

@@ -47,7 +47,7 @@ def verdict_of(data: list[WindowData], **changes: Any) -> MonitorVerdict:
 
 
 def test_an_alarm_with_quiet_anchors_is_a_violation() -> None:
-    file = file_of([QUIET, BAD, BAD, BAD])
+    file = file_of([QUIET, BAD, BAD, BAD, BAD, BAD])
     reading = file.reading
     assert reading is not None
     assert reading.alarm == 2
@@ -70,7 +70,33 @@ def test_an_alarm_with_an_alarm_of_the_anchors_is_the_judge() -> None:
 
 def test_anchors_that_alarm_after_the_guard_speak_of_a_later_time() -> None:
     wrong: WindowData = ([cell(1000, 200)], anchors(200, 60))
-    assert verdict_of([QUIET, BAD, BAD, BAD, wrong]) is MonitorVerdict.VIOLATED
+    assert verdict_of([QUIET, BAD, BAD, BAD, BAD, BAD, wrong]) is MonitorVerdict.VIOLATED
+
+
+def test_a_judge_that_changes_after_a_small_alarm_gives_no_violation() -> None:
+    """The first alarm is one that tolerated errors explain; the evidence beyond them comes with the judge's change, and proves nothing."""
+    slightly: WindowData = ([cell(4000, 320)], anchors(200, 2))
+    broken: WindowData = ([cell(4000, 1600)], anchors(200, 70))
+    file = file_of([slightly, slightly, slightly, slightly, broken])
+    assert file.reading is not None
+    assert (file.reading.attribution, file.reading.anchors_alarm) == (Attribution.SYSTEM, 5)
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.IN_DOUBT
+    assert "after the evidence exceeded" in file.list_doubts()[0]
+
+
+def test_evidence_needs_quiet_anchors_after_itself() -> None:
+    """The guard of a small alarm is over, and the evidence beyond tolerated errors is new."""
+    slightly: WindowData = ([cell(4000, 320)], anchors(200, 2))
+    large: WindowData = ([cell(4000, 1600)], anchors(200, 2))
+    assert verdict_of([slightly, slightly, slightly, slightly, large]) is MonitorVerdict.IN_DOUBT
+    assert verdict_of([slightly, slightly, slightly, slightly, large, large, large]) is MonitorVerdict.VIOLATED
+
+
+def test_anchors_that_are_planned_and_never_scored_support_nothing() -> None:
+    without: WindowData = ([cell(1000, 20)], None)
+    assert verdict_of([without] * 6) is MonitorVerdict.OPEN
+    assert verdict_of([*([QUIET] * 5), without]) is MonitorVerdict.OPEN
+    assert verdict_of([without, *([BAD] * 6)]) is MonitorVerdict.IN_DOUBT
 
 
 @pytest.mark.parametrize(
