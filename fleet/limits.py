@@ -28,7 +28,7 @@ class LeaseGuard:
     clock: Callable[[], float] = time.monotonic
     renewed_at: float = 0.0
     is_lost: bool = False
-    """Whether another worker has the slice, or nobody renewed in time."""
+    """Whether another worker has the slice, or it was not renewed in time."""
 
     def renew(self, asked_at: float) -> None:
         """The database has renewed the lease; *asked_at* is when it was asked to, which is earlier than its answer."""

@@ -71,7 +71,7 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
         if alarm == number:
             scored_at_alarm = anchors.scored if anchors else None
         if drift is not None and plan.drift is not None:
-            drift = drift.add(stream)
+            drift = drift.add(stream if is_upper else turned)
             has_drifted = has_drifted or drift.has_alarmed(plan.drift.run_length)
     upper = average.find_upper_limit(plan.threshold)
     return MonitorReading(

@@ -55,7 +55,7 @@ min_users: 20                      # a cell with fewer users is suppressed
 # Items with labels of people, scored again by the current judge all the time. Without them an alarm stays in doubt: the judge may have
 # changed. The file stays with you; its digest is recorded.
 # anchors: {{file: anchors.csv, false_positive: 0.05, false_negative: 0.2, guard: 300, run_length: 1000}}
-# drift: {{tolerated: {theta:g}, run_length: 50}}   # an alarm for operators, in windows; changes no status
+# drift: {{tolerated: {wrong:g}, run_length: 50}}   # an alarm for operators, in windows; changes no status
 """
 
 
@@ -115,7 +115,15 @@ def render_draft(claim: ClaimRevision, body: PropertySpec, *, now: datetime) -> 
     # The next midnight: the lock comes before the first item.
     first = f"{now.astimezone(UTC).date() + timedelta(days=1)}T00:00:00Z"
     quote = " ".join(claim.quote.split())
-    return _TEMPLATE.format(claim=claim.reference, quote=quote[:120], relation=_SIDES[relation], theta=theta, start=first, scoring=scoring)
+    return _TEMPLATE.format(
+        claim=claim.reference,
+        quote=quote[:120],
+        relation=_SIDES[relation],
+        theta=theta,
+        wrong=theta if relation is Relation.AT_MOST else 1 - theta,
+        start=first,
+        scoring=scoring,
+    )
 
 
 def map_limit(claim: ClaimRevision, body: PropertySpec) -> tuple[Relation, float]:

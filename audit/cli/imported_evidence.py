@@ -1,4 +1,4 @@
-"""What `caveat audit conclude` is given, whatever it is, as one checked table with what it says of itself."""
+"""What `caveat audit conclude` is given, whatever it is, as one checked table with its own statements on model, time and scorer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

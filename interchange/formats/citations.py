@@ -32,7 +32,7 @@ class Citation(Record):
     version: str
     publisher: str
     notes: tuple[str, ...]
-    """Sentences without full stop: what became of the claim, and the digest of its record."""
+    """Sentences without full stop: the verdict on the claim, and the digest of its record."""
     sha256: str | None
     """Of the canonical record; None where no record was published."""
     card_title: str | None

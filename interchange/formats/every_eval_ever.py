@@ -96,7 +96,7 @@ def _build_document(
         "retrieved_timestamp": str(int(supplement.made_at.timestamp())),
         "source_metadata": {
             "source_name": request.record.title,
-            # Figures without a replay are somebody's report of an evaluation, and no run of ours.
+            # Figures without a replay are a report on an evaluation, and no run of ours.
             "source_type": "evaluation_run" if audit.runs else "documentation",
             "source_organization_name": audit.auditor.name or audit.auditor.code,
             "evaluator_relationship": _RELATIONSHIPS[audit.opening.payload.independence],

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from registry.records.claim import Relation
+from registry.records.claim_status import Dispute, Staleness
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.record import Record
 from registry.records.supplement import Supplement
@@ -30,6 +31,8 @@ class OutcomeFacts(Record):
     """The verdict in one sentence, as page one prints it."""
     audit: str | None
     """`AUD-…` that gave it."""
+    is_questioned: bool
+    """Whether the claim is stale, needs review (an alarm of a monitor counts), or has an objection that is open or upheld."""
 
     @property
     def words(self) -> str:
@@ -50,8 +53,8 @@ class OutcomeFacts(Record):
 
     @property
     def holds(self) -> bool:
-        """Whether the claim holds in the contexts tested, and that is established. Nothing less may be exported as a pass."""
-        return self.verdict is Verdict.HOLDS and self.standing is VerdictStanding.ESTABLISHED
+        """Whether the claim holds in the contexts tested, established and unquestioned. Nothing less may be exported as a pass."""
+        return self.verdict is Verdict.HOLDS and self.standing is VerdictStanding.ESTABLISHED and not self.is_questioned
 
 
 def read_outcome(supplement: Supplement) -> OutcomeFacts:
@@ -70,6 +73,7 @@ def read_outcome(supplement: Supplement) -> OutcomeFacts:
         mode=reading.mode if reading is not None and is_own else None,
         sentence=supplement.verdict,
         audit=own if gravest is None else gravest.audit,
+        is_questioned=supplement.status.staleness is not Staleness.CURRENT or supplement.status.dispute is not Dispute.UNDISPUTED,
     )
 
 
@@ -154,7 +158,7 @@ def is_passed(supplement: Supplement, arm: ReplaySide) -> bool:
         return True
     # Several specifications: each statement has a level of its own, and only its verdict knows it.
     spoken = [spec.verdict for spec in reading.specs if spec.spec == arm.spec and spec.judge in (None, arm.judge)]
-    return leading.verdict is Verdict.HOLDS and all(verdict is Verdict.HOLDS for verdict in spoken)
+    return leading.verdict is Verdict.HOLDS and not leading.is_questioned and all(verdict is Verdict.HOLDS for verdict in spoken)
 
 
 def list_sealed(supplement: Supplement) -> Mapping[str, str]:

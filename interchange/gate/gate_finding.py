@@ -137,7 +137,7 @@ class GateFinding(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReport(Record):
-    """What the gate says of one draft or model version."""
+    """All findings on one draft or model version."""
 
     findings: tuple[GateFinding, ...]
     checked: tuple[str, ...]

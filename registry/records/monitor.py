@@ -83,7 +83,7 @@ class DriftPlan(Record):
     """An alarm for operators, which changes no status."""
 
     tolerated: float
-    """θ₀, in (0, 1)."""
+    """θ₀, in (0, 1): of scores on the wrong side, so of 1 - x for a claim with a lower limit."""
     run_length: float
     """Windows until an alarm without drift, on average at least."""
 

@@ -16,9 +16,10 @@ from ruamel.yaml import YAML
 
 from interchange.export.format_catalogue import FORMATS, get_format
 from interchange.formats.export_record import ExportedFile
-from interchange.formats.outcome_facts import is_passed, list_arms
+from interchange.formats.outcome_facts import is_passed, list_arms, read_outcome
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
+from registry.records.claim_status import Dispute, Staleness
 from registry.records.estimates import BoundedEstimate
 from registry.report.supplement_assembly import assemble_claim
 from tests.interchange.records import KEY, SCENES, build_record, change, export, export_all, holds, publish
@@ -145,6 +146,14 @@ def test_a_side_passes_only_where_its_whole_interval_keeps_to_the_limit(low: flo
     figure = BoundedEstimate(value=0.04 if high is None or high < 0.2 else 0.1, low=low, high=high, reason=reason)
 
     assert is_passed(supplement, replace(arm, figure=figure)) is passed
+
+
+@pytest.mark.parametrize("change_", [{"staleness": Staleness.NEEDS_REVIEW}, {"staleness": Staleness.STALE}, {"dispute": Dispute.CONTESTED}])
+def test_a_claim_in_question_is_no_pass(change_: dict[str, Any]) -> None:
+    """It holds, established, and something came up that no audit or review has settled."""
+    supplement = assemble_claim(holds(), made_at=MADE_AT)
+    assert read_outcome(supplement).holds
+    assert not read_outcome(replace(supplement, status=replace(supplement.status, **change_))).holds
 
 
 def test_no_format_turns_anything_but_an_established_holds_into_a_pass() -> None:

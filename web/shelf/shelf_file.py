@@ -199,7 +199,7 @@ class Shelf:
         return entries
 
     def _look_up(self, words: tuple[str, ...]) -> Numbers:
-        """Return what the file says of *words*; raises sqlite3.OperationalError, `interrupted`, where that takes too long."""
+        """Return the entries in which all *words* occur; raises sqlite3.OperationalError, `interrupted`, where that takes too long."""
         connection = self._connect()
         deadline = time.thread_time() + _LONGEST_SEARCH_S
         connection.set_progress_handler(lambda: time.thread_time() > deadline, _STEPS)
