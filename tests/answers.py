@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 import click
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema_rs import Draft202012Validator, meta
 
 from registry.cli import terminal_output
 from registry.cli.registry_commands import list_answer_formats
@@ -42,15 +41,15 @@ def check_answer(document: Mapping[str, Any], command: str) -> None:
     """Fail where *command* is not declared to print *document*, or the document does not have its declared form."""
     # `caveat admin schema NAME` prints a schema, and it must be a valid one.
     if "$schema" in document:
-        Draft202012Validator.check_schema(document)
+        meta.validate(document)
         return
     if "schema" not in document or document["schema"] not in get_formats():
         assert command in _NO_ANSWER, f"{command} prints a document of an undeclared format: {document.get('schema')!r}"
         return
     answer_format = get_formats()[document["schema"]]
     assert command in answer_format.commands, f"{command} prints {answer_format.schema}, which is declared for {answer_format.commands}"
-    fault = best_match(get_validator(answer_format.schema).iter_errors(document))
-    assert fault is None, f"{answer_format.schema} of {command}, {fault.json_path}: {fault.message}"
+    for fault in get_validator(answer_format.schema).iter_errors(document):
+        raise AssertionError(f"{answer_format.schema} of {command}, {fault.instance_path}: {fault.message}")
 
 
 def _print_checked(document: Mapping[str, Any]) -> None:

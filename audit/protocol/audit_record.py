@@ -702,7 +702,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
     # The replay that was made says more than the lock, which may leave parts open.
     last = replayed or (runs[-1] if runs else None)
     lock = file.lock.payload if file.lock else None
-    if last is not None and last.parts:
+    if last is not None:
         return dict(last.parts)
     if lock is None or lock.replay_parts:
         return dict(lock.replay_parts or {}) if lock else {}

@@ -93,8 +93,7 @@ class FolderItem(Record):
     """Why its files were rendered anew; None while they are the first."""
     audit: str | None = None
     """`AUD-…` that leads; None for a card, and for a claim that has not been audited."""
-    summary: SupplementDigest | None = None
-    """None in folders made before this was kept."""
+    summary: SupplementDigest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +125,13 @@ class Folder(Record):
     """Entries of the log when all of it was last gone through: the next change report begins here."""
     items: tuple[FolderItem, ...]
     """By name."""
-    root: str | None = None
-    """Root of the log's tree at `log_size`, hexadecimal: another history under the same name has another. None in older folders."""
-    began: int | None = None
-    """Entries of the log when it was first rendered; None in older folders."""
+    root: str
+    """Root of the log's tree at `log_size`, hexadecimal: another history under the same name has another."""
+    began: int
+    """Entries of the log when it was first rendered."""
     reports: tuple[FolderReport, ...] = ()
     """Oldest first."""
     index: str | None = None
-    """SHA-256 of `index.html`, hexadecimal. None in older folders."""
+    """SHA-256 of `index.html`, hexadecimal; None before it is written."""
     feed: str | None = None
-    """SHA-256 of `feed.xml`, hexadecimal. None in older folders."""
+    """SHA-256 of `feed.xml`, hexadecimal; None before it is written."""

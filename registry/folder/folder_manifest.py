@@ -176,8 +176,7 @@ def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
 
 def check_root(folder: Folder, root: str, *, where: Path) -> None:
     """Refuse a folder with a log that had another *root* at its size: its entries are not those of this registry."""
-    # Older folders name no root.
-    if folder.root is not None and folder.root != root:
+    if folder.root != root:
         problem = f"the root over its {folder.log_size:,} entries is {folder.root[:16]}…, and this registry's is {root[:16]}…"
         raise InputError(Fault("folder-of-another-log", str(where / MANIFEST), problem))
 

@@ -71,8 +71,8 @@ def _list_news(folder: Folder) -> Iterator[FeedEntry]:
     for item in folder.items:
         # Only what changed or came after the first rendering: the whole registry at once is no
         # news.
-        if item.summary is not None and (item.why or folder.began is None or item.log_size > folder.began):
-            yield _describe_item(item, item.summary)
+        if item.why or item.log_size > folder.began:
+            yield _describe_item(item)
 
 
 def _describe_report(report: FolderReport) -> FeedEntry:
@@ -90,7 +90,8 @@ def _describe_report(report: FolderReport) -> FeedEntry:
     )
 
 
-def _describe_item(item: FolderItem, supplement_digest: SupplementDigest) -> FeedEntry:
+def _describe_item(item: FolderItem) -> FeedEntry:
+    supplement_digest = item.summary
     gravest = supplement_digest.status.gravest if supplement_digest.status else None
     # An unaudited claim says so; it must not look like one without news.
     verdict = describe_outcome(gravest) if gravest else "not audited"
@@ -149,7 +150,7 @@ def _describe_time(moment: datetime) -> str:
 
 def _find_moment(folder: Folder) -> datetime:
     # A new folder has no date of its own; the clock would change the bytes.
-    return max((item.summary.made_at for item in folder.items if item.summary), default=datetime.fromtimestamp(0, tz=UTC))
+    return max((item.summary.made_at for item in folder.items), default=datetime.fromtimestamp(0, tz=UTC))
 
 
 # The list of a folder: by card and model version, every claim with its outcome, and what superseded
@@ -246,7 +247,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
         folder: what is known of it.
         proofs: paths of the proofs that are there, relative to the folder.
     """
-    items = {item.name: item for item in folder.items if item.summary is not None}
+    items = {item.name: item for item in folder.items}
     newest = _find_newest(items)
     rows = tuple(_build_row(name, items, proofs) for name in newest if name.startswith(f"{Kind.CLAIM}-"))
     # The newest report first.
@@ -275,8 +276,6 @@ def _find_newest(items: Iterable[str]) -> tuple[str, ...]:
 
 def _build_row(name: str, items: Mapping[str, FolderItem], proofs: Collection[str]) -> FolderClaimRow:
     item = items[name]
-    if item.summary is None:
-        raise ValueError("a row needs what its supplement says")
     return FolderClaimRow(item, item.summary, name.partition("@")[0], _link(item.files, proofs), _list_older(name, items, proofs))
 
 
@@ -315,7 +314,7 @@ def _build_card(
     card: str, name: str | None, groups: Mapping[str, list[FolderClaimRow]], items: Mapping[str, FolderItem], proofs: Collection[str]
 ) -> CardPart:
     item = items[name] if name else None
-    title = item.summary.title if item and item.summary else card or "Claims that quote no card"
+    title = item.summary.title if item else card or "Claims that quote no card"
     return CardPart(
         card,
         title,
@@ -347,7 +346,7 @@ def _with_staleness(rows: Iterable[FolderClaimRow], staleness: Staleness) -> Ite
 
 def _find_newest_date(folder: Folder) -> datetime | None:
     """Return the date of the newest thing in the folder; None for an empty one."""
-    summary = [item.summary.made_at for item in folder.items if item.summary]
+    summary = [item.summary.made_at for item in folder.items]
     return max((*summary, *(report.made_at for report in folder.reports)), default=None)
 
 

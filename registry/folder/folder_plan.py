@@ -318,7 +318,7 @@ class _RecentEntries:
         self._by_model: dict[str, list[_Noted]] = defaultdict(list)
         self._shared: list[_Noted] = []
         # The manifest knows card and model of each claim, so no dossier is read for a reason.
-        summaries = {item.name.partition("@")[0]: item.summary for item in folder.items if item.summary is not None}
+        summaries = {item.name.partition("@")[0]: item.summary for item in folder.items}
         self._models = {name: digest.model for name, digest in summaries.items()}
         self._cards = {name: digest.card.partition("@")[0] for name, digest in summaries.items() if digest.card}
         self._claims: dict[str, str | None] = {}
@@ -494,7 +494,7 @@ def _find_misread(view: View, folder: Folder) -> frozenset[str]:
     # pages and reports. The rest is for `caveat verify` (decision of 2026-11-22). The cost: one
     # list of claims for each inspection, and a manifest forged together with its files is found by
     # `verify` only.
-    summaries = {item.name: item.summary for item in folder.items if item.summary is not None}
+    summaries = {item.name: item.summary for item in folder.items}
     texts = set()
     for claim in view.list_claims():
         digest = summaries.get(name := f"{claim.claim}@{claim.revision}")
@@ -513,7 +513,7 @@ def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
     return tuple(
         path
         for path, sha256 in written.items()
-        # Older folders have no digest of their pages.
+        # A run that was killed before the pages were written left no digest of them.
         if sha256 is not None and not ((folder / path).is_file() and digest_file(folder / path) == sha256)
     )
 

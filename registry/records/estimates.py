@@ -185,7 +185,7 @@ class Variance(Record):
     binary: bool
     """Whether every score of both sides is the lowest or the highest possible."""
     test_spread: float | None = None
-    """Variance of single responses of the side about its mean; None where each is the lowest or highest possible, and in older records."""
+    """Variance of single responses of the side about its mean; None where each is the lowest or highest possible."""
     deploy_spread: float | None = None
     test_residual: float = 0.0
     """What the task and the context part of the side both contain, counted once in its variance and in that of ED."""

@@ -258,8 +258,8 @@ class ReplayAccount(Record):
     arms: tuple[RequestedArm, ...]
     outcomes: tuple[ArmOutcomes, ...]
     requests: Requests
-    parts: dict[str, str] | None = None
-    """What the replay was made of, as a lock fixes it (`Lock.replay_parts`); None in records made before this was kept."""
+    parts: dict[str, str]
+    """What the replay was made of, as a lock fixes it (`Lock.replay_parts`)."""
 
     @property
     def is_disclosed(self) -> bool:

@@ -385,9 +385,9 @@ class AuditSummary(Record):
     """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
     """Of its lock; None for an audit without one."""
-    deviations: int | None = None
+    deviations: int
     """How many things were not done as locked."""
-    unexplained: int | None = None
+    unexplained: int
     """How many of `deviations` are not explained."""
     model: ModelRef | None = None
     """The version that the revision it audited is about."""

@@ -178,8 +178,7 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     # offers no choice between scores.
     beside = [other for other in others if other.objection is None and other.model in (model, None)]
     claim = "claim" if all(other.model in (model, None) for other in others) else "claim about this model version"
-    # Older records do not tell locks apart; then nothing is said.
-    if audit is None or any(summary.deviations is None for summary in beside):
+    if audit is None:
         return None
     this = audit.opening.payload.audit
     # Several locks are counted and printed, not forbidden: repeating an audit honestly is allowed,

@@ -38,12 +38,12 @@ _READ_NEWER = "read the newer revision"
 class CauseRow:
     """One reason why a claim may be stale, or is."""
 
-    kind: str | None
-    """Value of its `CauseKind`; None in records made before causes were told apart."""
+    kind: str
+    """Value of its `CauseKind`."""
     text: str
     """In a sentence without full stop."""
     entry: Entry | None
-    """Of what came; None where the record does not name it, as in records made before causes were told apart."""
+    """Of what came; None where the record does not have that entry."""
     remedy: str | None
     """What would resolve it, such as `resolved by a review`; None where it is unknown, confirmed, or replaced."""
     confirmed: Recorded[StalenessReview] | None
@@ -72,11 +72,6 @@ def list_causes(
     """
     known = {cause_entry.seq: cause_entry for cause_entry in entries}
     last = _find_last(reviews, claim)
-    # Records from before kinds of cause were distinguished have sentences only.
-    if not status.causes:
-        return tuple(
-            CauseRow(kind=None, text=name.removesuffix("."), entry=None, remedy=None, confirmed=None) for name in status.stale_because
-        )
     # A newer revision takes the place of this one, so the other causes need no remedy.
     is_replaced = any(describe_remedy(stale_cause, claim) == _READ_NEWER for stale_cause in status.causes)
     rows = []

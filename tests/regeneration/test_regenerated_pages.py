@@ -22,6 +22,7 @@ from tests.regeneration.folders import COVERT, SCHEMING, Regenerated
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 HOSTILE = "<script>alert(1)</script> \u202egnp.exe \x07 ]]> &amp; “quoted”"
+ROOT = "0" * 64
 
 
 def list_links(path: Path) -> set[str]:
@@ -165,7 +166,7 @@ def build_item(name: str, **changes: object) -> FolderItem:
 
 def test_text_of_others_is_never_markup() -> None:
     """Quotes, models and reasons are escaped, and what is hidden in them is shown."""
-    folder = Folder(log_origin="caveat.log/AISI/0", log_size=9, began=3, items=(build_item("CLM-AISI-2026-0001-S@1"),))
+    folder = Folder(log_origin="caveat.log/AISI/0", log_size=9, root=ROOT, began=3, items=(build_item("CLM-AISI-2026-0001-S@1"),))
 
     page = render_index(folder, proofs=frozenset()).decode()
     feed = render_feed(folder)
@@ -181,7 +182,7 @@ def test_text_of_others_is_never_markup() -> None:
 def test_a_page_is_sound_html() -> None:
     """Identifiers stand once, headings do not leap, each table has a caption and headers with their scope."""
     names = [f"CLM-AISI-2026-000{number}-S@{revision}" for number in range(1, 6) for revision in (1, 2)]
-    folder = Folder(log_origin="caveat.log/AISI/0", log_size=9, items=tuple(map(build_item, names)))
+    folder = Folder(log_origin="caveat.log/AISI/0", log_size=9, root=ROOT, began=0, items=tuple(map(build_item, names)))
     page = LexborHTMLParser(render_index(folder, proofs=frozenset({f"{names[1]}.html.tlog-proof"})))
 
     ids = [one.attributes["id"] for one in page.css("[id]")]
@@ -198,9 +199,13 @@ def test_a_page_is_sound_html() -> None:
 def test_the_feed_is_atom() -> None:
     """What RFC 4287 requires of a feed and of each entry is there; identifiers are all different, and belong to subject and entry."""
     names = [f"CLM-AISI-2026-000{number}-S@1" for number in range(1, 6)]
-    folder = Folder(log_origin="caveat.log/AISI/0", log_size=9, began=3, items=tuple(map(build_item, names)))
+    folder = Folder(log_origin="caveat.log/AISI/0", log_size=9, root=ROOT, began=3, items=tuple(map(build_item, names)))
     later = Folder(
-        log_origin="caveat.log/AISI/0", log_size=12, began=3, items=(*map(build_item, names[:4]), build_item(names[4], log_size=12))
+        log_origin="caveat.log/AISI/0",
+        log_size=12,
+        root=ROOT,
+        began=3,
+        items=(*map(build_item, names[:4]), build_item(names[4], log_size=12)),
     )
 
     first, second = (read_feed(render_feed(one)) for one in (folder, later))
@@ -221,6 +226,6 @@ def test_a_folder_that_is_new_has_no_news() -> None:
     """What was there from the beginning is listed and not announced."""
     items = (build_item("CLM-AISI-2026-0001-S@1", earlier=(), why=None),)
 
-    feed = read_feed(render_feed(Folder(log_origin="caveat.log/AISI/0", log_size=9, began=9, items=items)))
+    feed = read_feed(render_feed(Folder(log_origin="caveat.log/AISI/0", log_size=9, root=ROOT, began=9, items=items)))
 
     assert list(feed.iter(f"{ATOM}entry")) == []

@@ -131,7 +131,7 @@ def test_the_list_of_a_folder_uses_the_width_of_the_screen(browser: Any) -> None
     """It has no list of contents, whose narrow column it must not take."""
     page, widths = browser.new_page(), {}
     page.set_content(
-        render_index(Folder(log_origin="caveat.log/EXAMPLE", log_size=1, items=()), proofs=frozenset()).decode(),
+        render_index(Folder(log_origin="caveat.log/EXAMPLE", log_size=1, root="0" * 64, began=1, items=()), proofs=frozenset()).decode(),
         wait_until="domcontentloaded",
     )
     for width in WIDTHS:

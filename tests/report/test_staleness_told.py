@@ -162,17 +162,6 @@ def test_the_entries_of_causes_are_named_and_so_proven(updated: Updated) -> None
         assert f"entry {one.entry.seq}" in page.replace("\u00a0", " ")
 
 
-def test_a_record_from_before_causes_were_told_is_drawn_as_it_was() -> None:
-    """It has sentences alone: no entry, and nothing that would settle them."""
-    update = Update()
-    told = update.potential()
-    older = replace(told, status=replace(told.status, causes=()), reviews=(), model_events=())
-
-    page = read(draw(older))
-
-    assert "Needs review: its model was followed by Sparrow 2.2-2026-11-02; its model was deprecated." in page
-
-
 def test_the_lineage_of_the_model_is_told_with_who_said_it() -> None:
     """What was registered, what followed, and until when it is offered."""
     page = read(draw(Update().potential()))

@@ -250,7 +250,7 @@ def test_without_the_least_likeness_it_would_be(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(proportion, "MIN_TASK_CORRELATION", 0.0)
     monkeypatch.setattr(proportion, "MIN_CONTEXT_CORRELATION", 0.0)
 
-    found = [simulate(cell, runs=2000, stage=9).inverted_below for cell in RARE]
+    found = [simulate(cell, runs=800, stage=9).inverted_below for cell in RARE]
 
     assert np.mean(found) > 0.06
 
