@@ -274,7 +274,7 @@ def test_what_an_older_revision_has_registered_is_not_proposed_of_the_newer(cave
     assert [one["quote"] for one in again.document["proposals"] if "7%" in one["quote"]] == []
     assert any("8% of 200" in one["quote"] for one in again.document["proposals"])
     assert len(again.document["proposals"]) < registered
-    assert f"whose passage stands here too, and not proposed again: {registered - len(again.document['proposals'])}" in again.err
+    assert f"whose passage is here too, and not proposed again: {registered - len(again.document['proposals'])}" in again.err
 
 
 def test_a_card_without_claims_says_so(caveat: Caveat, tmp_path: Path) -> None:
