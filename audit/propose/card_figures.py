@@ -60,33 +60,10 @@ NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,9}(?:\.\d{1,6})?|\.\d{1,
 _SIGN = r"(?:(?<![\w)%\]])[-−+])?"
 _BEFORE = r"(?<![\w.,/@])"
 _WORDS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-} | {"none": 0, "no": 0, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100}
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+    "nineteen": 19, "twenty": 20, "none": 0, "no": 0, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100,
+}  # fmt: skip
 _WORD = "(?:" + "|".join(_WORDS) + ")"
 _ASIDES = join_expressions("asides")
 _LITTLE = r"(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those|Out)"

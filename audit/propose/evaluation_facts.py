@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from audit.propose.card_models import looks_like_model
 from audit.propose.passage_context import PassageContext
-from audit.propose.vocabulary import read_expression, read_expressions
+from audit.propose.vocabulary import read_expression, read_expressions, read_words
 from registry.records.audit_case import EvidenceLayer
 from registry.records.claim_draft import AwarenessNote
 from registry.records.system_card import Passage, PassageKind
@@ -25,111 +25,7 @@ _TEST = re.compile(
     r"|campaigns?)(?![\w-]| aware)",
     re.IGNORECASE,
 )
-_EMPTY = frozenset(
-    [
-        "the",
-        "this",
-        "these",
-        "those",
-        "that",
-        "our",
-        "a",
-        "an",
-        "its",
-        "their",
-        "all",
-        "each",
-        "both",
-        "every",
-        "other",
-        "same",
-        "such",
-        "some",
-        "any",
-        "most",
-        "several",
-        "many",
-        "various",
-        "in",
-        "on",
-        "of",
-        "for",
-        "from",
-        "by",
-        "with",
-        "to",
-        "and",
-        "or",
-        "as",
-        "at",
-        "new",
-        "first",
-        "second",
-        "third",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "own",
-        "following",
-        "above",
-        "previous",
-        "below",
-        "further",
-        "additional",
-        "existing",
-        "initial",
-        "standard",
-        "different",
-        "relevant",
-        "separate",
-        "similar",
-        "main",
-        "general",
-        "full",
-        "entire",
-        "overall",
-        "prior",
-        "current",
-        "recent",
-        "public",
-        "internal",
-        "external",
-        "model",
-        "models",
-        "available",
-        "particular",
-        "specific",
-        "individual",
-        "certain",
-        "remaining",
-        "last",
-        "final",
-        "only",
-        "earlier",
-        "later",
-        "is",
-        "are",
-        "was",
-        "were",
-        "which",
-        "respective",
-        "given",
-        "corresponding",
-        "related",
-        "key",
-        "important",
-        "more",
-        "less",
-        "comprehensive",
-        "extensive",
-        "preliminary",
-        "safety",
-        "capability",
-        "capabilities",
-    ]
-)
+_EMPTY = frozenset(read_words("passages", "unnamed"))
 GENERIC_TITLE = read_expression("generic-title")
 _LEADING = re.compile(
     r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But"
@@ -385,33 +281,23 @@ class AwarenessIndex:
 
     def __init__(self, around: PassageContext) -> None:
         self._here: dict[int | None, list[AwarenessNote]] = {}
-        self.notes = tuple(note for _, note in _find_all(around))
-        """In the order of the card."""
-        for section, note in _find_all(around):
+        self._folded: list[tuple[AwarenessNote, str]] = []
+        for section, note in _find_statements(around):
             self._here.setdefault(section, []).append(note)
-        self._folded = [(note, " ".join(note.quote.split()).lower()) for note in self.notes]
+            self._folded.append((note, " ".join(note.quote.split()).lower()))
 
     def find(self, passage: Passage, *, evaluation: str | None) -> tuple[AwarenessNote, ...]:
         """Return the nearest statements of the same section, and those elsewhere that name the same evaluation, in order."""
         here = self._here.get(passage.section, [])
         at = bisect_left(here, passage.start, key=lambda note: note.start)
         near = sorted(here[max(0, at - _MOST) : at + _MOST], key=lambda note: abs(note.start - passage.start))[:_MOST]
-        name = (
-            evaluation.lower()
-            if evaluation and len(evaluation) > 6 and re.search(r"[a-z][A-Z]|[A-Z]{2}|-[A-Z]| \S+ ", evaluation)
-            else None
-        )
-        if name is not None:
-            near += [note for note, folded in self._folded if name in folded and note not in near][: max(0, _MOST - len(near))]
+        if evaluation and len(evaluation) > 6 and re.search(r"[a-z][A-Z]|[A-Z]{2}|-[A-Z]| \S+ ", evaluation):
+            elsewhere = [note for note, folded in self._folded if evaluation.lower() in folded and note not in near]
+            near += elsewhere[: max(0, _MOST - len(near))]
         return tuple(sorted(near, key=lambda note: note.start))
 
 
-@lru_cache(maxsize=2)
-def _find_all(around: PassageContext) -> tuple[tuple[int | None, AwarenessNote], ...]:
-    return tuple(_iterate(around))
-
-
-def _iterate(around: PassageContext) -> Iterator[tuple[int | None, AwarenessNote]]:
+def _find_statements(around: PassageContext) -> Iterator[tuple[int | None, AwarenessNote]]:
     for passage in around.passages:
         if passage.kind in _READ:
             is_said, layer = classify_awareness(passage.words)

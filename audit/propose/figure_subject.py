@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from audit.propose.card_figures import CardFigure, FigureUnit
 from audit.propose.card_models import CardModels, ModelMention
@@ -15,19 +15,19 @@ from registry.records.system_card import Passage, PassageKind
 # An elided subject is the card's own model, with less certainty. What the words leave open stays open.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FigureSubject:
     """What a figure is about, and the words that say so."""
 
     model: str | None
     """As the card names it; None where the words leave it open."""
-    is_own: bool | None
-    """Whether it is a model the card is about; None where that is open."""
     words: str = ""
     """The words it was read from."""
     place: str = ""
     """Where they are: "sentence", "column head", "row label", "sentence above", "heading", "caption", "card title"."""
     certainty: float = 0.0
+    is_own: bool | None = field(kw_only=True)
+    """Whether it is a model the card is about; None where that is open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +136,8 @@ def find_worded_subject(passage: Passage, at: int, around: PassageContext, model
     parties = _find_parties(passage.words, models)
     if groups := ALL_MODELS.search(passage.words):
         if _NO_MODEL.match(groups[0]) and len(models.own) == 1:
-            return FigureSubject(model=models.own[0], is_own=True, words=groups[0], place="sentence", certainty=PRONOUN)
-        return FigureSubject(model=groups[0], is_own=None, words=groups[0], place="sentence", certainty=NAMED)
+            return FigureSubject(models.own[0], groups[0], "sentence", PRONOUN, is_own=True)
+        return FigureSubject(groups[0], groups[0], "sentence", NAMED, is_own=None)
     before = [party for party in parties if party.start <= at + 1 and not party.is_aside]
     after = [party for party in parties if party.start > at and not party.is_aside]
     clause = [party for party in before if not _NEXT_CLAUSE.search(passage.words, party.stop, max(party.stop, at))] or before
@@ -268,21 +268,14 @@ def _from_clause(words: str, figure: CardFigure, parties: tuple[_Party, ...], pr
 def _settle(owner: _Owner, passage: Passage, parties: tuple[_Party, ...], around: PassageContext, models: CardModels) -> FigureSubject:
     party = owner.party
     if party is not None and party.name is not None:
-        return FigureSubject(
-            model=party.name,
-            is_own=owner.is_own,
-            words=passage.words[party.start : party.stop],
-            place="sentence",
-            certainty=owner.certainty,
-        )
+        return FigureSubject(party.name, passage.words[party.start : party.stop], "sentence", owner.certainty, is_own=owner.is_own)
     if owner.is_own is False:
-        return FigureSubject(model=owner.subject or None, is_own=False, words=owner.subject, place="sentence", certainty=owner.certainty)
+        return FigureSubject(owner.subject or None, owner.subject, "sentence", owner.certainty, is_own=False)
     # A pronoun or an elided subject: the own model that the sentence, the paragraph or a heading names.
     own = next((one for one in parties if one.name is not None and one.is_own and not one.is_aside), None)
     if own is not None:
-        return FigureSubject(model=own.name, is_own=True, words=passage.words[own.start : own.stop], place="sentence", certainty=PRONOUN)
-    strength = ABOVE + (PRONOUN - ABOVE if party is not None else 0)
-    return find_spoken_of(passage, around, models, strength)
+        return FigureSubject(own.name, passage.words[own.start : own.stop], "sentence", PRONOUN, is_own=True)
+    return find_spoken_of(passage, around, models, ABOVE if party is None else PRONOUN)
 
 
 def find_spoken_of(passage: Passage, around: PassageContext, models: CardModels, certainty: float = ABOVE) -> FigureSubject:
@@ -295,25 +288,17 @@ def find_spoken_of(passage: Passage, around: PassageContext, models: CardModels,
         mentions = [party for party in named if party.is_own]
         if mentions:
             return FigureSubject(
-                model=mentions[0].name,
-                is_own=True,
-                words=one.words[mentions[0].start : mentions[0].stop],
-                place="sentence above",
-                certainty=certainty,
+                mentions[0].name, one.words[mentions[0].start : mentions[0].stop], "sentence above", certainty, is_own=True
             )
         if named and not _GROUPS.fullmatch(named[0].name or ""):
             # The paragraph speaks of another model: whose the figure is stays open.
-            return FigureSubject(
-                model=None, is_own=None, words=one.words[named[0].start : named[0].stop], place="sentence above", certainty=OPEN
-            )
+            return FigureSubject(None, one.words[named[0].start : named[0].stop], "sentence above", OPEN, is_own=None)
     for title in reversed(around.section_titles(passage)):
-        mentions_: list[ModelMention] = [mention for mention in models.find(title) if mention.is_own]
-        if mentions_:
-            return FigureSubject(model=mentions_[0].name, is_own=True, words=title, place="heading", certainty=certainty)
+        if own := next((mention for mention in models.find(title) if mention.is_own), None):
+            return FigureSubject(own.name, title, "heading", certainty, is_own=True)
     if not models.own:
-        return FigureSubject(model=None, is_own=None)
-    is_single = len(models.own) == 1
-    return FigureSubject(model=models.own[0], is_own=True, words=models.own[0], place="card title", certainty=TITLE if is_single else 0.5)
+        return FigureSubject(None, is_own=None)
+    return FigureSubject(models.own[0], models.own[0], "card title", TITLE if len(models.own) == 1 else 0.5, is_own=True)
 
 
 # Rows of a table. The head of a column names the model, else the label of the row, else the caption or the text around.
@@ -323,25 +308,26 @@ def find_cell_subject(passage: Passage, place: int, around: PassageContext, mode
     """Return what the figure in the cell at *place* is about."""
     head = passage.cells[place].column or ""
     if mentions := models.find(head):
-        mention = mentions[-1]
-        return FigureSubject(model=mention.name, is_own=mention.is_own, words=mention.written, place="column head", certainty=SURE)
-    if party := next((hit for hit in _GROUPS.finditer(head)), None):
-        return FigureSubject(model=party[0], is_own=False, words=party[0], place="column head", certainty=NAMED)
+        return _take_mention(mentions[-1], "column head")
+    if party := _GROUPS.search(head):
+        return FigureSubject(party[0], party[0], "column head", NAMED, is_own=False)
     return _find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
+
+
+def _take_mention(mention: ModelMention, place: str, certainty: float = SURE) -> FigureSubject:
+    return FigureSubject(mention.name, mention.written, place, certainty, is_own=mention.is_own)
 
 
 def _find_table_subject(passage: Passage, head: str, around: PassageContext, models: CardModels) -> FigureSubject:
     """The model of a figure whose head and label name none: that of the caption or of the text around, unless the table names several."""
     # A column among columns of models is another model's, also where its name is none that is known.
     if any(models.find(cell.column or "") for cell in passage.cells):
-        return FigureSubject(model=head or "another column", is_own=False, words=head, place="column head", certainty=PRONOUN)
+        return FigureSubject(head or "another column", head, "column head", PRONOUN, is_own=False)
     if any(models.find(row.cells[0].text) for row in around.block(passage) if row.cells):
-        return FigureSubject(model=passage.cells[0].text, is_own=False, place="row label", certainty=PRONOUN)
+        return FigureSubject(passage.cells[0].text, "", "row label", PRONOUN, is_own=False)
     captioned = models.find(passage.caption or "")
     if captioned and len({mention.name for mention in captioned}) == 1:
-        return FigureSubject(
-            model=captioned[0].name, is_own=captioned[0].is_own, words=captioned[0].written, place="caption", certainty=PRONOUN
-        )
+        return _take_mention(captioned[0], "caption", PRONOUN)
     return find_spoken_of(passage, around, models)
 
 
@@ -350,14 +336,13 @@ def _find_label_subject(passage: Passage, place: int, models: CardModels) -> Fig
     labels = [cell.text for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
     for label in labels[:2]:
         if mentions := models.find(label):
-            mention = mentions[0]
-            return FigureSubject(model=mention.name, is_own=mention.is_own, words=mention.written, place="row label", certainty=SURE)
+            return _take_mention(mentions[0], "row label")
     # A name may be torn into two cells: "Claude Opus" and "4 -0.60".
     torn = next((mention for mention in models.find(passage.words) if mention.start < 2), None)
     if torn is not None:
-        return FigureSubject(model=torn.name, is_own=torn.is_own, words=torn.written, place="row label", certainty=OPEN)
+        return _take_mention(torn, "row label", OPEN)
     if labels and (party := _GROUPS.match(labels[0])):
-        return FigureSubject(model=party[0], is_own=False, words=party[0], place="row label", certainty=NAMED)
+        return FigureSubject(party[0], party[0], "row label", NAMED, is_own=False)
     return None
 
 

@@ -365,20 +365,15 @@ class _OfferedSpan:
     def _read_subject(self) -> FigureSubject:
         name = self._keep("model", self._offer.model.value, names=True)
         if name is None:
-            return FigureSubject(model=None, is_own=None)
+            return FigureSubject(None, is_own=None)
         mentions = self._reading.models.find(name)
         folded = _normalise(name)
         is_own = mentions[0].is_own if mentions else _stands_in(folded, _normalise(self._reading.source.title)) or None
         is_here = _stands_in(folded, self._line)
         words = self._offer.model.words if self._holds(self._offer.model.words, self._shown) else name
         place = "sentence" if is_here else "sentence above" if _stands_in(folded, self._shown) else "card title"
-        return FigureSubject(
-            model=mentions[0].name if mentions else name,
-            is_own=is_own,
-            words=words,
-            place=place,
-            certainty=_NAMED if is_here else _IN_TITLE,
-        )
+        model = mentions[0].name if mentions else name
+        return FigureSubject(model, words, place, _NAMED if is_here else _IN_TITLE, is_own=is_own)
 
     def _read_property(self, figure: CardFigure | None, cell: int | None, evaluation: str | None) -> PropertyReading:
         """The property by the engine's name, class and direction, on the range that such a figure has for the rules, too."""

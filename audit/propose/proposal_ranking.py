@@ -11,6 +11,8 @@ TOP = 40
 
 DOUBTFUL = 0.4
 """The most that is certain of a form that no rule reads, or that the words around it put in doubt."""
+NAMED = 0.85
+"""The least that is certain of a model that the passage itself names, or means by a pronoun beside its name."""
 _CONFIDENCE = {Confidence.HIGH: 4, Confidence.MEDIUM: 2, Confidence.LOW: 0}
 _BOUNDING = (Form.UPPER_BOUND, Form.LOWER_BOUND, Form.THRESHOLD)
 
@@ -18,9 +20,9 @@ _BOUNDING = (Form.UPPER_BOUND, Form.LOWER_BOUND, Form.THRESHOLD)
 def rank_proposals(proposals: Sequence[Proposal]) -> list[int]:
     """Return the indexes of *proposals*, the most important first.
 
-    Claims about the card's own model come first, then safety properties, figures and bounds, and confidence. Of a table of
-    capabilities only the first row is ranked with the others, and of one property the first proposal before its repetitions. What only
-    may be a claim comes last. Ties keep the order of the card.
+    Claims about the card's own model come first, then safety properties, figures, models that the passage names, bounds, and
+    confidence. Of a table of capabilities only the first row is ranked with the others, and of one property the first proposal before
+    its repetitions. What only may be a claim comes last. Ties keep the order of the card.
     """
     tables: set[str] = set()
     repeated: Counter[tuple[str, str | None]] = Counter()
@@ -44,8 +46,9 @@ def weigh_proposal(proposal: Proposal) -> int:
     """Return how much a proposal matters; a doubtful one about another model least."""
     is_safety = proposal.property.direction is not Direction.NOT_SAFETY or "direction" in proposal.unknown
     has_figure = proposal.reported is not None or proposal.theta is not None
+    is_named = any(field.field == "model" and field.certainty >= NAMED for field in proposal.evidence)
     weight = {True: 10, None: 3, False: 0}[proposal.is_own]
-    weight += 5 * is_safety + 4 * has_figure + 2 * (proposal.form in _BOUNDING and proposal.relative_to is None)
+    weight += 5 * is_safety + 4 * has_figure + 4 * is_named + 2 * (proposal.form in _BOUNDING and proposal.relative_to is None)
     return weight + _CONFIDENCE[proposal.confidence] + (0 if proposal.unknown else 2)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from textwrap import wrap
@@ -135,16 +135,6 @@ def draft_claim(proposal: Proposal, known_models: KnownModels, default: ModelRef
     )
 
 
-def comment_proposal(proposal: Proposal, number: int, model: ModelRef) -> tuple[str, ...]:
-    """Return what a person should see beside *proposal*: where it stands, how sure the engine is, what is missing, what stands nearby.
-
-    Args:
-        number: of the proposal, from 1.
-        model: what the claim is taken to be about.
-    """
-    return tuple(_list_comments(proposal, number, model))
-
-
 def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
     """Return the items that are not stated for *proposal*, in words; the version is, where *model*, which it is taken for, has one."""
     missing = [completeness.item for completeness in proposal.completeness if completeness.status is ItemStatus.MISSING]
@@ -162,7 +152,13 @@ def describe_awareness(one: AwarenessNote) -> str:
     return f"“{show_text(one.quote, limit=_LONGEST_WORDS)}” ({one.layer.value if one.layer else 'how it is known is not said'})"
 
 
-def _list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator[str]:
+def list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator[str]:
+    """Give what a person should see beside *proposal*: where it is, how sure the engine is, what is missing, what is nearby.
+
+    Args:
+        number: of the proposal, from 1.
+        model: what the claim is taken to be about.
+    """
     yield f"{number} · {describe_place(proposal)} · confidence {proposal.confidence.value}"
     if proposal.written is not None:
         yield f"the card writes: {proposal.written}"
@@ -239,8 +235,7 @@ def drop_registered(proposals: Proposals, claims: Iterable[ClaimRevision]) -> tu
     figure are the same.
     """
     known = [revision for revision in claims if revision.anchor is not None and revision.anchor.document == proposals.document]
-    kept = tuple(proposal for proposal in proposals.proposals if not any(_is_made(proposal, claim) for claim in known))
-    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+    return _drop(proposals, lambda proposal: any(_is_made(proposal, claim) for claim in known))
 
 
 def drop_sighted(proposals: Proposals, sighted: Iterable[tuple[ClaimRevision, Anchor]]) -> tuple[Proposals, int]:
@@ -249,22 +244,23 @@ def drop_sighted(proposals: Proposals, sighted: Iterable[tuple[ClaimRevision, An
     Args:
         sighted: each of the claims with the place in this file where its passage stands, unchanged or moved, or spelled otherwise.
     """
-    known = [replace(claim, anchor=anchor, quote=anchor.exact) for claim, anchor in sighted if anchor.document == proposals.document]
-    kept = tuple(proposal for proposal in proposals.proposals if not any(_is_made(proposal, claim) for claim in known))
-    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+    return drop_registered(proposals, (replace(claim, anchor=anchor, quote=anchor.exact) for claim, anchor in sighted))
 
 
 def drop_excluded(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[Proposals, int]:
     """Return *proposals* without those of passages that were left out of this file, and how many these are."""
     places = {(omission.anchor.start, omission.anchor.stop) for omission in omissions if omission.anchor.document == proposals.document}
-    kept = tuple(proposal for proposal in proposals.proposals if (proposal.anchor.start, proposal.anchor.stop) not in places)
+    return _drop(proposals, lambda proposal: (proposal.anchor.start, proposal.anchor.stop) in places)
+
+
+def _drop(proposals: Proposals, is_dropped: Callable[[Proposal], bool]) -> tuple[Proposals, int]:
+    kept = tuple(proposal for proposal in proposals.proposals if not is_dropped(proposal))
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
 
-def count_dropped(proposals: Proposals) -> Iterator[tuple[str, int]]:
-    """Give each reason for which something was dropped, and how often, the most frequent first."""
-    reasons = [offer.reason for offer in proposals.dropped]
-    yield from sorted(((reason, reasons.count(reason)) for reason in dict.fromkeys(reasons)), key=lambda pair: -pair[1])
+def count_dropped(proposals: Proposals) -> list[tuple[str, int]]:
+    """Return each reason for which something was dropped, and how often, the most frequent first."""
+    return Counter(offer.reason for offer in proposals.dropped).most_common()
 
 
 def _find_reason(proposal: Proposal, card: CardText, text: AnchoredText) -> str | None:
@@ -286,12 +282,8 @@ def _is_made(proposal: Proposal, claim: ClaimRevision) -> bool:
     is_again = claim.quote.split() == proposal.quote.split()
     figure = claim.reported.value if claim.reported else None
     proposed = proposal.reported.value if proposal.reported else None
-    low, high = proposal.property.range
-    holds = {
-        None,
-        *(value for value in (proposed, proposal.theta) if value is not None and low <= value <= high),
-    }  # others stand in the note
-    is_same = (claim.theta, figure) == tuple(value if value in holds else None for value in (proposal.theta, proposed))
+    # Values outside the range of the property are in the note.
+    is_same = (claim.theta, figure) == tuple(value if _is_inside(value, proposal) else None for value in (proposal.theta, proposed))
     return (is_inside or is_again) and is_same
 
 
@@ -352,7 +344,7 @@ def build_entry(proposal: Proposal, number: int, known_models: KnownModels, defa
         default: the file's model.
     """
     draft = draft_claim(proposal, known_models, default)
-    return DraftEntry(draft=draft, spec=proposal.property, comments=comment_proposal(proposal, number, draft.model or default))
+    return DraftEntry(draft=draft, spec=proposal.property, comments=tuple(list_comments(proposal, number, draft.model or default)))
 
 
 def render_sheet(sheet: ClaimsSheet) -> str:

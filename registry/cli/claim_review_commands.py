@@ -402,8 +402,9 @@ def _describe_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
 def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | None, yes: bool) -> None:
     """Record the newer wording of a claim's passage.
 
-    You confirm that it is the same claim in other words. Refused if a number changed: use caveat claim revise. If a negation, a bound,
-    a qualification or a name changed, --yes needs --reason. Unchanged, moved or respelled passages need nothing.
+    You confirm that it is the same claim in other words. Refused if a number changed: use caveat claim revise. Needs --reason if a
+    negation, a bound, a qualification, a name, or a column head or the caption of a table row changed. Unchanged, moved or respelled
+    passages need nothing.
     """
     from registry.registration.passage_matching import check_turns, find_rewording, record_rewording
 
@@ -417,13 +418,9 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | N
         _report_rewording(app, rewording, None)
         return
     _show(app, rewording, sum(audit.claim == rewording.claim.reference for audit in audits))
-    # Without a person at the terminal a change of sense needs a reason of its own.
-    if yes:
-        check_turns(rewording, reason)
-    else:
-        turned = "".join(f"{str(turn)[0].upper()}{str(turn)[1:]}. " for turn in rewording.turns)
-        question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
-        app.require_yes(question)
+    check_turns(rewording, reason)
+    if not yes:
+        app.require_yes("Is this the same claim?")
     # The matching was read before the question; recording checks it again.
     with app.ledger.write(actor=app.config.authority) as writer:
         revised = record_rewording(writer, rewording, reason)

@@ -14,6 +14,7 @@ from registry.intake.revision.passage_changes import (
     RevisionChanges,
     SenseChange,
     find_changed_numbers,
+    find_row_turns,
     find_text_changes,
     find_turns,
 )
@@ -373,7 +374,7 @@ class Rewording:
     anchor: Anchor | None
     """The passage to quote; None if nothing needs doing, for the words stand there."""
     turns: tuple[SenseChange, ...] = ()
-    """What changed in its sense, as far as single words tell: negations, opposites, how far it holds, names."""
+    """What changed in its sense, as far as single words tell: negations, opposites, how far it holds, names, heads and caption of a row."""
 
 
 def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
@@ -404,7 +405,10 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
         raise InputError(_gone(claim, card))
     # Another number is another claim revision, whatever the words say.
     check_numbers(claim, claim.anchor.exact, anchor.exact)
-    turns = find_turns(claim.anchor.exact, anchor.exact)
+    quoted = get_card_text(view, get_card(view, card.card, get_quoted_revision(claim)))
+    # The same words under another head are another statement, which the words alone do not show.
+    rows = find_row_turns(quoted, get_card_text(view, card), old_start=claim.anchor.start, new_start=anchor.start)
+    turns = (*find_turns(claim.anchor.exact, anchor.exact), *rows)
     return Rewording(claim=claim, card=card, passage_match=passage_match, anchor=anchor, turns=turns)
 
 
@@ -412,7 +416,7 @@ def check_turns(rewording: Rewording, words: str | None) -> None:
     """Refuse a wording with another sense and without a reason why it is the same claim.
 
     Raises:
-        InputError: a negation, an opposite, how far it holds, or a name changed, and *words* are none.
+        InputError: a negation, an opposite, how far it holds, a name, a column head or a caption changed, and *words* are none.
     """
     # Decision of 2026-11-22: a negation, an opposite, a change of reach (all, some, likely) or of a
     # name needs a reason. The check uses word lists, and finding nothing proves nothing. The cost:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Caveat
-from tests.cli.scenario import CARD, register, write_audit
+from tests.cli.scenario import CARD, CLAIMS, register, write_audit
 
 _REFUSES = "The model refused 92% of harmful requests"
 _COVERT = "We observed one case of covert action."
@@ -236,7 +236,7 @@ def test_another_figure_is_no_other_wording(
     ],
 )
 def test_a_turned_sense_needs_a_reason(caveat: Caveat, tmp_path: Path, passage: str, turned: str) -> None:
-    """Without one, --yes records nothing; the question says it loudly; with one, it is a person's decision."""
+    """Without one, nothing is recorded, with or without --yes; the change is shown; with one, it is a person's decision."""
     _, refuses, _ = register(caveat, tmp_path)
     add_revision(caveat, revise(caveat, tmp_path, (_REFUSES, passage)))
     claim = refuses.partition("@")[0]
@@ -246,12 +246,55 @@ def test_a_turned_sense_needs_a_reason(caveat: Caveat, tmp_path: Path, passage: 
     asked = caveat("claim", "reword", claim)
     reasoned = caveat("claim", "reword", claim, "--yes", "--reason", "the publisher explains it on page 9")
 
-    assert (refused.code, blank.code) == (2, 2)
+    assert (refused.code, blank.code, asked.code) == (2, 2, 2)
     assert "error[meaning-changed]" in refused.err
     assert f"  --> {refuses}\n  {turned}" in refused.err
     assert f"ATTENTION: {turned}" in asked.err
-    assert f"{turned[0].upper()}{turned[1:]}. Is this the same claim all the same?" in asked.err
+    assert f'caveat claim reword {claim} --reason "…"' in asked.err
     assert reasoned.code == 0
+    assert len(caveat("claim", "show", claim, "--json").document["revisions"]) == 2
+
+
+_TABLE = """
+Table 1: Refusals in tests
+
+| Model | Refused |
+|---|---|
+| Model M | 81 % |
+| Model L | 62 % |
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "turned"),
+    [
+        (("| Model | Refused |", "| Model | Refused politely |"), "a column head changed: Refused → Refused politely"),
+        (("Table 1: Refusals in tests", "Table 1: Refusals in deployment"), "the caption changed: Refusals in tests → Refusals in deployment"),
+    ],
+)
+def test_the_same_row_under_another_head_or_caption_needs_a_reason(
+    caveat: Caveat, tmp_path: Path, change: tuple[str, str], turned: str
+) -> None:
+    """The row has the same words, but its figure is said of something else."""
+    (tmp_path / "card.md").write_text(CARD + _TABLE, encoding="utf-8")
+    assert caveat("init", "--code", "LAB").code == 0
+    assert caveat("card", "add", tmp_path / "card.md", "--publisher", "LAB").code == 0
+    row = '  - {quote: "| Model M | 81 % |", form: prevalence, reported: 0.81, property: refusal}\n'
+    claims = CLAIMS.partition("  - quote")[0].format(card=card_of(caveat)) + row
+    (tmp_path / "claims.yaml").write_text(claims, encoding="utf-8")
+    assert caveat("claim", "add", tmp_path / "claims.yaml").code == 0
+    claim = caveat("claim", "list", "--json").document["claims"][0]["claim"]
+    (tmp_path / "card2.md").write_text((CARD + _TABLE).replace(*change), encoding="utf-8")
+    assert "1 reworded" in add_revision(caveat, tmp_path / "card2.md")
+
+    refused = caveat("claim", "reword", claim, "--yes")
+    reasoned = caveat("claim", "reword", claim, "--yes", "--reason", "the publisher explains it on page 9")
+
+    assert refused.code == 2
+    assert "error[meaning-changed]" in refused.err
+    assert turned in refused.err
+    assert f'caveat claim reword {claim} --reason "…"' in refused.err
+    assert reasoned.code == 0, reasoned.err
     assert len(caveat("claim", "show", claim, "--json").document["revisions"]) == 2
 
 

@@ -93,6 +93,16 @@ def test_everything_that_is_proposed_can_be_registered(path: Path, caveat: Cavea
     assert f"registered already, and not proposed again: {total}" in again.err
 
 
+def test_without_a_file_the_next_step_is_to_write_one(caveat: Caveat, card: str) -> None:
+    """No command names a file that is not there."""
+    printed = caveat("claim", "propose", card)
+    written = caveat("claim", "propose", card, "-o", "claims.yaml")
+
+    assert "Next: run the same command with -o FILE" in printed.err
+    assert "claims.yaml" not in printed.err
+    assert "Next: caveat claim add claims.yaml" in written.err
+
+
 def test_two_parts_of_a_card_can_be_registered_one_after_the_other(caveat: Caveat, card: str) -> None:
     """What the engine proposed of the whole card stands in both files, so that the second does not contradict the first."""
     assert caveat("claim", "propose", card, "--section", "2.2", "-o", "a.yaml").code == 0
@@ -129,10 +139,10 @@ def test_a_file_is_read_without_a_registry(caveat: Caveat, tmp_path: Path) -> No
     """Nothing needs to be set up to try it; the file then says what is missing before it can be registered."""
     (tmp_path / "card.md").write_text(CARD, encoding="utf-8")
 
-    answer = caveat("claim", "propose", "card.md")
+    answer = caveat("claim", "propose", "card.md", "-o", "claims.yaml")
 
     assert answer.code == 0
-    assert "# card: CRD-…" in answer.out
+    assert "# card: CRD-…" in (tmp_path / "claims.yaml").read_text(encoding="utf-8")
     assert "Next: first caveat card add CARD" in answer.err
     assert not (tmp_path / "caveat.db").exists()
 
@@ -264,7 +274,7 @@ def test_what_an_older_revision_has_registered_is_not_proposed_of_the_newer(cave
     assert [one["quote"] for one in again.document["proposals"] if "7%" in one["quote"]] == []
     assert any("8% of 200" in one["quote"] for one in again.document["proposals"])
     assert len(again.document["proposals"]) < registered
-    assert f"whose passage stands here too, and not proposed again: {registered - len(again.document['proposals'])}" in again.err
+    assert f"whose passage is here too, and not proposed again: {registered - len(again.document['proposals'])}" in again.err
 
 
 def test_a_card_without_claims_says_so(caveat: Caveat, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,12 +169,8 @@ def _has_registry(app: App) -> bool:
 def report_plan(app: App, known_card: KnownCard, outline: Outline, options: Mapping[str, Any]) -> None:
     """Report what asking about the card would come to; nothing is sent, and no folder is made."""
     asking, prices, folder = _build_asking(options), _read_prices(options), _name_folder(known_card, options)
-    store = open_store(folder) if (folder / "responses.db").is_file() else None
-    try:
+    with closing(open_store(folder)) if (folder / "responses.db").is_file() else nullcontext() as store:
         plan = forecast_calls(plan_calls(known_card.text, outline, asking, store=store), prices, store)
-    finally:
-        if store is not None:
-            store.close()
     amount = plan.amount
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     document = {
@@ -200,7 +196,7 @@ def propose(app: App, known_card: KnownCard, outline: Outline, options: Mapping[
         CaveatError: a limit was reached, the endpoint cannot be used, or it was ended by request: what was answered is kept.
     """
     asking = _build_asking(options)
-    with _open(_name_folder(known_card, options)) as store:
+    with closing(open_store(_name_folder(known_card, options), create=True)) as store:
         prices = _read_prices(options)
         ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
         session = AnswerSession(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
@@ -239,13 +235,8 @@ def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: M
     rounds: list[RunSummary] = []
 
     def ask(calls: Iterable[Call], most: int) -> None:
-        settings = CallSettings(
-            concurrency=options["concurrency"],
-            retry_failed=options["retry_failed"],
-            repeat_lost=options["repeat_lost"],
-            budget=allow(before, options),
-            prices=prices,
-        )
+        chosen = {name: options[name] for name in ("concurrency", "retry_failed", "repeat_lost")}
+        settings = CallSettings(**chosen, budget=allow(before, options), prices=prices)
         hosts = list_key_hosts(options)
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
         with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
@@ -260,51 +251,24 @@ def _read_prices(options: Mapping[str, Any]) -> Prices:
     return {} if options["prices"] is None else read_prices(options["prices"])
 
 
-@contextmanager
-def _open(folder: Path) -> Iterator[RunStore]:
-    store = open_store(folder, create=True)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
 # What `caveat claim propose` tells of its proposals, on standard error.
 
 _MOST_REASONS = 8
 
 
-def tell_proposals(
-    proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int, lower: int, rows: int = 0
-) -> Iterator[str]:
+def tell_proposals(proposals: Proposals, hidden: Mapping[str, int]) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
-        unsure: proposals that were left away for `--min-confidence`.
-        registered: proposals that are registered already.
-        sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
-        excluded: proposals of passages that were deliberately left out before.
-        lower: proposals that matter less than those shown.
-        rows: further rows of the tables of capabilities that are shown by their first row.
+        hidden: why proposals are not shown, in words, and how many.
     """
     found = proposals.proposals
-    yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
+    yield f"{proposals.by}: {format_items(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
     if found:
         forms, levels = Counter(proposal.form for proposal in found), Counter(proposal.confidence for proposal in found)
         yield f"  form: {', '.join(f'{form.value} {forms[form]}' for form in Form if forms[form])}"
         yield f"  confidence: {', '.join(f'{confidence.value} {levels[confidence]}' for confidence in Confidence if levels[confidence])}"
-    if registered:
-        yield f"  registered already, and not proposed again: {registered}"
-    if sighted:
-        yield f"  registered of another revision of the card, whose passage stands here too, and not proposed again: {sighted}"
-    if excluded:
-        yield f"  left out before, and not proposed again: {excluded}"
-    if lower:
-        yield f"  not shown, because they matter less: {lower:,} (--all shows them)"
-    if rows:
-        yield f"  folded into the first row of its table of capabilities: {rows:,} (--all or --review shows them)"
-    if unsure:
-        yield f"  below --min-confidence: {unsure}"
+    yield from (f"  {reason.format(count=count)}" for reason, count in hidden.items() if count)
     yield from _tell_doubts(proposals)
 
 
@@ -316,16 +280,12 @@ def _tell_doubts(proposals: Proposals) -> Iterator[str]:
     if restated := sum(bool(proposal.restates) for proposal in found):
         yield f"  may restate a registered claim with another number: {restated}"
     if proposals.dropped:
-        reasons = list(count_dropped(proposals))
+        reasons = count_dropped(proposals)
         yield f"  offered and dropped: {len(proposals.dropped)}"
         yield from (f"    {count} × {reason}" for reason, count in reasons[:_MOST_REASONS])
         if len(reasons) > _MOST_REASONS:
             yield f"    and {len(reasons) - _MOST_REASONS} more reasons (--json has them all)"
     yield from (f"note: {note}" for note in proposals.notes)
-
-
-def _noun(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 # From a card to the proposals that a person asked for: the engine, what stands of its answer, and what is told of it.
@@ -361,18 +321,23 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     whole = drop_unanchored(_ask(app, known_card, outline, choice, options), known_card.text)
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, known_card.claims)
-    new, sighted = drop_sighted(new, known_card.sighted)
+    new, elsewhere = drop_sighted(new, known_card.sighted)
     still, excluded = drop_excluded(new, known_card.excluded)
     top = len(still.proposals) if options["all_"] else options["top"] or TOP
     kept = still.proposals if options["all_"] else select_top(still.proposals, top, with_rows=options["review"] is not None)
     proposals = add_restated(replace(still, proposals=kept), known_card.figures)
     lower = len(still.proposals) - len(proposals.proposals)
     rows = 0 if options["all_"] or options["review"] is not None else _count_rows(still, proposals)
-    told = tell_proposals(
-        proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded, lower=lower - rows, rows=rows
-    )
+    hidden = {
+        "registered already, and not proposed again: {count}": registered,
+        "registered of another revision of the card, whose passage is here too, and not proposed again: {count}": elsewhere,
+        "left out before, and not proposed again: {count}": excluded,
+        "not shown, because they matter less: {count:,} (--all shows them)": lower - rows,
+        "folded into the first row of its table of capabilities: {count:,} (--all or --review shows them)": rows,
+        "below --min-confidence: {count}": unsure,
+    }
     warnings = (f"warning: {warning}" for warning in known_card.text.warnings)
-    return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
+    return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *tell_proposals(proposals, hidden)))
 
 
 def _ask(app: App, known_card: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Proposals:

@@ -152,14 +152,16 @@ def _answer(app: App, known_card: "KnownCard", offered: "ProposalAnswer", option
         app.answer(to_document(proposals))
     elif output is None:
         click.echo(text.encode(), nl=False)  # YAML is in UTF-8, whatever the terminal is in
-    app.say(_tell_next(proposals, output or Path("claims.yaml")))
+    app.say(_describe_next(proposals, output))
 
 
-def _tell_next(proposals: "Proposals", path: Path) -> str:
+def _describe_next(proposals: "Proposals", path: Path | None) -> str:
+    """Return the next step; *path* is the claims file, None if it was only printed."""
     if not proposals.proposals:
-        return "Nothing is proposed, so there is nothing to register." + (
-            f" That the card was looked at is recorded by: caveat claim add {path}" if proposals.card else ""
-        )
+        looked = f" That the card was looked at is recorded by: caveat claim add {path}" if proposals.card and path else ""
+        return f"Nothing is proposed, so there is nothing to register.{looked}"
+    if path is None:
+        return "Next: run the same command with -o FILE to write a claims file, or with --review FILE to decide one by one."
     card = "" if proposals.card else "first caveat card add CARD and put the identifier into the file, then "
     return f"Next: {card}caveat claim add {path}"
 

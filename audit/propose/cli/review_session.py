@@ -105,17 +105,30 @@ def has_editor() -> bool:
 
 
 def _use_editor(desk: EditContext, text: str, *, fewest: int) -> ClaimsFile | None:
+    def take() -> ClaimsFile | None:
+        nonlocal text
+        changed = _open_editor(text)
+        if changed is None or not changed.strip():
+            return None
+        text = changed
+        return from_document(ClaimsFile, parse_document(changed, where="your text"), where="your text")
+
+    return _repeat(desk, take, fewest=fewest, where="your text")
+
+
+def _repeat(desk: EditContext, take: Callable[[], ClaimsFile | None], *, fewest: int, where: str) -> ClaimsFile | None:
+    """Return what a person gives, once every claim of it could be registered; None where they gave up."""
     while True:
         try:
-            changed = _open_editor(text)
-            if changed is None or not changed.strip():
-                return None
-            text = changed
-            file = from_document(ClaimsFile, parse_document(changed, where="your text"), where="your text")
-            check_claims(file, desk.text, desk.registered, fewest=fewest, where="your text")
+            file = take()
+            if file is not None:
+                check_claims(file, desk.text, desk.registered, fewest=fewest, where=where)
             return file
+        except click.Abort:
+            return None
         except CaveatError as error:
-            if not _wants_again(desk, error):
+            desk.tell(f"\n{format_faults(error.faults)}\n\nany key: try again; q: give up")
+            if read_key() == LEAVE:
                 return None
 
 
@@ -135,26 +148,11 @@ def _open_editor(text: str) -> str | None:
 
 
 def _ask_field(desk: EditContext, prompt: Callable[[], Sequence[ClaimDraft]], entry: DraftEntry, *, fewest: int) -> ClaimsFile | None:
-    while True:
-        try:
-            drafts = tuple(prompt())
-            if not drafts or drafts == (entry.draft,):
-                return None
-            properties = {entry.draft.property: entry.spec} if entry.spec is not None else None
-            file = ClaimsFile(claims=drafts, properties=properties)
-            check_claims(file, desk.text, desk.registered, fewest=fewest, where="your answers")
-            return file
-        except click.Abort:
-            return None
-        except CaveatError as error:
-            if not _wants_again(desk, error):
-                return None
+    def take() -> ClaimsFile | None:
+        drafts = tuple(prompt())
+        return None if not drafts or drafts == (entry.draft,) else ClaimsFile(claims=drafts, properties=_name_spec(entry))
 
-
-def _wants_again(desk: EditContext, error: CaveatError) -> bool:
-    desk.tell(f"\n{format_faults(error.faults)}")
-    desk.tell("\nany key: try again; q: give up")
-    return read_key() != LEAVE
+    return _repeat(desk, take, fewest=fewest, where="your answers")
 
 
 def _prompt_fields(draft: ClaimDraft) -> ClaimDraft:

@@ -101,6 +101,22 @@ class SenseChange:
         return f"{self.what} changed: {self.words}"
 
 
+def find_row_turns(old: CardText, new: CardText, *, old_start: int, new_start: int) -> tuple[SenseChange, ...]:
+    """Return the changed column heads and caption of the row at *old_start*, which is at *new_start* in the newer text.
+
+    Empty unless both are rows with known heads.
+    """
+    ours, theirs = _find_passage(read_outline(old), old_start), _find_passage(read_outline(new), new_start)
+    rows = None if ours is None or theirs is None else compare_rows(ours, theirs)
+    if rows is None:
+        return ()
+    heads = f"{', '.join(rows.heads_removed)} → {', '.join(rows.heads_added) or 'nothing'}"
+    turns = [SenseChange(what="a column head", words=heads)] if rows.heads_removed else []
+    if rows.caption is not None:
+        turns.append(SenseChange(what="the caption", words=" → ".join(rows.caption)))
+    return tuple(turns)
+
+
 def is_negation(word: str) -> bool:
     """Return whether *word* negates what follows it."""
     return word.casefold() in _NEGATIONS or word.endswith("n't")
