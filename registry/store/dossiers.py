@@ -179,6 +179,18 @@ def get_monitor(reader: LogReader, name: str) -> MonitorFile:
     return MonitorFile(monitor=opening, windows=tuple(parts[MonitorWindow]), ended=next(iter(parts[MonitorEnd]), None))
 
 
+def find_monitors_of(reader: LogReader, claims: Collection[str]) -> dict[str, tuple[MonitorFile, ...]]:
+    """Return the monitors of many claims, `CLM-…`, by the revision that they watch, `CLM-…@n`; without those that have none."""
+    if not reader.find_filled(monitor):
+        return {}
+    wanted = select(monitor.c.monitor).where(reader.visible(monitor)).order_by(monitor.c.seq)
+    files: dict[str, tuple[MonitorFile, ...]] = {}
+    for row in reader.rows_in(wanted, monitor.c.claim, claims):
+        file = get_monitor(reader, row.monitor)
+        files[file.monitor.payload.claim] = (*files.get(file.monitor.payload.claim, ()), file)
+    return files
+
+
 def find_monitors(reader: LogReader, claim: str | None) -> tuple[MonitorFile, ...]:
     """Return the monitors of *claim*, with or without `@n` (of all claims when None), in log order."""
     named = true() if claim is None else _is_named(claim, monitor.c.claim, monitor.c.revision)

@@ -13,7 +13,7 @@ import zstandard
 from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
-from registry.codec.statement_encoding import decode_statement, leaf_hash
+from registry.codec.statement_encoding import decode_payload, decode_statement, leaf_hash
 from registry.errors import MOST_EDITS, AlteredError, ConflictError, Fault, NotFoundError, count_edits
 from registry.records.dossier import Recorded
 from registry.records.log_seal import EntrySignature, KeyEvent
@@ -235,8 +235,19 @@ class LogReader:
 
     def find_recorded(self, numbers: Iterable[int]) -> dict[int, Recorded[Any]]:
         """Return the statements of the entries *numbers*, by number; without those that are not seen or with an erased text."""
-        rows = self.rows_in(_places(self._log_id).where(entry.c.seq <= self._limit), entry.c.seq, numbers)
-        return {row.seq: _decode(_entry(row), row.json.encode()) for row in rows if row.json is not None}
+        return {row.seq: _decode(_entry(row), row.json.encode()) for row in self._find_places(numbers) if row.json is not None}
+
+    def find_documents(self, numbers: Iterable[int]) -> dict[int, tuple[str, dict[str, Any]]]:
+        """Return leaf and payload of the entries *numbers*, as documents: for lists, which show a few fields of many statements.
+
+        As `find_recorded`, and each text is compared with its leaf too.
+        """
+        return {row.seq: _decode_payload(row) for row in self._find_places(numbers) if row.json is not None}
+
+    def _find_places(self, numbers: Iterable[int]) -> Iterator[Any]:
+        listed = list(dict.fromkeys(numbers))
+        for start in range(0, len(listed), CHUNK):
+            yield from self.rows(_RECORDED_SEEN, keys=listed[start : start + CHUNK])
 
     def find_times(self, numbers: Iterable[int]) -> dict[int, datetime]:
         """Return when the entries *numbers* were recorded, in UTC, by number."""
@@ -284,7 +295,7 @@ class LogReader:
 
     def find_entry(self, seq: int) -> Entry | None:
         """Return the entry *seq*, None if there is none."""
-        rows = self.rows(_places(self._log_id).where(entry.c.seq == seq, entry.c.seq <= self._limit))
+        rows = self.rows(_PLACE, seq=seq)
         return _entry(rows[0]) if rows else None
 
     def get_content(self, sha256: str) -> str:
@@ -377,6 +388,8 @@ def select_recorded(numbers: Select[Any]) -> Select[Any]:
 
 
 _RECORDED = _places(LOG).where(entry.c.seq.in_(KEYS)).order_by(entry.c.seq)
+_RECORDED_SEEN = _RECORDED.where(entry.c.seq <= LAST)
+_PLACE = _places(LOG).where(entry.c.seq == bindparam("seq"), entry.c.seq <= LAST)
 _TIMES = select(entry.c.seq, entry.c.at).where(entry.c.log == LOG, entry.c.seq.in_(KEYS))
 _LAST_TIME = select(entry.c.at).where(seen(entry)).order_by(entry.c.seq.desc()).limit(1)
 _ORIGIN = select(log.c.origin).where(log.c.id == LOG)
@@ -399,9 +412,7 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
     # Decision of 2026-11-22: every text that is decoded is compared with its leaf, at about 1 µs
     # per statement. An altered statement ends with exit code 3, because the request was valid but
     # the answer cannot be trusted.
-    hashed = leaf_hash(text)
-    if hashed != place.leaf:
-        raise _altered_text(place.seq, f"its leaf is {place.leaf}, the hash of its text {hashed}")
+    _compare_leaf(place.seq, place.leaf, text)
     statement = decode_statement(text, where=f"entry {place.seq}")
     # The columns of `entry` are not covered by the leaf. Comparing them with the text protects
     # queries that select by kind, actor or time.
@@ -411,6 +422,18 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
             place.seq, f"its text is a {statement.kind} by {statement.actor} at {statement.at.isoformat()}, its entry says {entered}"
         )
     return Recorded(entry=place, payload=statement.payload)
+
+
+def _decode_payload(row: Any) -> tuple[str, dict[str, Any]]:
+    text, leaf = row.json.encode(), bytes(row.leaf).hex()
+    _compare_leaf(row.seq, leaf, text)
+    return leaf, decode_payload(text, where=f"entry {row.seq}")
+
+
+def _compare_leaf(seq: int, leaf: str, text: bytes) -> None:
+    hashed = leaf_hash(text)
+    if hashed != leaf:
+        raise _altered_text(seq, f"its leaf is {leaf}, the hash of its text {hashed}")
 
 
 def _altered_text(seq: int, text: str) -> AlteredError:

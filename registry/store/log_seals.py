@@ -47,7 +47,12 @@ def find_root(reader: LogReader, size: int | None = None) -> str:
     """
     wanted = reader.log_size if size is None else size
     _refuse_beyond(reader, wanted)
-    return tree.root_at(wanted, NodeFinder(reader).find).hex()
+    if reader.kept is None or wanted != reader.log_size:
+        return tree.root_at(wanted, NodeFinder(reader).find).hex()
+    # Every list of a server states it.
+    if "root" not in reader.kept:
+        reader.kept["root"] = tree.root_at(wanted, NodeFinder(reader).find).hex()
+    return str(reader.kept["root"])
 
 
 def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[int] = ()) -> Inclusion:

@@ -390,6 +390,10 @@ class View(LogReader):
         """Return all monitors, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
         return dossiers.find_monitors(self, claim)
 
+    def find_monitors(self, claims: Collection[str]) -> dict[str, tuple[MonitorFile, ...]]:
+        """Return the monitors of many claims, `CLM-…`, by the revision that they watch, `CLM-…@n`; without those that have none."""
+        return dossiers.find_monitors_of(self, claims)
+
     def find_objection(self, objection_id: str) -> ObjectionFile | None:
         """Return an objection with its steps."""
         table = objection
