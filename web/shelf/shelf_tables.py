@@ -33,7 +33,7 @@ CREATE TABLE status (code INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text
 CREATE TABLE revision (seq INTEGER PRIMARY KEY, claim TEXT NOT NULL, revision INTEGER NOT NULL);
 CREATE TABLE period (seq INTEGER, since INTEGER, until INTEGER, codes TEXT NOT NULL, status INTEGER NOT NULL,
     PRIMARY KEY (seq, since)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii");
+CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii tokenchars '_'");
 """
 _INDEX = "CREATE INDEX claim_revision ON revision (claim)"
 _BATCH_COLUMNS = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(3))
@@ -107,6 +107,7 @@ class StatusTexts:
         self._connection = connection
         self._codes: dict[bytes, int] = {}
         self._by_object: dict[int, tuple[Status, int]] = {}
+        self._plain: dict[tuple[str | None, ...], int] = {}
         self._next: int = connection.execute("SELECT coalesce(max(code), 0) + 1 FROM status").fetchone()[0]
         self._is_empty = self._next == 1
         self._new: list[tuple[int, bytes, str]] = []
@@ -118,8 +119,18 @@ class StatusTexts:
         if known is None:
             if len(self._by_object) > _MOST_STATUSES:
                 self._by_object.clear()
-            known = self._by_object[id(status)] = (status, self._look_up(canonical_bytes(to_document(status))))
+            known = self._by_object[id(status)] = (status, self._find_plain(status))
         return known[1]
+
+    def _find_plain(self, status: Status) -> int:
+        if status.causes or status.gravest or status.beside:
+            return self._look_up(canonical_bytes(to_document(status)))
+        # Nothing but four words and a successor: comparing these is quicker than writing a text.
+        key = (status.lifecycle, status.dispute, status.staleness, status.restriction, status.superseded_by)
+        code = self._plain.get(key)
+        if code is None:
+            code = self._plain[key] = self._look_up(canonical_bytes(to_document(status)))
+        return code
 
     def _look_up(self, text: bytes) -> int:
         key = hashlib.sha256(text).digest()
@@ -181,7 +192,7 @@ def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int)
 def _describe_claim(claim: ListedClaim, values: FacetValues, statuses: StatusTexts) -> tuple[int, str, int, str, str, int]:
     summary = claim.summary
     codes, status = values.write_codes(claim), statuses.find_code(summary.status)
-    return summary.seq, summary.claim, summary.revision, codes, _write_words(claim), status
+    return summary.seq, summary.claim, summary.revision, codes, write_words(write_searched(claim)), status
 
 
 def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
@@ -296,17 +307,14 @@ def _read_status(text: str) -> Status:
 
 def find_words(connection: sqlite3.Connection, words: Iterable[str]) -> Numbers:
     """Return the entries of the claim revisions in which all *words* occur, ascending."""
-    query = " AND ".join(f'"{_encode(word)}"' for word in words)
+    query = " AND ".join(f'"{word}"' for word in words)
     # One text of all numbers: a row of Python for each would take longer than the search.
     (listed,) = connection.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (query,)).fetchone()
     return np.fromstring(listed, dtype=np.int64, sep=",") if listed else np.zeros(0, dtype=np.int64)
 
 
-def _write_words(claim: ListedClaim) -> str:
-    return " ".join(map(_encode, split_words(write_searched(claim))))
-
-
-@lru_cache(maxsize=1 << 16)
-def _encode(word: str) -> str:
-    # The tokenizer knows ASCII alone, so that SQLite and Python agree on what a word is, in any script.
-    return "x" + word.encode().hex()
+def write_words(text: str) -> str:
+    """Return *text* as the index takes it, so that its words are those of `split_words`."""
+    # The tokenizer separates at ASCII signs alone and takes every other character for a part of a word. So it agrees with Python on ASCII,
+    # and texts in other scripts are separated here.
+    return text.casefold() if text.isascii() and "\0" not in text else " ".join(split_words(text))
