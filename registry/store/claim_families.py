@@ -137,7 +137,9 @@ class FamilyFinder:
             kept.lookups += len(numbers)
             is_cheap = kept.audited is None and kept.lookups <= self._count_cheap()
         if is_cheap:
-            return self._look_up(numbers, with_members=with_members)
+            # The state of a page and the page itself ask for the same families.
+            asked = ("families", tuple(numbers), with_members)
+            return self._reader.recall(asked, lambda: self._look_up(numbers, with_members=with_members))
         if with_members and self._all is None:
             self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
             self._all = _Index(self._quotes.values())

@@ -709,8 +709,8 @@ def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
 def _find_tables(reader: LogReader, numbers: Sequence[int]) -> list[tuple[str, str]]:
     """Return those tables, each with its columns, that have rows of the entries *numbers*: a page rests on few of them."""
     # One question for all tables, instead of one for each.
-    filled = ", ".join(f'EXISTS (SELECT 1 FROM "{name}" WHERE log = ? AND seq IN ({_mark(numbers)}))' for name, _ in _COMPARED)  # noqa: S608
-    (row,) = reader.driver_rows(f"SELECT {filled}", *(reader.log_id, *numbers) * len(_COMPARED))
+    questions = ", ".join(f'EXISTS (SELECT 1 FROM "{name}" WHERE log = ? AND seq IN ({_mark(numbers)}))' for name, _ in _COMPARED)  # noqa: S608
+    (row,) = reader.driver_rows(f"SELECT {questions}", *(reader.log_id, *numbers) * len(_COMPARED))
     return [table for table, is_filled in zip(_COMPARED, row, strict=True) if is_filled]
 
 

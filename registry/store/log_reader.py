@@ -3,7 +3,7 @@
 import hashlib
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
@@ -85,6 +85,8 @@ def _altered(sha256: str, text: str) -> Fault:
 
 Answer = TypeVar("Answer")
 
+_MOST_RECENT = 200
+"""What `LogReader.recall` keeps."""
 CHUNK = 500
 """How many keys one query asks for; SQLite takes at most 32,766 parameters."""
 
@@ -122,6 +124,27 @@ class LogReader:
         self._log_id = log_id
         self._today = today
 
+    def once(self, key: str, make: Callable[[], Answer]) -> Answer:
+        """Return what *make* derives from this state; it is made once for all readers of the state that keep anything."""
+        if self.kept is None:
+            return make()
+        if key not in self.kept:
+            self.kept[key] = make()
+        answer: Answer = self.kept[key]
+        return answer
+
+    def recall(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """As `once`, for what one page needs several times: only the latest are kept."""
+        if self.kept is None:
+            return make()
+        recent: dict[Hashable, Answer] = self.kept.setdefault("recent", {})
+        if key not in recent:
+            # Emptied instead of growing without a limit; other threads may read it meanwhile.
+            if len(recent) >= _MOST_RECENT:
+                self.kept["recent"] = recent = {}
+            recent[key] = make()
+        return recent[key]
+
     @property
     def log_id(self) -> int:
         """Number of the log that is read: 1 for this registry's own, others for those taken over from other registries."""
@@ -136,7 +159,7 @@ class LogReader:
         # An outcome expires by date. With the clock, the same entries would give other bytes
         # tomorrow; so renderings use the day of the last entry.
         if self._today is None:
-            last = self.one_value(_LAST_TIME)
+            last = self.once("last_time", lambda: self.one_value(_LAST_TIME))
             self._today = None if last is None else from_seconds(last).date()
         return self._today
 
@@ -153,6 +176,10 @@ class LogReader:
     @property
     def log_origin(self) -> str:
         """The name of the log; empty before it has one."""
+        # A log gets its name before its first entry.
+        return self.once("origin", self._read_origin) if self._limit else self._read_origin()
+
+    def _read_origin(self) -> str:
         return str(self.one_value(_ORIGIN) or "")
 
     @property
@@ -216,6 +243,9 @@ class LogReader:
 
     def find_filled(self, *tables: Table) -> frozenset[str]:
         """Return the names of those of *tables* that have anything that is seen."""
+        return self.once(f"filled: {' '.join(table.name for table in tables)}", lambda: self._find_filled(tables))
+
+    def _find_filled(self, tables: Sequence[Table]) -> frozenset[str]:
         columns = ", ".join(f'EXISTS (SELECT 1 FROM "{table.name}" WHERE log = ? AND seq <= ?)' for table in tables)  # noqa: S608
         (row,) = self.driver_rows(f"SELECT {columns}", *(self._log_id, self._limit) * len(tables))
         return frozenset(table.name for table, is_filled in zip(tables, row, strict=True) if is_filled)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, select
@@ -47,12 +48,9 @@ def find_root(reader: LogReader, size: int | None = None) -> str:
     """
     wanted = reader.log_size if size is None else size
     _refuse_beyond(reader, wanted)
-    if reader.kept is None or wanted != reader.log_size:
-        return tree.root_at(wanted, NodeFinder(reader).find).hex()
-    # Every list of a server states it.
-    if "root" not in reader.kept:
-        reader.kept["root"] = tree.root_at(wanted, NodeFinder(reader).find).hex()
-    return str(reader.kept["root"])
+    root = partial(tree.root_at, wanted, NodeFinder(reader).find)
+    # Every list of a server states that of the present state.
+    return (reader.once("root", root) if wanted == reader.log_size else root()).hex()
 
 
 def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[int] = ()) -> Inclusion:
