@@ -8,7 +8,9 @@ from typing import Protocol
 from urllib.parse import urlencode
 
 from registry.errors import CaveatError
-from registry.records.claim_status import Dispute, Lifecycle, Staleness
+from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
+from registry.records.model_version import ModelRef
+from registry.records.monitor import MonitorState, MonitorVerdict
 from registry.records.verdict import Basis, ClaimClass, Verdict, VerdictStanding
 from registry.registration.claim_search import UNAUDITED, ListedClaim, write_plain, write_verdict
 from registry.report.supplement_wording import get_words
@@ -31,6 +33,8 @@ FACETS: Mapping[str, Callable[[ListedClaim], str]] = {
     "staleness": lambda claim: claim.summary.status.staleness.value,
     "dispute": lambda claim: claim.summary.status.dispute.value,
     "lifecycle": lambda claim: claim.summary.status.lifecycle.value,
+    "monitoring": lambda claim: _write(claim.monitoring and claim.monitoring.state),
+    "production": lambda claim: _write(claim.monitoring and claim.monitoring.verdict),
     "developer": lambda claim: claim.summary.model.developer,
     "model": lambda claim: claim.summary.model.name,
     "version": lambda claim: claim.summary.model.version,
@@ -43,7 +47,7 @@ FACETS: Mapping[str, Callable[[ListedClaim], str]] = {
 
 LABELS = {
     "verdict": "Verdict", "class": "TRACE class", "standing": "Standing", "basis": "Evidence basis", "form": "Form of the claim",
-    "staleness": "Staleness", "dispute": "Dispute", "lifecycle": "Lifecycle", "developer": "Developer", "model": "Model",
+    "staleness": "Staleness", "dispute": "Dispute", "lifecycle": "Lifecycle", "monitoring": "Monitoring", "production": "In production", "developer": "Developer", "model": "Model",
     "version": "Model version", "card": "Card", "authority": "Authority", "property": "Property", "pclass": "Property class",
 }  # fmt: skip
 
@@ -69,20 +73,24 @@ class FacetValue:
 def describe_value(facet: str, value: str) -> str:
     """Return *value* of *facet* for a person."""
     if value in (NONE, UNAUDITED) and facet in _WITHOUT_VALUE:
-        return "not audited" if facet == "verdict" else "sealed" if facet == "pclass" else "none"
+        return "not audited" if facet == "verdict" else "sealed" if facet == "pclass" else "no monitor" if facet in _MONITORED else "none"
     if facet in _TEXTS:
         return value
     # A value that an address invents has no words.
     known = _MEMBERS.get(facet)
-    return get_words(known(value)) if known and value in set(known) else value.replace("_", " ")
+    if known is None or value not in set(known):
+        return value.replace("_", " ")
+    # The words of a verdict are a sentence; a list has its beginning.
+    return get_words(known(value)).partition(":")[0]
 
 
 _MEMBERS: Mapping[str, type[StrEnum]] = {
     "verdict": Verdict, "class": ClaimClass, "standing": VerdictStanding, "basis": Basis, "staleness": Staleness, "dispute": Dispute,
-    "lifecycle": Lifecycle,
+    "lifecycle": Lifecycle, "monitoring": MonitorState, "production": MonitorVerdict,
 }  # fmt: skip
-_WITHOUT_VALUE = frozenset({"verdict", "class", "standing", "basis", "card", "pclass"})
-"""Facets of which a claim can have no value: it was not audited, quotes no card, or its property is sealed."""
+_MONITORED = frozenset({"monitoring", "production"})
+_WITHOUT_VALUE = frozenset({"verdict", "class", "standing", "basis", "card", "pclass"}) | _MONITORED
+"""Facets of which a claim can have no value: it was not audited, quotes no card, has no monitor, or its property is sealed."""
 
 
 def read_facets(claim: ListedClaim) -> dict[str, str]:
@@ -140,8 +148,15 @@ class SelectedClaim:
     seq: int
     """The entry that recorded this revision."""
     class_: str
+    model: ModelRef
+    status: Status | None = None
+    """Its status, where it is at hand; otherwise it is read from the registry."""
     summary: ClaimSummary | None = None
     """What a list shows, where it is at hand; otherwise it is read from the registry."""
+    monitoring: str = NONE
+    """Where its monitors are; see `MonitorState`."""
+    production: str = NONE
+    """What their evidence says; see `MonitorVerdict`."""
 
 
 class FacetCounts(Mapping[str, tuple[FacetValue, ...]]):

@@ -98,6 +98,13 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     return Statement(actor=envelope["actor"], at=at, salt=envelope["salt"], payload=payload)
 
 
+def decode_payload(text: bytes | str, *, where: str) -> dict[str, Any]:
+    """Return the payload of the statement stored in *text* as a document; raises InputError if it is no JSON."""
+    envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
+    payload: dict[str, Any] = envelope["payload"]
+    return payload
+
+
 # Commitments to sealed specifications: a digest is public now, the body is shown later or only to
 # some.
 

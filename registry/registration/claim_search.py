@@ -9,8 +9,10 @@ from itertools import islice
 
 from registry.records.audit_case import Result
 from registry.records.claim import PropertyClass
+from registry.records.dossier import MonitorFile
 from registry.records.estimates import Differential
 from registry.records.model_version import ModelRef
+from registry.records.monitor import MonitorState, MonitorVerdict
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
 from registry.records.verdict import Basis, ReadingVerdict, Restriction, Verdict, find_gravity
@@ -53,6 +55,32 @@ class ClaimQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MonitoringStatus(Record):
+    """What the monitors of one claim revision say after release."""
+
+    state: MonitorState
+    """Of several monitors, the one that asks for attention first."""
+    verdict: MonitorVerdict
+    """Of several monitors, the gravest; `holds_so_far` only where each says so."""
+
+
+_STATES = (MonitorState.ALARM, MonitorState.SILENT, MonitorState.RUNNING, MonitorState.LOCKED, MonitorState.ENDED)
+_VERDICTS = (
+    MonitorVerdict.VIOLATED, MonitorVerdict.IN_DOUBT, MonitorVerdict.JUDGE_CHANGED, MonitorVerdict.OPEN, MonitorVerdict.HOLDS_SO_FAR,
+)  # fmt: skip
+
+
+def summarise_monitors(monitors: Sequence[MonitorFile], today: date | None) -> MonitoringStatus | None:
+    """Return what *monitors* of one claim revision say together on *today* (None leaves time out); None without a monitor."""
+    if not monitors:
+        return None
+    return MonitoringStatus(
+        state=min((monitor.find_state(today) for monitor in monitors), key=_STATES.index),
+        verdict=min((monitor.find_verdict(today) for monitor in monitors), key=_VERDICTS.index),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedClaim(Record):
     """A claim of a list, with its outcome."""
 
@@ -71,6 +99,8 @@ class ListedClaim(Record):
     """The estimate of that outcome: of several deployment descriptions, the one with the largest |ED|. None without an estimate."""
     ed_spec: str | None
     """The deployment description of `ed`."""
+    monitoring: MonitoringStatus | None
+    """After release, on the day of the last entry; None without a monitor of its current revision."""
 
     @property
     def dated(self) -> datetime:
@@ -157,6 +187,7 @@ def _add_outcomes(
     numbers = [gravest.seq for summary in summaries if (gravest := summary.status.gravest) is not None and gravest.log is None]
     outcomes = {seq: recorded.payload for seq, recorded in view.find_recorded(numbers).items()}
     results = view.find_recorded(outcome.result for outcome in outcomes.values() if isinstance(outcome, Restriction) and outcome.result)
+    monitors = view.find_monitors({summary.claim for summary in summaries})
     listed = []
     for summary in summaries:
         gravest = summary.status.gravest
@@ -174,6 +205,7 @@ def _add_outcomes(
                 basis=known.basis if known else None,
                 ed=ed,
                 ed_spec=spec,
+                monitoring=summarise_monitors(monitors.get(f"{summary.claim}@{summary.revision}", ()), view.today) if monitors else None,
             )
         )
     return listed

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import segno
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined, pass_context
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, Undefined, pass_context
+from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
@@ -256,7 +257,7 @@ def render_linked_page(
     """
     environment = _linked_environment()
     known = {} if supplement is None else _collect_page_facts(supplement, environment, Medium.SCREEN)[1]
-    known |= {"is_linked": True, "find_link": find_link, "medium": Medium.SCREEN.value}
+    known |= {"is_linked": True, "find_link": find_link, "medium": Medium.SCREEN.value, "modules": {}}
     return _label_cells(environment.get_template(f"{_SITE_FOLDER}/{name}").render(known | dict(facts))).encode()
 
 
@@ -458,6 +459,22 @@ def _environment(covers: Covers | None) -> Environment:
     return environment
 
 
+class _PageTemplate(Template):
+    """A template of a page: what its parts import is made once for the page, instead of once for each part."""
+
+    def make_module(
+        self,
+        vars: dict[str, Any] | None = None,  # noqa: A002  (the name of the base class)
+        shared: bool = False,  # noqa: FBT001, FBT002
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> TemplateModule:
+        """Return the macros of this file; they read facts of the page alone, which are the same for all of its parts."""
+        modules: dict[str | None, TemplateModule] = {} if vars is None else vars["modules"]
+        if self.name not in modules:
+            modules[self.name] = super().make_module(vars, shared, locals)
+        return modules[self.name]
+
+
 @cache
 def _linked_environment() -> Environment:
     """The environment of pages of a site: as that of the screen, but names lead to pages and not to files, and long texts are cut."""
@@ -492,6 +509,7 @@ def _linked_environment() -> Environment:
         return _cut(context, text, lines)
 
     environment = plain.overlay(auto_reload=False, finalize=finalize)
+    environment.template_class = _PageTemplate
     # An overlay shares its filters with what it lies over.
     environment.filters = {**plain.filters, "file_of": find_page, "symbols": find_symbols, "lines": keep_lines}
     return environment

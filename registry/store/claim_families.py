@@ -82,6 +82,9 @@ all readers of this state. Measured: looking one up takes eight times as long as
 _SHARE_OF_LOG = 200
 """Of families with all members, so many are looked up as one in so many entries of the log; then all quotes are read once."""
 
+_MOST_KEPT = 50_000
+"""All quotes are kept for other readers of a state up to so many: some three kilobytes each."""
+
 ListIgnored = Callable[[LogReader, Collection[str]], frozenset[str]]
 """Gives those of the audits of a log that do not count (a rival's, before its objection is upheld)."""
 Outcomes = dict[int, tuple[FamilyOutcome, ...]]
@@ -96,6 +99,9 @@ class _Kept:
         self.outcome_count: int | None = None
         self.outcomes: Outcomes = {}
         self.audited: _Index | None = None
+        self.quotes: dict[int, Quote] = {}
+        """All quotes, where they are few enough to be kept."""
+        self.all: _Index | None = None
 
 
 # A family contains all claims on the same words about the same model version and property. Outcomes
@@ -112,8 +118,8 @@ class FamilyFinder:
         self._foreign: dict[str, FamilyFinder | None] = {}
         self._lookups = 0
         self._kept: _Kept = _Kept() if reader.kept is None else reader.kept.setdefault("families", _Kept())
-        self._quotes: dict[int, Quote] = {}
-        self._all: _Index | None = None
+        self._quotes = self._kept.quotes
+        self._all = self._kept.all
         """Of the whole log, as `_quotes`, once members were asked for."""
 
     def find_leading(self, numbers: Sequence[int]) -> list[tuple[FamilyOutcome | None, FamilyOutcome | None]]:
@@ -137,10 +143,14 @@ class FamilyFinder:
             kept.lookups += len(numbers)
             is_cheap = kept.audited is None and kept.lookups <= self._count_cheap()
         if is_cheap:
-            return self._look_up(numbers, with_members=with_members)
+            # The state of a page and the page itself ask for the same families.
+            asked = ("families", tuple(numbers), with_members)
+            return self._reader.recall(asked, lambda: self._look_up(numbers, with_members=with_members))
         if with_members and self._all is None:
             self._quotes = {quote.seq: quote for quote in self._read_quotes(None)}
             self._all = _Index(self._quotes.values())
+            if len(self._quotes) <= _MOST_KEPT:
+                kept.quotes, kept.all = self._quotes, self._all
         if kept.audited is None:
             # Few quotes have an outcome, so lists of all claims keep these alone in memory.
             rows = _read_outcome_rows(self._reader, None) if restriction.name in self._filled else []

@@ -223,16 +223,19 @@ def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
             connection.exec_driver_sql("SET statement_timeout = DEFAULT")
         return
     driver: Any = connection.connection.driver_connection
-    deadline = [0.0]
+    deadline: list[float | None] = [None]
 
     # The time of this thread, and not of the clock: a machine that is busy with other things does not make a question too broad.
+    # It counts from the first look, because reading it takes as long as a short question.
     def is_late() -> bool:
-        return time.thread_time() > deadline[0]
+        now = time.thread_time()
+        if deadline[0] is None:
+            deadline[0] = now + seconds
+        return now > deadline[0]
 
     def begin_question(*_arguments: object) -> None:
-        deadline[0] = time.thread_time() + seconds
+        deadline[0] = None
 
-    begin_question()
     driver.set_progress_handler(is_late, _STEPS)
     event.listen(connection, "before_cursor_execute", begin_question)
     try:

@@ -179,6 +179,18 @@ def get_monitor(reader: LogReader, name: str) -> MonitorFile:
     return MonitorFile(monitor=opening, windows=tuple(parts[MonitorWindow]), ended=next(iter(parts[MonitorEnd]), None))
 
 
+def find_monitors_of(reader: LogReader, claims: Collection[str]) -> dict[str, tuple[MonitorFile, ...]]:
+    """Return the monitors of many claims, `CLM-…`, by the revision that they watch, `CLM-…@n`; without those that have none."""
+    if not reader.find_filled(monitor):
+        return {}
+    wanted = select(monitor.c.monitor).where(reader.visible(monitor)).order_by(monitor.c.seq)
+    files: dict[str, tuple[MonitorFile, ...]] = {}
+    for row in reader.rows_in(wanted, monitor.c.claim, claims):
+        file = get_monitor(reader, row.monitor)
+        files[file.monitor.payload.claim] = (*files.get(file.monitor.payload.claim, ()), file)
+    return files
+
+
 def find_monitors(reader: LogReader, claim: str | None) -> tuple[MonitorFile, ...]:
     """Return the monitors of *claim*, with or without `@n` (of all claims when None), in log order."""
     named = true() if claim is None else _is_named(claim, monitor.c.claim, monitor.c.revision)
@@ -402,10 +414,23 @@ _CARDS_SINCE = _select_since(card_revision.c.card, card_revision.c.revision)
 _AUTHORITY = select_recorded(select(authority.c.seq).where(seen(authority), authority.c.code == bindparam("code")))
 
 
+def _name_erased_objections(reader: LogReader) -> frozenset[str]:
+    return frozenset(find_erased_objections(reader, None))
+
+
+def _read_spec_disputes(reader: LogReader) -> dict[Reference, list[tuple[int, str]]]:
+    disputes: dict[Reference, list[tuple[int, str]]] = defaultdict(list)
+    for concern in find_concerns(reader, (SPEC_DISPUTES,), None):
+        # The name is empty for an objection of a claim.
+        if concern.name and concern.own:
+            disputes[concern.name, concern.revision].append((concern.seq, concern.own))
+    return disputes
+
+
 class _Gatherer:
     def __init__(self, reader: LogReader, *, skips_erased: bool) -> None:
         self._reader = reader
-        self._skipped = frozenset(find_erased_objections(reader, None)) if skips_erased else frozenset()
+        self._skipped = reader.once("erased_objections", lambda: _name_erased_objections(reader)) if skips_erased else frozenset()
         self._finder = FactFinder(reader)
         self._lineage = self._finder.lineage
         self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size, "today": reader.today}
@@ -490,12 +515,7 @@ class _Gatherer:
     @cached_property
     def _spec_disputes(self) -> dict[Reference, list[tuple[int, str]]]:
         """The objections of definitions, each with its entry, by what they are against."""
-        disputes: dict[Reference, list[tuple[int, str]]] = defaultdict(list)
-        for concern in find_concerns(self._reader, (SPEC_DISPUTES,), None):
-            # The name is empty for an objection of a claim.
-            if concern.name and concern.own:
-                disputes[concern.name, concern.revision].append((concern.seq, concern.own))
-        return disputes
+        return self._reader.once("spec_disputes", lambda: _read_spec_disputes(self._reader))
 
     def _read_specs(self, references: tuple[Reference, ...]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
         current: list[Recorded[Any]] = []

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
@@ -13,7 +13,7 @@ import zstandard
 from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
-from registry.codec.statement_encoding import decode_statement, leaf_hash
+from registry.codec.statement_encoding import decode_payload, decode_statement, leaf_hash
 from registry.errors import MOST_EDITS, AlteredError, ConflictError, Fault, NotFoundError, count_edits
 from registry.records.dossier import Recorded
 from registry.records.log_seal import EntrySignature, KeyEvent
@@ -85,6 +85,8 @@ def _altered(sha256: str, text: str) -> Fault:
 
 Answer = TypeVar("Answer")
 
+_MOST_RECENT = 200
+"""What `LogReader.recall` keeps."""
 CHUNK = 500
 """How many keys one query asks for; SQLite takes at most 32,766 parameters."""
 
@@ -122,6 +124,27 @@ class LogReader:
         self._log_id = log_id
         self._today = today
 
+    def once(self, key: str, make: Callable[[], Answer]) -> Answer:
+        """Return what *make* derives from this state; it is made once for all readers of the state that keep anything."""
+        if self.kept is None:
+            return make()
+        if key not in self.kept:
+            self.kept[key] = make()
+        answer: Answer = self.kept[key]
+        return answer
+
+    def recall(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """As `once`, for what one page needs several times: only the latest are kept."""
+        if self.kept is None:
+            return make()
+        recent: dict[Hashable, Answer] = self.kept.setdefault("recent", {})
+        if key not in recent:
+            # Emptied instead of growing without a limit; other threads may read it meanwhile.
+            if len(recent) >= _MOST_RECENT:
+                self.kept["recent"] = recent = {}
+            recent[key] = make()
+        return recent[key]
+
     @property
     def log_id(self) -> int:
         """Number of the log that is read: 1 for this registry's own, others for those taken over from other registries."""
@@ -136,7 +159,7 @@ class LogReader:
         # An outcome expires by date. With the clock, the same entries would give other bytes
         # tomorrow; so renderings use the day of the last entry.
         if self._today is None:
-            last = self.one_value(_LAST_TIME)
+            last = self.once("last_time", lambda: self.one_value(_LAST_TIME))
             self._today = None if last is None else from_seconds(last).date()
         return self._today
 
@@ -153,6 +176,10 @@ class LogReader:
     @property
     def log_origin(self) -> str:
         """The name of the log; empty before it has one."""
+        # A log gets its name before its first entry.
+        return self.once("origin", self._read_origin) if self._limit else self._read_origin()
+
+    def _read_origin(self) -> str:
         return str(self.one_value(_ORIGIN) or "")
 
     @property
@@ -216,6 +243,9 @@ class LogReader:
 
     def find_filled(self, *tables: Table) -> frozenset[str]:
         """Return the names of those of *tables* that have anything that is seen."""
+        return self.once(f"filled: {' '.join(table.name for table in tables)}", lambda: self._find_filled(tables))
+
+    def _find_filled(self, tables: Sequence[Table]) -> frozenset[str]:
         columns = ", ".join(f'EXISTS (SELECT 1 FROM "{table.name}" WHERE log = ? AND seq <= ?)' for table in tables)  # noqa: S608
         (row,) = self.driver_rows(f"SELECT {columns}", *(self._log_id, self._limit) * len(tables))
         return frozenset(table.name for table, is_filled in zip(tables, row, strict=True) if is_filled)
@@ -235,8 +265,19 @@ class LogReader:
 
     def find_recorded(self, numbers: Iterable[int]) -> dict[int, Recorded[Any]]:
         """Return the statements of the entries *numbers*, by number; without those that are not seen or with an erased text."""
-        rows = self.rows_in(_places(self._log_id).where(entry.c.seq <= self._limit), entry.c.seq, numbers)
-        return {row.seq: _decode(_entry(row), row.json.encode()) for row in rows if row.json is not None}
+        return {row.seq: _decode(_entry(row), row.json.encode()) for row in self._find_places(numbers) if row.json is not None}
+
+    def find_documents(self, numbers: Iterable[int]) -> dict[int, tuple[str, dict[str, Any]]]:
+        """Return leaf and payload of the entries *numbers*, as documents: for lists, which show a few fields of many statements.
+
+        As `find_recorded`, and each text is compared with its leaf too.
+        """
+        return {row.seq: _decode_payload(row) for row in self._find_places(numbers) if row.json is not None}
+
+    def _find_places(self, numbers: Iterable[int]) -> Iterator[Any]:
+        listed = list(dict.fromkeys(numbers))
+        for start in range(0, len(listed), CHUNK):
+            yield from self.rows(_RECORDED_SEEN, keys=listed[start : start + CHUNK])
 
     def find_times(self, numbers: Iterable[int]) -> dict[int, datetime]:
         """Return when the entries *numbers* were recorded, in UTC, by number."""
@@ -284,7 +325,7 @@ class LogReader:
 
     def find_entry(self, seq: int) -> Entry | None:
         """Return the entry *seq*, None if there is none."""
-        rows = self.rows(_places(self._log_id).where(entry.c.seq == seq, entry.c.seq <= self._limit))
+        rows = self.rows(_PLACE, seq=seq)
         return _entry(rows[0]) if rows else None
 
     def get_content(self, sha256: str) -> str:
@@ -377,6 +418,8 @@ def select_recorded(numbers: Select[Any]) -> Select[Any]:
 
 
 _RECORDED = _places(LOG).where(entry.c.seq.in_(KEYS)).order_by(entry.c.seq)
+_RECORDED_SEEN = _RECORDED.where(entry.c.seq <= LAST)
+_PLACE = _places(LOG).where(entry.c.seq == bindparam("seq"), entry.c.seq <= LAST)
 _TIMES = select(entry.c.seq, entry.c.at).where(entry.c.log == LOG, entry.c.seq.in_(KEYS))
 _LAST_TIME = select(entry.c.at).where(seen(entry)).order_by(entry.c.seq.desc()).limit(1)
 _ORIGIN = select(log.c.origin).where(log.c.id == LOG)
@@ -399,9 +442,7 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
     # Decision of 2026-11-22: every text that is decoded is compared with its leaf, at about 1 µs
     # per statement. An altered statement ends with exit code 3, because the request was valid but
     # the answer cannot be trusted.
-    hashed = leaf_hash(text)
-    if hashed != place.leaf:
-        raise _altered_text(place.seq, f"its leaf is {place.leaf}, the hash of its text {hashed}")
+    _compare_leaf(place.seq, place.leaf, text)
     statement = decode_statement(text, where=f"entry {place.seq}")
     # The columns of `entry` are not covered by the leaf. Comparing them with the text protects
     # queries that select by kind, actor or time.
@@ -411,6 +452,18 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
             place.seq, f"its text is a {statement.kind} by {statement.actor} at {statement.at.isoformat()}, its entry says {entered}"
         )
     return Recorded(entry=place, payload=statement.payload)
+
+
+def _decode_payload(row: Any) -> tuple[str, dict[str, Any]]:
+    text, leaf = row.json.encode(), bytes(row.leaf).hex()
+    _compare_leaf(row.seq, leaf, text)
+    return leaf, decode_payload(text, where=f"entry {row.seq}")
+
+
+def _compare_leaf(seq: int, leaf: str, text: bytes) -> None:
+    hashed = leaf_hash(text)
+    if hashed != leaf:
+        raise _altered_text(seq, f"its leaf is {leaf}, the hash of its text {hashed}")
 
 
 def _altered_text(seq: int, text: str) -> AlteredError:

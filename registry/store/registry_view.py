@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
@@ -22,7 +22,7 @@ from registry.store.kinds.claim_kinds import card_revision, claim_revision
 from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec, spec_version
 from registry.store.kinds.log_kinds import authority, erasure, publication
 from registry.store.kinds.monitor_kinds import monitor
-from registry.store.log_reader import CHUNK, LogReader, find_log
+from registry.store.log_reader import CHUNK, LogReader, find_log, seen
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import Lineage, name_models, read_endpoint_statements, read_lineage
 
@@ -59,8 +59,7 @@ class View(LogReader):
 
     def count_revisions(self, claim_id: str) -> int:
         """Return how many revisions the claim `CLM-…` has; 0 also where it does not exist."""
-        table = claim_revision
-        return int(self.one_value(select(func.count()).select_from(table).where(self.visible(table), table.c.claim == claim_id)))
+        return self.recall(("revisions", claim_id), lambda: int(self.one_value(_REVISIONS, claim=claim_id)))
 
     def claim_exists(self, claim_id: str) -> bool:
         """Whether the claim's identifier is in use, be it only reserved."""
@@ -390,6 +389,10 @@ class View(LogReader):
         """Return all monitors, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
         return dossiers.find_monitors(self, claim)
 
+    def find_monitors(self, claims: Collection[str]) -> dict[str, tuple[MonitorFile, ...]]:
+        """Return the monitors of many claims, `CLM-…`, by the revision that they watch, `CLM-…@n`; without those that have none."""
+        return dossiers.find_monitors_of(self, claims)
+
     def find_objection(self, objection_id: str) -> ObjectionFile | None:
         """Return an objection with its steps."""
         table = objection
@@ -457,7 +460,8 @@ class View(LogReader):
 
     def list_erased(self) -> frozenset[int]:
         """Return the entries of which the text was erased, whenever that was: no earlier state has it any more."""
-        return frozenset(row.erased for row in self.rows(select(erasure.c.erased).where(erasure.c.log == self.log_id)))
+        wanted = select(erasure.c.erased).where(erasure.c.log == self.log_id)
+        return self.once("erased", lambda: frozenset(row.erased for row in self.rows(wanted)))
 
     def open_import(self, origin: str, size: int) -> "View | None":
         """Return the first *size* entries of the log *origin*, which was taken over from another registry; None where it is not here."""
@@ -495,3 +499,6 @@ class View(LogReader):
             return parse_identifier(text, *kinds)
         except ValueError as error:
             raise InputError(Fault("bad-identifier", text, str(error), advice=self.suggest(text))) from error
+
+
+_REVISIONS = select(func.count()).select_from(claim_revision).where(seen(claim_revision), claim_revision.c.claim == bindparam("claim"))

@@ -200,6 +200,12 @@ class FactFinder:
 
     def statuses(self, heads: Sequence[ClaimHead], families: Sequence[Family] | None = None) -> list[Status]:
         """Return the status of each head, in order; *families* are theirs, where they are known already."""
+        # Of one claim, both the state of its page and the page ask for it.
+        if len(heads) == 1:
+            return self._reader.recall(("statuses", heads[0]), lambda: self._find_statuses(heads, families))
+        return self._find_statuses(heads, families)
+
+    def _find_statuses(self, heads: Sequence[ClaimHead], families: Sequence[Family] | None) -> list[Status]:
         apart = self.find_apart([head.seq for head in heads], [head.claim for head in heads], families)
         facts = [apart.get(head.seq, _NO_FACTS) for head in heads]
         # Most claims of a registry share their status with the first one of the same model version,

@@ -57,5 +57,8 @@ class ClaimTable:
 
     def _describe(self, place: int) -> SelectedClaim:
         summary = self.claims[place].summary
-        class_ = self._facets[place]["class"]
-        return SelectedClaim(claim=summary.claim, revision=summary.revision, seq=summary.seq, class_=class_, summary=summary)
+        facets = self._facets[place]
+        return SelectedClaim(
+            claim=summary.claim, revision=summary.revision, seq=summary.seq, class_=facets["class"], model=summary.model,
+            status=summary.status, summary=summary, monitoring=facets["monitoring"], production=facets["production"],
+        )  # fmt: skip

@@ -10,6 +10,7 @@ from registry.errors import Fault
 from registry.present.answers import describe_fault, render_compact, render_json
 from registry.store.log_seals import list_checkpoints
 from registry.store.registry_view import View
+from web.api.claim_rows import read_rows
 from web.api.records import describe_log, read_statement
 from web.facets import FACETS, NONE, ClaimFilter, ClaimSource, FacetValue, Selection, count_claims, write_query
 
@@ -36,22 +37,19 @@ def write_document(document: Mapping[str, Any]) -> bytes:
 
 def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> dict[str, Any]:
     """Return one page of claims, with the counts of every facet and the address of the next page."""
-    statuses = view.find_statuses([claim.claim for claim in selection.claims])
-    recorded = view.find_recorded(claim.seq for claim in selection.claims)
-    items = []
-    for claim in selection.claims:
-        there = recorded.get(claim.seq)
-        items.append(
-            {
-                "claim": f"{claim.claim}@{claim.revision}",
-                "digest": there.entry.leaf[:16] if there else None,
-                "entry": claim.seq,
-                "quote": there.payload.quote if there else None,
-                "model": to_document(there.payload.model) if there else None,
-                "class": None if claim.class_ == NONE else claim.class_,
-                "status": to_document(statuses[claim.claim]),
-            }
-        )
+    items = [
+        {
+            "claim": f"{row.claim.claim}@{row.claim.revision}",
+            "digest": row.leaf[:16] if row.leaf else None,
+            "entry": row.claim.seq,
+            "quote": row.quote,
+            "model": to_document(row.claim.model) if row.leaf else None,
+            "class": None if row.claim.class_ == NONE else row.claim.class_,
+            "status": to_document(row.status),
+            "monitoring": None if row.claim.monitoring == NONE else {"state": row.claim.monitoring, "verdict": row.claim.production},
+        }
+        for row in read_rows(view, selection.claims)
+    ]
     return {
         "schema": "caveat/web-claims/1",
         "log": describe_log(view),

@@ -11,6 +11,7 @@ from registry.records.dossier import AuditFile, Inclusion, ObjectionFile, Record
 from registry.records.estimates import Differential
 from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.records.model_version import ModelRef
+from registry.records.monitor import MonitorState, MonitorVerdict
 from registry.records.record import Authority
 from registry.records.specification import Reveal, SpecBody, SpecVersion
 from registry.records.statement import Entry, Publication
@@ -25,7 +26,11 @@ _LOG = group(origin=str, size=int, root=str)
 def list_formats() -> tuple[AnswerFormat, ...]:
     """Return the formats of the documents below `/api/1/` that no command prints, and of the files that describe a registry."""
     value = group(value=str, count=int, chosen=bool)
-    claim = group(claim=str, digest=str | None, entry=int, quote=str | None, model=ModelRef | None, class_=str | None, status=Status)
+    monitoring = group(state=MonitorState, verdict=MonitorVerdict)
+    claim = group(
+        claim=str, digest=str | None, entry=int, quote=str | None, model=ModelRef | None, class_=str | None, status=Status,
+        monitoring=monitoring | None,
+    )  # fmt: skip
     traced = group(entry=Entry, record=dict[str, Any] | None, erased_by=int | None)
     listed = group(id=str, address=str, entry=Entry | None, record=dict[str, Any] | None, erased_by=int | None)
     key = group(

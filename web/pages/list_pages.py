@@ -8,11 +8,13 @@ from typing import Any
 
 from registry.cli.claim_list_command import describe_listed_claim, list_claim_list_columns
 from registry.present.listings import ListChoice, Listing, render_csv
+from registry.records.monitor import MonitorVerdict
 from registry.records.verdict import ClaimClass, RestrictionStatus
 from registry.registration.claim_search import ListedClaim
 from registry.report.supplement_wording import format_verdict, get_words, name_model
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
+from web.api.claim_rows import ListedRow, read_rows
 from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value, write_query
 from web.pages.addresses import SEARCH_SCRIPT, Linker, find_authority_page, find_list_page, find_subject_page
 from web.pages.layout import PageLink, PageText, render
@@ -88,30 +90,28 @@ def number_pages(count: int, *, of_value: bool = False) -> range:
 
 def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[ClaimRow, ...]:
     """Return what a table shows of *claims*; texts and status come from the registry."""
-    absent = [claim.claim for claim in claims if claim.summary is None]
-    # A few hundred at once, as `list_claims` asks for.
-    parts = [absent[start : start + ROWS] for start in range(0, len(absent), ROWS)]
-    read = {summary.claim: summary for part in parts for summary in view.list_claims(names=part)}
-    summaries = ((claim, claim.summary or read.get(claim.claim)) for claim in claims)
-    return tuple(_build_row(claim, summary, link) for claim, summary in summaries if summary is not None)
+    read = {row.claim.claim: row for row in read_rows(view, [claim for claim in claims if claim.summary is None])}
+    return tuple(_build_row(claim, claim.summary or read[claim.claim], link) for claim in claims)
 
 
-def _build_row(claim: SelectedClaim, summary: ClaimSummary, link: Linker) -> ClaimRow:
-    status, gravest = summary.status, summary.status.gravest
+def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, link: Linker) -> ClaimRow:
+    status, gravest = shown.status, shown.status.gravest
     class_ = ClaimClass(claim.class_) if claim.class_ != NONE else None
     words = format_verdict(gravest.verdict, gravest.standing) if gravest else None
     axes = [get_words(status.lifecycle), get_words(status.dispute), get_words(status.staleness)]
     # Where nothing was audited, the verdict says so.
     axes += [] if status.restriction is RestrictionStatus.UNAUDITED else [get_words(status.restriction)]
-    name = f"{summary.claim}@{summary.revision}"
+    # What production contradicts is said where the list is read.
+    axes += [describe_value("production", claim.production)] if claim.production == MonitorVerdict.VIOLATED.value else []
+    name = f"{claim.claim}@{claim.revision}"
     return ClaimRow(
         name=name,
         href=link(f"/{name}/"),
-        quote=summary.quote,
+        quote=shown.quote,
         verdict=words,
         class_=class_,
         tone=find_tone(words, class_),
-        model=name_model(summary.model),
+        model=name_model(claim.model),
         status=", ".join(axes),
     )
 

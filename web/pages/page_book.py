@@ -487,7 +487,10 @@ class PageBook:
         return self._name_state(name, states, {bare: newest}, {bare: files} if (files := self._find_files(bare)) else {})
 
     def _find_files(self, bare: str) -> list[Recorded[Publication]]:
-        return list(self.view.list_publications(bare)) if self._files is None else self._files.get(bare, [])
+        if self._files is not None:
+            return self._files.get(bare, [])
+        # Asked for by the state of a page and by the page.
+        return self.view.recall(("publications", bare), lambda: list(self.view.list_publications(bare)))
 
     def _read_trail(self, bare: str) -> tuple[TrailEntry, ...]:
         # History and feeds are made one after the other.

@@ -3,7 +3,6 @@
 import logging
 import sqlite3
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -31,10 +30,12 @@ from web.pages.addresses import Linker, PageSettings
 from web.pages.assets import list_assets
 from web.pages.feeds import MEDIA_TYPES
 from web.pages.list_pages import ROWS, render_search, render_spreadsheet
-from web.pages.page_book import CSV, HTML, Page, PageBook
+from web.pages.page_book import CSV, HTML, PageBook
+from web.pages.record_states import PREFIXES
 from web.pages.security import HEADERS, IMMUTABLE, LIST, SUBJECT, find_headers
 from web.pages.selection_feeds import render_selection_feed
 from web.pages.supplement_files import SupplementFolder
+from web.server.answer_cache import AnswerCache, KeptAnswer, Key
 from web.server.file_response import FileResponse
 from web.server.limits import PROBLEM
 from web.server.log_inspection import LogInspection
@@ -44,8 +45,6 @@ from web.shelf.shelf_file import Shelf
 
 LOG = logging.getLogger("caveat.web")
 
-_MOST_PAGES = 1_000
-"""Pages that are kept in memory."""
 _MOST_FILES = 4
 """Complete files that are sent at the same time: each holds a connection to the database."""
 _METHODS = ("GET", "HEAD")
@@ -54,6 +53,10 @@ _OF_BOOK = frozenset({"", "search", "export", "compare", "follow_atom", "follow_
 _PLAIN = "/@:!$&'()*+,;=~"
 """Characters of a path that are written as they are, besides letters and digits (RFC 3986)."""
 _MAIN = b'<main id="content" tabindex="-1">'
+_FINAL = ("/claims/", "/cards/", "/models/", "/authorities/", "/changes/", *PREFIXES)
+_FINAL_OPERATIONS = frozenset({"list_claims", "export", "read_index"})
+"""Addresses with answers that follow from entries alone, so that they stay the same while the log has one size. Checkpoints are no entries."""
+_SUBJECTS = ("/CLM-", "/CRD-")
 QUERY_LIMIT_S = 0.25
 """Time that one question to the database may take."""
 _STATUSES = {
@@ -94,6 +97,11 @@ class _Call:
     def stem(self) -> str:
         """The path as it was asked for: the next page is there too."""
         return f"{self.prefix}{self.path}"
+
+    @property
+    def key(self) -> Key:
+        """What an answer is kept by."""
+        return self.stem, self.request.url.query, prefers_json(self.request.headers.get("accept", ""))
 
 
 class _Refusal(Exception):  # noqa: N818  (an answer, not an error of ours)
@@ -165,8 +173,7 @@ class RegistryServer:
         self.inspection = inspection or LogInspection(ledger, lambda: datetime.now(UTC))
         # One request at a time: they share the shelf and its file, and Python has one interpreter lock anyway.
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], Page] = OrderedDict()
-        self._kept_size = 0
+        self._kept = AnswerCache()
         self._good: tuple[int, ClaimSource] | None = None
         self._files = 0
         self._watch = LogWatch(self._read_size)
@@ -278,13 +285,15 @@ class RegistryServer:
             size, _ = self._good
             response = self._read_as_of(call, size)
             return _add_banner(response, response.body, error, size)
-        page = next((page for (address, _), page in reversed(self._kept.items()) if address == _write_address(call)), None)
-        if page is None:
+        kept = self._kept.find(call.key)
+        if kept is None:
             return None
-        return _add_banner(_build_response(page.body, page.media_type, {}), page.body, error, self._kept_size)
+        return _add_banner(_build_response(kept.body, kept.media_type, {}), kept.body, error, self._kept.log_size)
 
     def _read_as_of(self, call: _Call, as_of: int | None) -> Response:
         with self._open(as_of) as (view, claims):
+            if as_of is None and (kept := self._kept.find(call.key)) is not None and kept.is_final:
+                return _send(call.request, kept)
             settings = self._settings.pages
             if settings.base and call.prefix:
                 settings = replace(settings, base=f"{settings.base}{call.prefix}")
@@ -298,10 +307,8 @@ class RegistryServer:
     @contextmanager
     def _open(self, as_of: int | None) -> Iterator[tuple[View, ClaimSource]]:
         with self._ledger.view(as_of, query_limit_s=QUERY_LIMIT_S) as view:
-            # A text that was erased must not stay in memory, and an erasure is an entry.
-            if as_of is None and view.log_size != self._kept_size:
-                self._kept.clear()
-                self._kept_size = view.log_size
+            if as_of is None:
+                self._kept.follow(view.log_size)
             good = self._good[1] if self._good is not None and self._good[0] == view.log_size else None
             claims = _ShelfClaims(self._shelf, view, good)
             yield view, claims
@@ -330,8 +337,8 @@ class RegistryServer:
         if name in _OF_BOOK:
             return self._find_page(reader)
         if name == "read_status":
-            return _tag(call.request, write_document(self._build_status(reader)), JSON, "")
-        return _tag(call.request, write_document(self._build_document(reader)), JSON, f"l-{reader.view.log_size}")
+            return _build_response(write_document(self._build_status(reader)), JSON, {"Cache-Control": "no-store"})
+        return self._tag(reader, write_document(self._build_document(reader)), JSON, f"l-{reader.view.log_size}")
 
     # Pages that a site of files has, too.
 
@@ -345,16 +352,29 @@ class RegistryServer:
             headers["Vary"] = "Accept"
         if _has_tag(call.request, state):
             return _build_response(b"", HTML, headers, status=304)
-        page = self._kept.get((written, state)) or book.find(written, state=state)
-        self._keep(page)
-        headers = {**find_headers(written), **headers}
-        return _build_response(page.body, page.media_type, headers, status=410 if page.is_erased else 200)
+        kept = self._kept.find(call.key)
+        if kept is None or kept.state != state:
+            page = book.find(written, state=state)
+            headers = {**find_headers(written), **headers}
+            kept = self._keep(reader, page.body, page.media_type, headers, state=state, status=410 if page.is_erased else 200)
+        return _send(call.request, kept)
 
-    def _keep(self, page: Page) -> None:
-        self._kept[page.address, page.state] = page
-        self._kept.move_to_end((page.address, page.state))
-        while len(self._kept) > _MOST_PAGES:
-            self._kept.popitem(last=False)
+    def _keep(
+        self, reader: _Reader, body: bytes, media_type: str, headers: Mapping[str, str], *, state: str, status: int = 200
+    ) -> KeptAnswer:
+        call, path = reader.call, reader.call.path
+        is_final = path == "/" or path.startswith(_FINAL) or (call.operation is not None and call.operation.name in _FINAL_OPERATIONS)
+        # A folder of published files can change while the log does not.
+        is_final |= path.startswith(_SUBJECTS) and self._settings.supplements is None
+        answer = KeptAnswer(body=body, media_type=media_type, headers=headers, status=status, state=state, is_final=is_final)
+        if call.as_of is None and reader.view.log_size == self._kept.log_size:
+            self._kept.keep(call.key, answer)
+        return answer
+
+    def _tag(self, reader: _Reader, body: bytes, media_type: str, state: str) -> Response:
+        """Return an answer that depends on the state of the log alone; nothing where the reader has it."""
+        headers = {"ETag": f'"{state}"', "Cache-Control": LIST}
+        return _send(reader.call.request, self._keep(reader, body, media_type, headers, state=state))
 
     # Documents and lists that only a server has.
 
@@ -385,10 +405,19 @@ class RegistryServer:
 
     def _list_claims(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)
-        with self._open(_check_size(reader.view, asked.as_of)) as (then, claims):
+        with self._open_then(reader, asked.as_of) as (then, claims):
             selection = claims.select(asked.wanted, before=asked.before, limit=asked.limit)
             document = build_claim_list(then, selection, asked)
-            return _tag(reader.call.request, write_document(document), JSON, f"l-{then.log_size}")
+            return self._tag(reader, write_document(document), JSON, f"l-{then.log_size}")
+
+    @contextmanager
+    def _open_then(self, reader: _Reader, size: int | None) -> Iterator[tuple[View, ClaimSource]]:
+        """Give the registry as of the first page of a walk, by default as the reader sees it."""
+        if _check_size(reader.view, size) == reader.view.log_size:
+            yield reader.view, reader.claims
+            return
+        with self._open(size) as opened:
+            yield opened
 
     def _read_list(self, reader: _Reader) -> Any:
         assert reader.call.operation is not None  # noqa: S101  (it has parameters)
@@ -396,10 +425,10 @@ class RegistryServer:
 
     def _search(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)
-        with self._open(_check_size(reader.view, asked.as_of)) as (then, claims):
+        with self._open_then(reader, asked.as_of) as (then, claims):
             link = Linker("/claims/", reader.settings)
             body = render_search(then, claims, link, asked.wanted, before=asked.before, limit=asked.limit)
-            return _tag(reader.call.request, body, HTML, PageBook(then, reader.settings, claims).list_state)
+            return self._tag(reader, body, HTML, PageBook(then, reader.settings, claims).list_state)
 
     def _follow_search(self, reader: _Reader) -> Response:
         """Return the feed of a search: the entries about the claims that pass it now."""
@@ -407,13 +436,13 @@ class RegistryServer:
         link, query = Linker(path, reader.settings), f"?{write_query(wanted)}"
         title = f"{reader.view.log_origin}: {write_query(wanted)}"
         body = render_selection_feed(reader.view, reader.claims, wanted, link, title=title, page="/claims/", query=query)
-        return _tag(reader.call.request, body, MEDIA_TYPES[path.rpartition("/")[2]], reader.build_book().list_state)
+        return self._tag(reader, body, MEDIA_TYPES[path.rpartition("/")[2]], reader.build_book().list_state)
 
     def _export(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)
         selection = reader.claims.select(asked.wanted, limit=max(1, reader.view.log_size))
         claims = read_claims(reader.view, [claim.claim for claim in selection.claims], log=reader.view.log_origin)
-        return _tag(reader.call.request, render_spreadsheet(claims), CSV, reader.build_book().list_state)
+        return self._tag(reader, render_spreadsheet(claims), CSV, reader.build_book().list_state)
 
     def _compare(self, reader: _Reader) -> Response:
         since = _check_size(reader.view, reader.call.query.numbers["since"])
@@ -422,10 +451,13 @@ class RegistryServer:
             names, _ = find_changed(before, after, None)
         recorded = [claim for name in names[:ROWS] if (claim := after.find_claim(name)) is not None]
         changed = [
-            SelectedClaim(claim=one.payload.claim, revision=one.payload.revision, seq=one.entry.seq, class_=NONE) for one in recorded
-        ]
+            SelectedClaim(
+                claim=one.payload.claim, revision=one.payload.revision, seq=one.entry.seq, class_=NONE, model=one.payload.model
+            )
+            for one in recorded
+        ]  # fmt: skip
         body = log_pages.render_changes(after, Linker("/changes/", reader.settings), since=since, changed=changed)
-        return _tag(reader.call.request, body, HTML, reader.build_book().list_state)
+        return self._tag(reader, body, HTML, reader.build_book().list_state)
 
     # Complete files.
 
@@ -529,14 +561,11 @@ def _has_tag(request: Request, state: str) -> bool:
     return f'"{state}"' in tags
 
 
-def _tag(request: Request, body: bytes, media_type: str, state: str) -> Response:
-    """Return an answer that depends on the state of the log; nothing where the reader has it. Without a state, it is made each time."""
-    if not state:
-        return _build_response(body, media_type, {"Cache-Control": "no-store"})
-    headers = {"ETag": f'"{state}"', "Cache-Control": LIST}
-    if _has_tag(request, state):
-        return _build_response(b"", media_type, headers, status=304)
-    return _build_response(body, media_type, headers)
+def _send(request: Request, answer: KeptAnswer) -> Response:
+    if _has_tag(request, answer.state):
+        shared = {name: value for name, value in answer.headers.items() if name in ("ETag", "Cache-Control", "Vary")}
+        return _build_response(b"", answer.media_type, shared, status=304)
+    return _build_response(answer.body, answer.media_type, answer.headers, status=answer.status)
 
 
 def _build_response(body: bytes, media_type: str, headers: Mapping[str, str], *, status: int = 200) -> Response:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.records.claim_status import Status
+from registry.records.model_version import ModelRef
 from registry.registration.claim_search import ListedClaim
 from registry.store.claim_listing import ClaimSummary
 from web.facets import FACETS, ClaimFilter, FacetCounts, FacetValue, SelectedClaim, Selection, order_values, read_facets
@@ -44,8 +46,8 @@ class ShelfRow:
     """What a list shows, where it is at hand."""
 
 
-NamedRevision = tuple[str, int, ClaimSummary | None]
-"""A claim, one of its revisions, and what a list shows of it, where it is at hand."""
+NamedRevision = tuple[str, int, Status | None, ClaimSummary | None]
+"""A claim, one of its revisions, its status, and what a list shows of it, where these are at hand."""
 Describe = Callable[[Sequence[int]], Sequence[NamedRevision]]
 """Gives the revisions that these entries recorded, in this order."""
 
@@ -207,10 +209,15 @@ class ShelfState:
         return Selection(total=base.count, facets=FacetCounts(counter.list_most), claims=claims)
 
     def _name(self, places: Sequence[int]) -> Iterator[SelectedClaim]:
-        classes, entries = self._by_facet["class"], self.seqs[places].tolist()
-        for place, seq, (claim, revision, summary) in zip(places, entries, self._describe(entries), strict=True):
-            class_ = classes.values[classes.codes[place]]
-            yield SelectedClaim(claim=claim, revision=revision, seq=seq, class_=class_, summary=summary)
+        entries = self.seqs[places].tolist()
+        shown = [self._by_facet[name] for name in ("class", "developer", "model", "version", "monitoring", "production")]
+        for place, seq, (claim, revision, status, summary) in zip(places, entries, self._describe(entries), strict=True):
+            class_, developer, name, version, monitoring, production = (column.values[column.codes[place]] for column in shown)
+            model = ModelRef(developer=developer, name=name, version=version)
+            yield SelectedClaim(
+                claim=claim, revision=revision, seq=seq, class_=class_, model=model, status=status, summary=summary,
+                monitoring=monitoring, production=production,
+            )  # fmt: skip
 
     def _find_entries(self, entries: Numbers) -> Numbers:
         places = np.searchsorted(self.seqs, entries)
@@ -286,7 +293,8 @@ def build_state(rows: Iterable[ShelfRow], *, log_size: int) -> ShelfState:
         codes.append(narrow_codes(np.array(numbers, dtype=np.uint32), len(known)))
 
     def describe(entries: Sequence[int]) -> list[NamedRevision]:
-        return [(row.claim, row.revision, row.summary) for row in map(by_entry.__getitem__, entries)]
+        rows = map(by_entry.__getitem__, entries)
+        return [(row.claim, row.revision, row.summary.status if row.summary else None, row.summary) for row in rows]
 
     seqs = np.array(list(by_entry), dtype=np.int64)
     return ShelfState(log_size=log_size, seqs=seqs, values=texts, codes=codes, describe=describe)

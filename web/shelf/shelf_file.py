@@ -11,11 +11,12 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from registry.errors import CaveatError, Fault, UnavailableError
+from registry.records.claim_status import Status
 from registry.records.log_seal import Erasure
 from registry.registration.claim_search import read_claims, stream_claims
 from registry.store.changed_claims import find_candidates
@@ -23,7 +24,7 @@ from registry.store.ledger import Ledger
 from registry.store.registry_view import View
 from web.facets import ClaimFilter, Selection, split_words
 from web.shelf import shelf_tables as tables
-from web.shelf.bit_sets import NamedRevision, Numbers, ShelfState, build_row, build_state
+from web.shelf.bit_sets import Describe, NamedRevision, Numbers, ShelfState, build_row, build_state
 
 LOG = logging.getLogger("caveat.web")
 
@@ -136,15 +137,17 @@ class Shelf:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        if before is None or last >= view.log_size:
-            return tables.read_state(connection, view.log_size, self._describe)
-        return tables.change_state(connection, before, claims, names, size=view.log_size, describe=self._describe)
+        if last > view.log_size:
+            return self._read_earlier(connection, view)
+        if before is None or last == view.log_size:
+            return self._read_state(connection, view.log_size)
+        return tables.change_state(connection, before, claims, names, size=view.log_size, describe=self._describe_at(view.log_size))
 
     def _read_earlier(self, connection: sqlite3.Connection, view: View) -> ShelfState:
         """Return an earlier state: the file has it, or what changed between it and the next one is read from the log."""
         later: int = connection.execute("SELECT min(size) FROM state WHERE size >= ?", (view.log_size,)).fetchone()[0]
         if later == view.log_size:
-            return tables.read_state(connection, later, self._describe)
+            return self._read_state(connection, later)
         with self._ledger.view(later) as after:
             candidates = find_candidates(view, after)
         if candidates is None:
@@ -153,10 +156,16 @@ class Shelf:
         state = self._load(connection, later)
         # Words of revisions that are no more are added to the file.
         self._searches.clear()
-        return tables.change_state(connection, state, read_claims(view, names, log=""), names, size=view.log_size, describe=self._describe)
+        claims = read_claims(view, names, log="")
+        # What did not change until the next size of the file has the status that it has there.
+        describe = self._describe_at(later, {claim.summary.seq: claim.summary.status for claim in claims})
+        return tables.change_state(connection, state, claims, names, size=view.log_size, describe=describe)
 
     def _load(self, connection: sqlite3.Connection, size: int) -> ShelfState:
-        return self._states.get(size) or tables.read_state(connection, size, self._describe)
+        return self._states.get(size) or self._read_state(connection, size)
+
+    def _read_state(self, connection: sqlite3.Connection, size: int) -> ShelfState:
+        return tables.read_state(connection, size, self._describe_at(size))
 
     def _keep(self, state: ShelfState) -> ShelfState:
         self._states[state.log_size] = state
@@ -167,8 +176,9 @@ class Shelf:
 
     def _hide_erased(self, connection: sqlite3.Connection, state: ShelfState, view: View) -> ShelfState:
         erased = {entry.payload.erased for entry in view.entries(state.log_size + 1) if isinstance(entry.payload, Erasure)}
-        names = [claim for claim, _ in tables.describe_entries(connection, sorted(erased)).values()]
-        return tables.change_state(connection, state, (), names, size=state.log_size, describe=self._describe) if names else state
+        names = list(tables.name_entries(connection, sorted(erased)).values())
+        describe = self._describe_at(state.log_size)
+        return tables.change_state(connection, state, (), names, size=state.log_size, describe=describe) if names else state
 
     def _build(self, size: int) -> None:
         """Build a new file, and put it in the place of the old one."""
@@ -208,9 +218,15 @@ class Shelf:
         finally:
             connection.set_progress_handler(None, 0)
 
-    def _describe(self, entries: Sequence[int]) -> list[NamedRevision]:
-        named = tables.describe_entries(self._connect(), entries)
-        return [(*named[seq], None) for seq in entries]
+    def _describe_at(self, size: int, own: Mapping[int, Status] | None = None) -> Describe:
+        """Return what describes revisions with the status that each has at *size*, or that *own* has of it."""
+
+        def describe(entries: Sequence[int]) -> list[NamedRevision]:
+            named = tables.describe_entries(self._connect(), entries, size)
+            described = ((seq, *named[seq]) for seq in entries)
+            return [(claim, revision, (own or {}).get(seq, status), None) for seq, claim, revision, status in described]
+
+        return describe
 
     # The file.
 

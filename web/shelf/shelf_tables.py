@@ -3,6 +3,7 @@
 Texts are found here and never shown from here: the index of words keeps no text.
 """
 
+import hashlib
 import json
 import sqlite3
 from collections import deque
@@ -15,35 +16,50 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
+from registry.records.claim_status import Status
 from registry.registration.claim_search import ListedClaim
 from web.facets import FACETS, split_words, write_searched
 from web.shelf.bit_sets import Codes, Describe, Numbers, ShelfState, narrow_codes
 
-VERSION = 2
+VERSION = 3
 """Another version makes another file: this one is not changed, but built again."""
-# Codes are one text: fifteen columns would take five times as long to read.
+# Codes are one text: a column for each facet would take five times as long to read. Most claims share their status with many others, so
+# each status is kept once.
 _SCHEMA = """
 CREATE TABLE state (size INTEGER PRIMARY KEY);
 CREATE TABLE value (facet INTEGER, code INTEGER, text TEXT, PRIMARY KEY (facet, code)) WITHOUT ROWID;
+CREATE TABLE status (code INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text TEXT NOT NULL);
 CREATE TABLE revision (seq INTEGER PRIMARY KEY, claim TEXT NOT NULL, revision INTEGER NOT NULL);
-CREATE TABLE period (seq INTEGER, since INTEGER, until INTEGER, codes TEXT NOT NULL, PRIMARY KEY (seq, since)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii");
+CREATE TABLE period (seq INTEGER, since INTEGER, until INTEGER, codes TEXT NOT NULL, status INTEGER NOT NULL,
+    PRIMARY KEY (seq, since)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(text, content='', detail='none', tokenize="ascii tokenchars '_'");
 """
 _INDEX = "CREATE INDEX claim_revision ON revision (claim)"
 _BATCH_COLUMNS = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(3))
 _ADD_REVISIONS = f"INSERT INTO revision (seq, claim, revision) SELECT {_BATCH_COLUMNS} FROM json_each(?)"  # noqa: S608
-_ADD_PERIODS = "INSERT INTO period (seq, since, codes) SELECT json_extract(value, '$[0]'), ?, json_extract(value, '$[3]') FROM json_each(?)"
+_ADD_PERIODS = """
+    INSERT INTO period (seq, since, codes, status)
+    SELECT json_extract(value, '$[0]'), ?, json_extract(value, '$[3]'), json_extract(value, '$[5]') FROM json_each(?)
+"""
 _ADD_WORDS = "INSERT INTO words (rowid, text) SELECT json_extract(value, '$[0]'), json_extract(value, '$[4]') FROM json_each(?)"
 _HOLDING = "since <= :size AND (until IS NULL OR until > :size)"
 _READ_PERIODS = f"SELECT seq, codes FROM period WHERE {_HOLDING} ORDER BY seq"  # noqa: S608
 _FIND_PERIODS = f"""
-    SELECT revision.claim, seq, since, codes FROM period JOIN revision USING (seq)
+    SELECT revision.claim, seq, since, codes, status FROM period JOIN revision USING (seq)
      WHERE {_HOLDING} AND seq IN (SELECT seq FROM revision WHERE claim IN (SELECT value FROM json_each(:claims)))
 """  # noqa: S608
-_DESCRIBE = "SELECT seq, claim, revision FROM revision WHERE seq IN (SELECT value FROM json_each(?))"
+_NAME = "SELECT seq, claim, revision FROM revision WHERE seq IN (SELECT value FROM json_each(?))"
+_DESCRIBE = f"""
+    SELECT seq, claim, revision, (
+        SELECT text FROM period JOIN status ON status.code = period.status WHERE period.seq = revision.seq AND {_HOLDING}
+    )
+      FROM revision WHERE seq IN (SELECT value FROM json_each(:entries))
+"""  # noqa: S608
 _MEMORY = 32 << 20
 """Bytes of words that are gathered before the index writes a segment of its own."""
 _WAITING = 2
+_MOST_STATUSES = 10_000
 _ROWS = 50_000
 
 
@@ -54,6 +70,7 @@ class _Period(NamedTuple):
     seq: int
     since: int
     codes: str
+    status: int
 
 
 class FacetValues:
@@ -83,6 +100,56 @@ class FacetValues:
         return [tuple(known) for known in self._codes]
 
 
+class StatusTexts:
+    """The statuses of claims as texts, each kept once, by number."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._codes: dict[bytes, int] = {}
+        self._by_object: dict[int, tuple[Status, int]] = {}
+        self._plain: dict[tuple[str | None, ...], int] = {}
+        self._next: int = connection.execute("SELECT coalesce(max(code), 0) + 1 FROM status").fetchone()[0]
+        self._is_empty = self._next == 1
+        self._new: list[tuple[int, bytes, str]] = []
+
+    def find_code(self, status: Status) -> int:
+        """Return the number of *status*; a new one gets the next."""
+        # Claims to which nothing happened share one object.
+        known = self._by_object.get(id(status))
+        if known is None:
+            if len(self._by_object) > _MOST_STATUSES:
+                self._by_object.clear()
+            known = self._by_object[id(status)] = (status, self._find_plain(status))
+        return known[1]
+
+    def _find_plain(self, status: Status) -> int:
+        if status.causes or status.gravest or status.beside:
+            return self._look_up(canonical_bytes(to_document(status)))
+        # Nothing but four words and a successor: comparing these is quicker than writing a text.
+        key = (status.lifecycle, status.dispute, status.staleness, status.restriction, status.superseded_by)
+        code = self._plain.get(key)
+        if code is None:
+            code = self._plain[key] = self._look_up(canonical_bytes(to_document(status)))
+        return code
+
+    def _look_up(self, text: bytes) -> int:
+        key = hashlib.sha256(text).digest()
+        code = self._codes.get(key)
+        if code is None and not self._is_empty:
+            row = self._connection.execute("SELECT code FROM status WHERE digest = ?", (key,)).fetchone()
+            code = None if row is None else row[0]
+        if code is None:
+            code, self._next = self._next, self._next + 1
+            self._new.append((code, key, text.decode()))
+        self._codes[key] = code
+        return code
+
+    def store(self) -> None:
+        """Store the statuses that are new."""
+        self._connection.executemany("INSERT INTO status VALUES (?, ?, ?)", self._new)
+        self._new.clear()
+
+
 def open_tables(path: Path) -> sqlite3.Connection:
     """Open the file at *path*; a new one gets its tables."""
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
@@ -101,19 +168,20 @@ def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int)
     try:
         connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_SCHEMA} BEGIN;")
         connection.execute("INSERT INTO words (words, rank) VALUES ('hashsize', ?)", (_MEMORY,))
-        values = FacetValues(connection)
+        values, statuses = FacetValues(connection), StatusTexts(connection)
         # SQLite lets go of the interpreter only within one statement, so a batch is one statement: the
         # other core then writes it while this one reads the next claims.
         with ThreadPoolExecutor(max_workers=1) as pool:
             waiting: deque[Future[None]] = deque()
             for stretch in claims:
-                batch = json.dumps([_describe_claim(claim, values) for claim in stretch], ensure_ascii=False)
+                batch = json.dumps([_describe_claim(claim, values, statuses) for claim in stretch], ensure_ascii=False)
                 while len(waiting) >= _WAITING:
                     waiting.popleft().result()
                 waiting.append(pool.submit(_add_batch, connection, batch, size))
             for added in waiting:
                 added.result()
         values.store(connection)
+        statuses.store()
         connection.execute("INSERT INTO state (size) VALUES (?)", (size,))
         connection.execute(_INDEX)
         connection.execute("COMMIT")
@@ -121,9 +189,10 @@ def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int)
         connection.close()
 
 
-def _describe_claim(claim: ListedClaim, values: FacetValues) -> tuple[int, str, int, str, str]:
+def _describe_claim(claim: ListedClaim, values: FacetValues, statuses: StatusTexts) -> tuple[int, str, int, str, str, int]:
     summary = claim.summary
-    return summary.seq, summary.claim, summary.revision, values.write_codes(claim), _write_words(claim)
+    codes, status = values.write_codes(claim), statuses.find_code(summary.status)
+    return summary.seq, summary.claim, summary.revision, codes, write_words(write_searched(claim)), status
 
 
 def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
@@ -134,18 +203,19 @@ def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
 
 def update_tables(connection: sqlite3.Connection, claims: Iterable[ListedClaim], size: int) -> None:
     """Let the facets of *claims* hold from *size* on, where they differ from those before; in a transaction of the caller."""
-    values = FacetValues(connection)
-    described = {row[1]: row for row in (_describe_claim(claim, values) for claim in claims)}
+    values, statuses = FacetValues(connection), StatusTexts(connection)
+    described = {row[1]: row for row in (_describe_claim(claim, values, statuses) for claim in claims)}
     before = {period.claim: period for period in _find_periods(connection, described, size)}
     added = []
     for claim, row in described.items():
         known = before.get(claim)
-        if known is not None and (known.seq, known.codes) == (row[0], row[3]):
+        if known is not None and (known.seq, known.codes, known.status) == (row[0], row[3], row[5]):
             continue
         if known is not None:
             connection.execute("UPDATE period SET until = ? WHERE seq = ? AND since = ?", (size, known.seq, known.since))
         added.append(row)
     values.store(connection)
+    statuses.store()
     # The words of a revision never change.
     new = json.dumps([row for row in added if row[1] not in before or before[row[1]].seq != row[0]])
     connection.execute(_ADD_REVISIONS, (new,))
@@ -200,9 +270,9 @@ def change_state(
     """
     connection.execute("BEGIN IMMEDIATE")
     with connection:
-        values = FacetValues(connection)
-        added = [_describe_claim(claim, values) for claim in claims]
-        known = {row[0] for row in connection.execute(_DESCRIBE, (json.dumps([row[0] for row in added]),))}
+        values, statuses = FacetValues(connection), StatusTexts(connection)
+        added = [_describe_claim(claim, values, statuses) for claim in claims]
+        known = {row[0] for row in connection.execute(_NAME, (json.dumps([row[0] for row in added]),))}
         if new := [row for row in added if row[0] not in known]:
             # An earlier revision, which was not there any more when the file was built.
             batch = json.dumps(new)
@@ -219,24 +289,32 @@ def change_state(
     return _build_state(values, seqs[order], codes, size, describe)
 
 
-def describe_entries(connection: sqlite3.Connection, entries: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """Return the claim and the revision that each of *entries* recorded."""
-    return {seq: (claim, revision) for seq, claim, revision in connection.execute(_DESCRIBE, (json.dumps(list(entries)),))}
+def name_entries(connection: sqlite3.Connection, entries: Sequence[int]) -> dict[int, str]:
+    """Return the claim of which each of *entries* recorded a revision."""
+    return {seq: claim for seq, claim, _ in connection.execute(_NAME, (json.dumps(list(entries)),))}
+
+
+def describe_entries(connection: sqlite3.Connection, entries: Sequence[int], size: int) -> dict[int, tuple[str, int, Status | None]]:
+    """Return the claim and the revision that each of *entries* recorded, with its status at *size* where the file has it."""
+    rows = connection.execute(_DESCRIBE, {"entries": json.dumps(list(entries)), "size": size})
+    return {seq: (claim, revision, None if text is None else _read_status(text)) for seq, claim, revision, text in rows}
+
+
+@lru_cache(maxsize=4096)
+def _read_status(text: str) -> Status:
+    return from_json(Status, text, where="status")
 
 
 def find_words(connection: sqlite3.Connection, words: Iterable[str]) -> Numbers:
     """Return the entries of the claim revisions in which all *words* occur, ascending."""
-    query = " AND ".join(f'"{_encode(word)}"' for word in words)
+    query = " AND ".join(f'"{word}"' for word in words)
     # One text of all numbers: a row of Python for each would take longer than the search.
     (listed,) = connection.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (query,)).fetchone()
     return np.fromstring(listed, dtype=np.int64, sep=",") if listed else np.zeros(0, dtype=np.int64)
 
 
-def _write_words(claim: ListedClaim) -> str:
-    return " ".join(map(_encode, split_words(write_searched(claim))))
-
-
-@lru_cache(maxsize=1 << 16)
-def _encode(word: str) -> str:
-    # The tokenizer knows ASCII alone, so that SQLite and Python agree on what a word is, in any script.
-    return "x" + word.encode().hex()
+def write_words(text: str) -> str:
+    """Return *text* as the index takes it, so that its words are those of `split_words`."""
+    # The tokenizer separates at ASCII signs alone and takes every other character for a part of a word. So it agrees with Python on ASCII,
+    # and texts in other scripts are separated here.
+    return text.casefold() if text.isascii() and "\0" not in text else " ".join(split_words(text))
