@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_options import list_key_hosts
-from audit.cli.fleet_parts import has_password, load_fleet_part
 from audit.endpoints.endpoint_opening import (
     check_destination,
     check_policy,
@@ -62,6 +61,7 @@ from audit.replay.run_store import (
 from audit.score.scorers import check_scorable
 from audit.sources.score_table import find_alike_tasks, warn_of_near_duplicates
 from registry.cli.application import App
+from registry.cli.fleet_parts import has_password, load_fleet_part
 from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.records.analysis_plan import Lock
