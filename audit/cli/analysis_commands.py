@@ -102,20 +102,20 @@ def estimate(
     compute the estimates; the answer has the same bytes.
     """
     from audit.cli.analysis_presenter import describe_design, present_estimate, summarise_design
-    from audit.modules.estimate_batch import estimate_here
+    from audit.modules.estimate_batch import estimate_here, get_estimate
     from audit.verdict.verdict_conditions import measure_design
     from registry.codec.canonical_documents import to_document
 
     check_fleet(options["fleet"])
-    compute = estimate_here if options["fleet"] is None else partial(load_fleet_part("estimate"), options["fleet"], tell=app.say)
+    compute: EstimateAll = (
+        estimate_here if options["fleet"] is None else partial(load_fleet_part("estimate"), options["fleet"], tell=app.say)
+    )
     read = partial(_read_request, app, options, build_plan({name: options[name] for name in _ESTIMATE_PLAN}))
     if each:
         _estimate_each(app, sources, read, compute)
         return
     (outcome,) = compute([read(sources)])
-    if outcome.error is not None:
-        raise outcome.error
-    result = outcome.estimate
+    result = get_estimate(outcome)
     design = measure_design(result)
 
     def text() -> Iterator[Block]:
@@ -147,6 +147,7 @@ def _estimate_each(
 ) -> None:
     """Answer with the estimate of each of *sources*, in their order; ends with exit code 3 where one has none."""
     from audit.cli.analysis_presenter import present_estimates, summarise_estimates
+    from audit.modules.estimate_batch import get_estimate
 
     places: list[str] = []
     failed: dict[str, CaveatError] = {}
@@ -164,15 +165,14 @@ def _estimate_each(
 
     estimates = {}
     for outcome in compute(list_requests()):
-        source = places[outcome.position]
-        if outcome.estimate is None:
-            failed[source] = outcome.error
-        else:
-            estimates[source] = outcome.estimate
+        try:
+            estimates[places[outcome.position]] = get_estimate(outcome)
+        except CaveatError as error:
+            failed[places[outcome.position]] = error
     document = summarise_estimates(dict.fromkeys(sources), estimates, failed)
     app.answer(document, present_estimates(dict.fromkeys(sources), estimates))
-    for error in failed.values():
-        app.say(str(error))
+    for failure in failed.values():
+        app.say(str(failure))
     if failed:
         click.get_current_context().exit(3)
 

@@ -30,9 +30,7 @@ class EstimateOutcome:
 
     position: int
     """Of the request, from 0."""
-    estimate: Estimate | None
-    error: CaveatError | None
-    """Exactly when there is no estimate."""
+    result: Estimate | CaveatError
 
 
 EstimateAll = Callable[[Iterable[EstimateRequest]], Iterable[EstimateOutcome]]
@@ -43,11 +41,16 @@ def estimate_here(requests: Iterable[EstimateRequest]) -> Iterator[EstimateOutco
     """Give the outcome of each of *requests*, in their order."""
     for position, request in enumerate(requests):
         try:
-            result = estimate_request(request)
+            yield EstimateOutcome(position=position, result=estimate_request(request))
         except CaveatError as error:
-            yield EstimateOutcome(position=position, estimate=None, error=error)
-        else:
-            yield EstimateOutcome(position=position, estimate=result, error=None)
+            yield EstimateOutcome(position=position, result=error)
+
+
+def get_estimate(outcome: EstimateOutcome) -> Estimate:
+    """Return the estimate of *outcome*; raises the CaveatError that it has instead."""
+    if isinstance(outcome.result, CaveatError):
+        raise outcome.result
+    return outcome.result
 
 
 def estimate_request(request: EstimateRequest) -> Estimate:

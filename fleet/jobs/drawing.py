@@ -26,7 +26,8 @@ def render_on_fleet(url: str, jobs: Iterable[RenderJob], *, time_limit_s: float,
     for outcome in do_pieces(order, source.list_pieces(), tell=tell):
         job = source.waiting.pop(outcome.position)
         yield from source.take_ready()
-        yield RenderedFile(key=job.key, format=job.format, data=outcome.data, error=outcome.error)
+        data, error = (outcome.result, None) if isinstance(outcome.result, bytes) else (None, outcome.result)
+        yield RenderedFile(key=job.key, format=job.format, data=data, error=error)
     yield from source.take_ready()
 
 

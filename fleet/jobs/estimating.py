@@ -29,8 +29,7 @@ def read_equipment() -> Equipment:
 
 def read_dispatch() -> str:
     """Return the extensions of the processor that NumPy uses: with others a sum may differ in its last digits."""
-    extensions: dict[str, Any] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
-    return " ".join(extensions.get("found", ()))
+    return " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", ()))
 
 
 def estimate_on_fleet(url: str, requests: Iterable[EstimateRequest], *, tell: Callable[[str], None]) -> Iterator[EstimateOutcome]:
@@ -38,8 +37,9 @@ def estimate_on_fleet(url: str, requests: Iterable[EstimateRequest], *, tell: Ca
     order = PieceOrder(url=url, equipment=read_equipment(), slice_size=_SLICE, ahead=_AHEAD)
     pieces = (Piece(label=request.label, inputs=dump_request(request)) for request in requests)
     for outcome in do_pieces(order, pieces, tell=tell):
-        result = None if outcome.data is None else from_json(Estimate, outcome.data, where=f"estimate {outcome.position}")
-        yield EstimateOutcome(position=outcome.position, estimate=result, error=outcome.error)
+        result = outcome.result
+        estimate = from_json(Estimate, result, where=f"estimate {outcome.position}") if isinstance(result, bytes) else result
+        yield EstimateOutcome(position=outcome.position, result=estimate)
 
 
 def do_piece(inputs: bytes, _settings: dict[str, Any]) -> bytes:

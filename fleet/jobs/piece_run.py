@@ -58,9 +58,8 @@ class PieceOutcome:
     position: int
     """Of the piece, from 0."""
     worker: str | None
-    data: bytes | None
-    error: CaveatError | None
-    """Exactly when there is no data."""
+    """Who did it; None for one that was set aside."""
+    result: bytes | CaveatError
 
 
 def do_pieces(order: PieceOrder, pieces: Iterable[Piece], *, tell: Callable[[str], None]) -> Iterator[PieceOutcome]:
@@ -167,7 +166,7 @@ class _PieceBatch:
 
     def _finish(self, result: PieceResult) -> Iterator[PieceOutcome]:
         for position in self._open.pop(result.name):
-            yield PieceOutcome(position=position, worker=result.worker, data=result.data, error=result.error)
+            yield PieceOutcome(position=position, worker=result.worker, result=result.result)
 
     def _compare(self) -> Iterator[PieceOutcome]:
         """Compare open slices with the queue, and look for contradictions, poisoned pieces and fitting workers."""
@@ -188,7 +187,7 @@ class _PieceBatch:
             lines = "; ".join(f"{message['worker']}: {message['message']}" for message in poisoned.messages[-3:])
             error = AnswerNoError(Fault("piece-poisoned", poisoned.label, f"it ended three workers one after the other: {lines}"))
             for position in self._open.pop(poisoned.name, ()):
-                yield PieceOutcome(position=position, worker=None, data=None, error=error)
+                yield PieceOutcome(position=position, worker=None, result=error)
         self._watch_workers()
 
     def _watch_workers(self) -> None:

@@ -28,7 +28,7 @@ class PieceKind(Protocol):
 
 def load_kind(kind: str) -> PieceKind:
     """Return the module that does pieces of *kind*. It is loaded here: a worker that only draws needs no NumPy."""
-    module: PieceKind = import_module(_MODULES[kind])  # type: ignore[assignment]
+    module: PieceKind = import_module(_MODULES[kind])
     return module
 
 

@@ -13,7 +13,7 @@ from audit.score.scorers import Deterministic, MarkedResponse, UnmarkedResponse,
 from fleet.jobs.piece_run import PieceOrder, do_pieces
 from fleet.pieces import SCORE, Equipment, Piece
 from registry.codec.canonical_documents import from_document, to_document
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError
 from registry.records.replay_run import Task
 
 _RESPONSES = 500
@@ -40,9 +40,9 @@ def mark_on_fleet(
     done: dict[int, list[ResponseMark]] = {}
     position = 0
     for outcome in do_pieces(order, source.list_pieces(), tell=tell):
-        if outcome.data is None:
-            raise outcome.error or InputError(Fault("not-valid", source.labels[outcome.position], "it has no result"))
-        done[outcome.position] = [ResponseMark(**mark) for mark in json.loads(outcome.data)]
+        if isinstance(outcome.result, CaveatError):
+            raise outcome.result
+        done[outcome.position] = [ResponseMark(**mark) for mark in json.loads(outcome.result)]
         # Workers finish in any order. The run folder gets the scores in that of the cells, as on one machine.
         while position in done:
             for response, mark in zip(source.blocks.pop(position), done.pop(position), strict=True):
@@ -57,14 +57,14 @@ class _Source:
     scorer: Deterministic
     responses: Iterator[UnmarkedResponse]
     blocks: dict[int, list[UnmarkedResponse]] = field(default_factory=dict)
-    labels: list[str] = field(default_factory=list)
+    count: int = 0
 
     def list_pieces(self) -> Iterator[Piece]:
         while block := list(islice(self.responses, _RESPONSES)):
-            self.blocks[len(self.labels)] = block
-            first, last = len(self.labels) * _RESPONSES + 1, len(self.labels) * _RESPONSES + len(block)
-            self.labels.append(f"responses {first} to {last}")
-            yield Piece(label=self.labels[-1], inputs=_dump_block(self.scorer, block))
+            self.blocks[self.count] = block
+            first = self.count * _RESPONSES + 1
+            self.count += 1
+            yield Piece(label=f"responses {first} to {first + len(block) - 1}", inputs=_dump_block(self.scorer, block))
 
 
 def _dump_block(scorer: Deterministic, block: list[UnmarkedResponse]) -> bytes:

@@ -36,12 +36,12 @@ class OpenPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PieceResult:
-    """What came of a piece: the bytes, or the error that its inputs lead to on every machine."""
+    """What came of a piece."""
 
     name: str
     worker: str
-    data: bytes | None
-    error: CaveatError | None
+    result: bytes | CaveatError
+    """An error is one that the inputs lead to on every machine."""
 
 
 def begin_run(database: FleetDatabase, piece_run: PieceRun) -> None:
@@ -138,8 +138,7 @@ def list_results(database: FleetDatabase, names: Collection[str]) -> list[PieceR
     for name, data, is_failure, digest, worker in rows:
         if hashlib.sha256(data).hexdigest() != digest:
             raise AlteredError(Fault("piece-altered", name, f"the result that {worker} wrote was changed in the database"))
-        error = load_error(data.decode()) if is_failure else None
-        results.append(PieceResult(name=name, worker=worker, data=None if is_failure else data, error=error))
+        results.append(PieceResult(name=name, worker=worker, result=load_error(data.decode()) if is_failure else data))
     return results
 
 

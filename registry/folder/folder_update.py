@@ -163,8 +163,14 @@ def carry_out(
             chosen = {due_supplement.name: due_supplement for due_supplement in round_}
             formats = partial(_get_formats, chosen)
             neighbours = partial(_get_all_formats, chosen)
-            how = {"time_limit_s": pen.time_limit_s, "workers": pen.workers, "render": pen.render}
-            for supplement in render_supplements(source.assemble(round_), formats, neighbours=neighbours, **how):
+            for supplement in render_supplements(
+                source.assemble(round_),
+                formats,
+                neighbours=neighbours,
+                time_limit_s=pen.time_limit_s,
+                workers=pen.workers,
+                render=pen.render,
+            ):
                 due_supplement = chosen[supplement.subject.name]
                 _finish(folder, supplement, due_supplement, outcome, journal=journal, template=pen.template, why=why(due_supplement))
                 progress(1)

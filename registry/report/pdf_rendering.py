@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.metadata import version
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from platform import python_version_tuple
 from typing import Any
@@ -457,11 +458,10 @@ def describe_press() -> dict[str, str]:
 
 def _find_harfbuzz(is_atleast: Callable[[int, int, int], bool]) -> str:
     """Return the version of HarfBuzz. WeasyPrint declares only the question whether it is at least another."""
-    parts = [0, 0, 0]
-    for place in range(3):
-        while is_atleast(*parts[:place], parts[place] + 1, *parts[place + 1 :]):
-            parts[place] += 1
-    return ".".join(map(str, parts))
+    major = next(number for number in count() if not is_atleast(number + 1, 0, 0))
+    minor = next(number for number in count() if not is_atleast(major, number + 1, 0))
+    micro = next(number for number in count() if not is_atleast(major, minor, number + 1))
+    return f"{major}.{minor}.{micro}"
 
 
 def _title(supplement: AnySupplement) -> str:
