@@ -41,7 +41,7 @@ class PieceHandler(SliceHandler):
         self._kind = load_kind(equipment.kind)
         self._runs: dict[str, PieceRun] = {}
 
-    async def work(self, database: FleetDatabase, lease: SliceLease) -> None:
+    async def work(self, database: FleetDatabase, lease: SliceLease, _has_room: asyncio.Event) -> None:
         """Do the pieces of the slice that have no result."""
         piece_run = self._runs.get(lease.run) or await asyncio.to_thread(read_run, database, lease.run)
         if piece_run is None:

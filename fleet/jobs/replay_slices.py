@@ -24,6 +24,9 @@ from registry.records.replay_run import Policy
 from registry.records.specification import NO_KEY, ModelApi
 
 REPLAY = "replay"
+_AHEAD = 0.25
+"""Share of the requests under way that more calls have begun: their intents are written, or their outcomes, while no place is idle. A
+worker that is killed loses these calls too, although they were not sent."""
 _OVER_BUDGET_S = 0.3
 """Seconds after which a slice asks again for the budget that calls under way may leave."""
 
@@ -51,9 +54,10 @@ class ReplayHandler(SliceHandler):
 
     async def close(self) -> None:
         """Let go of the endpoints, when no slice is under way."""
+        await super().close()
         await self._stack.aclose()
 
-    async def work(self, database: FleetDatabase, lease: SliceLease) -> None:
+    async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Make the open calls of *lease*; what stops the run for a reason of its own is an event of the run."""
         place = self._place
         await asyncio.to_thread(place.note, database, f"replay, slice {lease.slice} of {lease.run}")
@@ -86,6 +90,8 @@ class ReplayHandler(SliceHandler):
             endpoint=session.address,
             spill=place.spill,
             watch=watch,
+            # The next slice is taken while the last answers of this one are awaited: no place at the endpoint is idle meanwhile.
+            all_sent=lambda: loop.call_soon_threadsafe(has_room.set),
         )
         place.halts.add(halt)
         try:
@@ -143,7 +149,7 @@ class ReplayHandler(SliceHandler):
             endpoint=endpoint,
             address=address,
             gate=gate,
-            limiter=self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic)),
+            limiter=self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic, ahead=_AHEAD)),
             purse=SlicePurse(settings.prices),
         )
         return self._sessions.setdefault((lease.run, lease.session), session)

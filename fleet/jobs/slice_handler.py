@@ -40,6 +40,8 @@ class WorkerPlace:
     """Of the runs of calls under way."""
     gates: dict[tuple[str, str], RateGate] = field(default_factory=dict)
     """By address and fingerprint of the key."""
+    databases: list[FleetDatabase] = field(default_factory=list)
+    """Connections that no slice uses now: a new one costs as much as ten calls."""
     is_stopping: bool = False
     is_leaving: bool = False
 
@@ -70,23 +72,29 @@ class SliceHandler(ABC):
         self._unable: set[tuple[str, int]] = set()
         """Sessions of runs that this worker cannot work for."""
 
-    async def handle(self, job: Job) -> None:
-        """Do the slice that *job* names; a job for no slice is ignored and counted."""
-        database = FleetDatabase(self._place.url)
+    async def handle(self, job: Job, has_room: asyncio.Event | None = None) -> None:
+        """Do the slice that *job* names; a job for no slice is ignored and counted.
+
+        Args:
+            has_room: set as soon as another job can be taken, which may be before the slice is done.
+        """
+        databases = self._place.databases
+        database = databases.pop() if databases else FleetDatabase(self._place.url)
         try:
-            await self._handle(database, job)
+            await self._handle(database, job, has_room or asyncio.Event())
         finally:
-            database.close()
+            databases.append(database)
 
     @abstractmethod
-    async def work(self, database: FleetDatabase, lease: SliceLease) -> None:
+    async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Do the slice of *lease*; raises UnableError where this worker cannot."""
 
     async def close(self) -> None:
         """Let go of what the slices shared, when none is under way."""
-        return
+        while self._place.databases:
+            self._place.databases.pop().close()
 
-    async def _handle(self, database: FleetDatabase, job: Job) -> None:
+    async def _handle(self, database: FleetDatabase, job: Job, has_room: asyncio.Event) -> None:
         place = self._place
         lease = await asyncio.to_thread(
             acquire_lease, database, job.run, job.slice, worker=place.name, lease_s=place.lease_s, now=place.clock()
@@ -101,7 +109,7 @@ class SliceHandler(ABC):
         place.leases.append(lease)
         message: str | None = None
         try:
-            await self.work(database, lease)
+            await self.work(database, lease, has_room)
         except UnableError as unable:
             self._unable.add((lease.run, lease.session))
             error = unable.error

@@ -21,7 +21,7 @@ from fleet.jobs.piece_slices import PieceHandler, load_kind
 from fleet.jobs.replay_slices import REPLAY, ReplayHandler
 from fleet.jobs.slice_handler import SliceHandler, WorkerPlace
 from fleet.pieces import KINDS as PIECE_KINDS
-from fleet.queue.job_queue import Handle, Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
+from fleet.queue.job_queue import Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
 from fleet.runs.leases import renew_leases
 from fleet.runs.slice_store import SpillFile
 from registry.errors import ConflictError
@@ -183,19 +183,24 @@ class _Worker:
                 await asyncio.wait_for(self._taking.event.wait(), _RESTART_S)
 
     async def _handle(self, job: Job) -> None:
-        """Do *job* in a task of its own: an engine that gives up must not cancel calls under way, which are paid for."""
+        """Do *job* in a task of its own: an engine that gives up must not cancel calls under way, which are paid for.
+
+        Returns when there is room for another job. The engine counts this one as done then; the lease goes on until it is.
+        """
         handler = self._handlers.get(job.kind)
         if handler is None or self._taking.is_set:
             return
-        task = asyncio.create_task(self._do(handler.handle, job))
+        has_room = asyncio.Event()
+        task = asyncio.create_task(self._do(handler, job, has_room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        await asyncio.shield(task)
+        task.add_done_callback(lambda _task: has_room.set())
+        await has_room.wait()
 
-    async def _do(self, handler: Handle, job: Job) -> None:
+    async def _do(self, handler: SliceHandler, job: Job, has_room: asyncio.Event) -> None:
         # While the database is away a job cannot begin, and one that has begun waits for it by itself.
         with suppress(DatabaseAwayError):
-            await handler(job)
+            await handler.handle(job, has_room)
 
     async def _keep(self) -> None:
         """Renew the leases and show that the worker lives; notice when it is to be drained."""
