@@ -1,6 +1,6 @@
-"""Slices of a run: which calls one worker makes in one go, and how far the plan is complete."""
+"""Slices of a run: which calls one worker makes in one go."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 LARGEST = 256
 """Calls of a slice. A larger one would lose more when its worker dies."""
@@ -30,14 +30,3 @@ def number_slices(keys: Collection[str], known: Collection[str], *, first: int) 
     for number, size in enumerate(choose_sizes(len(fresh)), start=first):
         yield from ((key, number) for key in fresh[start : start + size])
         start += size
-
-
-def find_prefix(keys: Sequence[str], settled: Collection[str]) -> int:
-    """Return how many of *keys*, the calls of the plan in its order, come before the first without an outcome.
-
-    A stopping rule that may be applied at any time counts only these. The order was fixed before the first score.
-    """
-    for position, key in enumerate(keys):
-        if key not in settled:
-            return position
-    return len(keys)

@@ -133,13 +133,35 @@ def _read_request(app: App, options: dict[str, Any], plan: "Plan", sources: tupl
     range_ = options["range_"] or (0.0, 1.0)
     return EstimateRequest(
         label=" ".join(sources),
-        table=_read_sources(app, sources, options, range_),
+        table=_drop_beyond(app, _read_sources(app, sources, options, range_), sources, plan),
         plan=plan,
         range=range_,
         test=options["test"],
         deploy=options["deploy"],
         pointwise=options["pointwise"],
     )
+
+
+def _drop_beyond(app: App, table: "ScoreTable", sources: tuple[str, ...], plan: "Plan") -> "ScoreTable":
+    """Return *table*; of a run folder under anytime intervals only the longest complete prefix of the plan's order, which is then said."""
+    from audit.replay.run_store import open_store
+    from audit.score.run_evidence import drop_beyond, is_run, list_beyond
+    from registry.records.analysis_plan import IntervalMethod
+
+    if plan.interval is not IntervalMethod.ANYTIME or len(sources) != 1 or not is_run(sources[0]):
+        return table
+    store = open_store(Path(sources[0]))
+    try:
+        beyond = list_beyond(store, plan.seed)
+    finally:
+        store.close()
+    kept = drop_beyond(table, beyond)
+    if beyond:
+        rows = format_items(table.rows - kept.rows, "response")
+        app.say(
+            f"the run is not complete: {rows} to the {len(beyond):,} tasks from the first incomplete one on do not count (beyond-prefix)"
+        )
+    return kept
 
 
 def _estimate_each(

@@ -13,7 +13,7 @@ from audit.replay.request_pacing import StoppedError
 from fleet.database import FleetDatabase
 from fleet.limits import LeaseGuard, RateGate, SlotGrant
 from fleet.runs.slice_store import report_limits
-from fleet.slices import LARGEST, choose_sizes, find_prefix, number_slices
+from fleet.slices import LARGEST, choose_sizes, number_slices
 from tests.fleet.conftest import NewFleet
 
 ENDPOINT = ("http://e", "k")
@@ -152,16 +152,6 @@ def test_each_new_call_is_in_one_slice_in_the_order_of_the_plan(numbers: list[in
 
     assert [key for key, _ in slices] == order
     assert [number for _, number in slices] == [7 + place for place, size in enumerate(choose_sizes(len(order))) for _ in range(size)]
-
-
-@given(st.lists(st.integers(0, 9), unique=True), st.sets(st.integers(0, 9)))
-def test_the_prefix_ends_before_the_first_open_call(plan: list[int], settled: set[int]) -> None:
-    """Everything before it has an outcome, and the next one has none."""
-    keys = [str(number) for number in plan]
-    length = find_prefix(keys, {str(number) for number in settled})
-
-    assert all(int(key) in settled for key in keys[:length])
-    assert length == len(keys) or int(keys[length]) not in settled
 
 
 def test_the_schema_is_a_file_of_the_package() -> None:
