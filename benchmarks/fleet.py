@@ -5,6 +5,7 @@ Run: python benchmarks/fleet.py [--schedules N] [--calls N] [--at-once N]
 
 import argparse
 import json
+import os
 import signal
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from tests.fleet.chaos import ChaosResult, run_schedule
 from tests.fleet.fleet_processes import start_coordinator, start_worker
 from tests.fleet.fleet_runs import list_keys, prepare_run
 from tests.postgres import create_database, run_server
-from tests.replay.replay_files import write_replay
+from tests.replay.replay_files import start, write_replay
 
 QUEUES = ("procrastinate", "pgqueuer", "hostile")
 _LATENCY_S = 0.2
@@ -59,20 +60,38 @@ def measure_schedules(server: str, count: int, at_once: int) -> bool:
     return not faults
 
 
-def measure_capacity(server: str, calls: int, workers: int = 4) -> bool:
-    """Share of what an endpoint of known latency and a known number of places answers, from the first request to the last."""
+def measure_capacity(server: str, calls: int, workers: int = 4, concurrency: int = 16) -> bool:
+    """Share of what an endpoint of known latency and a known number of places answers, from the first request to the last.
+
+    One machine with as many places as all workers together is measured in the same run.
+    """
+    shares = [_measure_share(server, calls, count, workers * concurrency) for count in (0, workers)]
+    cpu = os.getloadavg()[0]
+    print(
+        f"{calls} calls, {workers * concurrency} places, {_LATENCY_S} s an answer, load {cpu:.1f}:"
+        f" one machine {shares[0]:.3f}, {workers} workers {shares[1]:.3f} of {workers * concurrency / _LATENCY_S:.0f}/s"
+    )
+    return shares[1] >= 0.95
+
+
+def _measure_share(server: str, calls: int, workers: int, places: int) -> float:
     moments: list[float] = []
-    concurrency = 16
 
     def answer(_asked: object) -> Reply:
         moments.append(time.perf_counter())
         return Reply(delay_s=_LATENCY_S)
 
     with run_endpoint(Endpoint(script=answer)) as endpoint, tempfile.TemporaryDirectory() as name:
-        folder, url = Path(name), make_fleet(server, "procrastinate", 30.0)
+        folder = Path(name)
         write_replay(folder, tasks=calls // 4)
-        started = [start_worker(url, endpoint, folder, name=f"worker-{number}") for number in range(workers)]
-        run = start_coordinator(url, endpoint, folder, "--json", "--concurrency", str(concurrency))
+        if workers:
+            url = make_fleet(server, "procrastinate", 30.0)
+            started = [start_worker(url, endpoint, folder, name=f"worker-{number}") for number in range(workers)]
+            _wait_for_workers(url, workers)
+            run = start_coordinator(url, endpoint, folder, "--json", "--concurrency", str(places // workers))
+        else:
+            started = []
+            run = start(endpoint, folder, "--json", "--concurrency", str(places))
         out, err = run.communicate(timeout=1200)
         assert run.returncode == 0, err
         for worker in started:
@@ -80,10 +99,14 @@ def measure_capacity(server: str, calls: int, workers: int = 4) -> bool:
         for worker in started:
             worker.communicate(timeout=60)
         assert json.loads(out)["answered"] == calls
-    capacity = workers * concurrency / _LATENCY_S
-    rate = len(moments) / (moments[-1] + _LATENCY_S - moments[0])
-    print(f"{calls} calls, {workers} workers of {concurrency} places: {rate:.0f}/s of {capacity:.0f}/s, {rate / capacity:.2f}")
-    return rate / capacity >= 0.95
+    return len(moments) / (moments[-1] + _LATENCY_S - moments[0]) / (places / _LATENCY_S)
+
+
+def _wait_for_workers(url: str, count: int) -> None:
+    database = FleetDatabase(url)
+    while database.call("SELECT count(*) FROM fleet.worker") < count:
+        time.sleep(0.1)
+    database.close()
 
 
 def measure_sending(server: str) -> bool:
@@ -97,8 +120,8 @@ def measure_sending(server: str) -> bool:
         lease = acquire_lease(database, run, number, worker="bench", lease_s=3600, now=read_clock())
         assert lease is not None
         keys = list_keys(database, run, number)
-        for start in range(0, len(keys) - 63, 64):
-            block = keys[start : start + 64]
+        for first in range(0, len(keys) - 63, 64):
+            block = keys[first : first + 64]
             calls = [{"key": key, "round": 1, "why": None, "input_tokens": 10, "output_tokens": 10, "usd": 0.0} for key in block]
             begun = time.perf_counter()
             answer = database.call(

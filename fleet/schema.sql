@@ -1,4 +1,4 @@
--- The schema `fleet`: runs of calls that many machines work on. `caveat fleet init` creates it.
+-- The schema `fleet`: runs of calls, and of pieces of pure work, that many machines work on. `caveat fleet init` creates it.
 --
 -- A queue engine hands out work and decides nothing. What must happen once is a unique row here: the row of `intent` is
 -- committed before its request is sent, and the database refuses a second one.
@@ -7,8 +7,9 @@ CREATE SCHEMA fleet;
 
 CREATE TABLE fleet.meta (name text PRIMARY KEY, value text NOT NULL);
 
+-- `kind` is that of its work: `replay`, or that of its pieces.
 CREATE TABLE fleet.runs (
-    run text PRIMARY KEY, document text NOT NULL, system text NOT NULL, timeline integer NOT NULL,
+    run text PRIMARY KEY, document text NOT NULL, system text NOT NULL, timeline integer NOT NULL, kind text NOT NULL DEFAULT 'replay',
     at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 -- The documents of the run folder, such as the replay and its tasks. A later version has a name of its own.
@@ -89,15 +90,23 @@ CREATE TABLE fleet.worker (
     started timestamptz NOT NULL DEFAULT clock_timestamp(), seen timestamptz NOT NULL DEFAULT clock_timestamp(),
     message text, is_draining boolean NOT NULL DEFAULT false, is_ended boolean NOT NULL DEFAULT false
 );
--- Pure work, named by its inputs. Doing it twice is harmless; two results for one name are a contradiction.
+-- Pure work, named by its inputs. Doing it twice is harmless; two results for one name are a contradiction. When no open run needs a
+-- piece, inputs and result are removed; the digest stays, and is compared with that of the next time.
 CREATE TABLE fleet.piece (
-    name text PRIMARY KEY, kind text NOT NULL, input text NOT NULL, worker text, digest text, result text, failure text,
-    at timestamptz NOT NULL DEFAULT clock_timestamp()
+    name text PRIMARY KEY, kind text NOT NULL, equipment text NOT NULL, inputs bytea, result bytea, is_failure boolean, digest text,
+    worker text, facts text, made_at timestamptz, at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE TABLE fleet.contradiction (
     name text NOT NULL REFERENCES fleet.piece, digest text NOT NULL, worker text NOT NULL, facts text NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (name, digest)
 );
+-- The pieces of a run. A slice of them has a lease as a slice of calls has; -1 is no slice: the result was there before.
+CREATE TABLE fleet.run_piece (
+    run text NOT NULL REFERENCES fleet.runs, position integer NOT NULL, slice integer NOT NULL, label text NOT NULL,
+    name text NOT NULL REFERENCES fleet.piece, PRIMARY KEY (run, position)
+);
+CREATE INDEX run_piece_slice ON fleet.run_piece (run, slice, position);
+CREATE INDEX run_piece_name ON fleet.run_piece (name);
 -- Jobs whose payload names no slice of a run.
 CREATE TABLE fleet.ignored (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job text NOT NULL, at timestamptz DEFAULT clock_timestamp());
 
@@ -311,4 +320,53 @@ BEGIN
     UPDATE fleet.quota SET next_at = v_quota.next_at + v_count * (interval '1 second' / (0.98 * v_quota.rate))
     WHERE endpoint = a_endpoint AND key = a_key;
     RETURN jsonb_build_object('count', v_count, 'wait_s', extract(epoch FROM v_quota.next_at - moment)::float8, 'spacing_s', 1 / (0.98 * v_quota.rate));
+END $$;
+
+-- The result of a piece. The first one stays; returns false for another one, which is noted. In the same transaction the worker says
+-- what it does next, so that the messages of a worker that dies name the piece that it died of.
+
+CREATE FUNCTION fleet.keep_piece(a_name text, a_worker text, a_facts text, a_failed boolean, a_result bytea, a_message text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_digest text := encode(sha256(a_result), 'hex');
+    v_known text;
+BEGIN
+    UPDATE fleet.worker SET message = a_message WHERE worker = a_worker;
+    SELECT digest INTO STRICT v_known FROM fleet.piece WHERE name = a_name FOR UPDATE;
+    IF v_known IS NOT NULL AND v_known <> v_digest THEN
+        INSERT INTO fleet.contradiction (name, digest, worker, facts) VALUES (a_name, v_digest, a_worker, a_facts) ON CONFLICT DO NOTHING;
+        RETURN false;
+    END IF;
+    UPDATE fleet.piece SET result = a_result, is_failure = a_failed, digest = v_digest, worker = a_worker, facts = a_facts,
+        made_at = clock_timestamp() WHERE name = a_name AND result IS NULL;
+    RETURN true;
+END $$;
+
+CREATE FUNCTION fleet.check_piece() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF (NEW.name, NEW.kind, NEW.equipment) IS DISTINCT FROM (OLD.name, OLD.kind, OLD.equipment)
+        OR (OLD.digest IS NOT NULL AND NEW.digest IS DISTINCT FROM OLD.digest)
+        OR (NEW.result IS NOT NULL AND NEW.digest IS DISTINCT FROM encode(sha256(NEW.result), 'hex')) THEN
+        RAISE EXCEPTION 'the result of piece % is another one', NEW.name USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER check_piece BEFORE UPDATE ON fleet.piece FOR EACH ROW EXECUTE FUNCTION fleet.check_piece();
+
+-- Whether the slice has a piece without a result, or a call without an outcome.
+CREATE FUNCTION fleet.is_slice_open(a_run text, a_slice integer) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM fleet.call WHERE run = a_run AND slice = a_slice AND fleet.is_open(run, key))
+        OR EXISTS (SELECT FROM fleet.run_piece JOIN fleet.piece USING (name) WHERE run = a_run AND slice = a_slice AND result IS NULL)
+$$;
+
+-- Inputs and results that no open run needs any more.
+CREATE FUNCTION fleet.clear_pieces(a_run text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    -- A coordinator that adds a run at this moment comes before, and is seen here, or after, and brings the inputs again.
+    LOCK TABLE fleet.run_piece IN SHARE ROW EXCLUSIVE MODE;
+    UPDATE fleet.piece SET inputs = NULL, result = NULL WHERE name IN (SELECT name FROM fleet.run_piece WHERE run = a_run)
+        AND NOT EXISTS (
+            SELECT FROM fleet.run_piece AS other WHERE other.name = piece.name AND other.run <> a_run
+            AND fleet.read_state(other.run) IN ('running', 'paused')
+        );
 END $$;

@@ -1,40 +1,32 @@
-"""Slices of a run: which calls one worker makes in one go, and how far the plan is complete."""
+"""Slices of a run: which calls one worker makes in one go."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 LARGEST = 256
 """Calls of a slice. A larger one would lose more when its worker dies."""
-_SMALLEST = 8
-_SLICES = 32
-"""A run has about as many at least, so that a few workers finish at about the same time."""
+_SMALLEST = 16
+"""To take a slice and to give it back costs about as much as two calls. Runs of less than 512 calls have smaller ones."""
+_SHARE = 32
+"""A slice has this part of the calls that are left at most. So the last slices are small, and workers finish at about the same time."""
 
 
-def choose_size(calls: int) -> int:
-    """Return how many calls a slice of a run with *calls* has: 256 in large runs, fewer in small ones, so that all workers have some."""
-    return min(LARGEST, max(_SMALLEST, -(-calls // _SLICES)))
+def choose_sizes(calls: int) -> Iterator[int]:
+    """Give the sizes of the slices of a run with *calls*: 256 in large runs, fewer in small ones and towards the end."""
+    smallest = min(_SMALLEST, max(_SMALLEST // 2, calls // _SHARE))
+    while calls > 0:
+        size = min(calls, LARGEST, max(smallest, -(-calls // _SHARE)))
+        yield size
+        calls -= size
 
 
-def number_slices(keys: Iterable[str], known: Collection[str], *, first: int, size: int) -> Iterator[tuple[str, int]]:
+def number_slices(keys: Collection[str], known: Collection[str], *, first: int) -> Iterator[tuple[str, int]]:
     """Give those of *keys* that are not *known* with the numbers of their slices, from *first*, in the order of the plan; each key once.
 
     The order of the plan mixes arms and contexts. A slice is a stretch of it, so that an endpoint which changes in the course of a run
     changes for all arms alike.
     """
-    seen = set(known)
-    count = 0
-    for key in keys:
-        if key not in seen:
-            seen.add(key)
-            yield key, first + count // size
-            count += 1
-
-
-def find_prefix(keys: Sequence[str], settled: Collection[str]) -> int:
-    """Return how many of *keys*, the calls of the plan in its order, come before the first without an outcome.
-
-    A stopping rule that may be applied at any time counts only these. The order was fixed before the first score.
-    """
-    for position, key in enumerate(keys):
-        if key not in settled:
-            return position
-    return len(keys)
+    fresh = list(dict.fromkeys(key for key in keys if key not in known))
+    start = 0
+    for number, size in enumerate(choose_sizes(len(fresh)), start=first):
+        yield from ((key, number) for key in fresh[start : start + size])
+        start += size

@@ -1,7 +1,8 @@
 """Commands that analyse scores: estimate, classify, contrast, ablation, cues, judge, link and shift."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,9 @@ from audit.cli.analysis_options import (
 from audit.cli.imported_evidence import describe_warnings
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import AUDIT, App, examples, pass_app
+from registry.cli.fleet_parts import check_fleet, fleet_option, load_fleet_part
 from registry.cli.main import LazyGroup
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError
 from registry.present.blocks import Block, Table
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
@@ -30,6 +32,7 @@ from registry.report.number_format import format_items
 if TYPE_CHECKING:
     from audit.modules.arm_contrasts import ResponseMentions
     from audit.modules.cue_ablation import CueInventories, NamedCue
+    from audit.modules.estimate_batch import EstimateAll, EstimateRequest
     from audit.modules.judge_error import JudgeQuestion
     from audit.records.contrast_result import ContrastRequest
     from audit.sources.score_columns import ColumnSelection
@@ -54,6 +57,7 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
     "analyze estimate scores.csv",
     "analyze estimate test=eval.eval deploy=agent.eval --contexts fixed",
     "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
+    "analyze estimate tables/*.csv --each --fleet postgresql://fleet@db.example.org/fleet --json",
 )
 @click.command()
 @click.argument("sources", metavar="[ARM=]SOURCE...", nargs=-1, required=True)
@@ -72,16 +76,15 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 @click.option("--epsilon", metavar="NUMBER", type=float, help="ε of nED; default: 0.01 × range.")
 @plan_options("replicates", "seed")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
+@click.option("--each", is_flag=True, help="Give each SOURCE an estimate of its own.")
+@fleet_option()
 @pass_app
 def estimate(
     app: App,
     /,
     *,
     sources: tuple[str, ...],
-    test: str,
-    deploy: str,
-    range_: tuple[float, float] | None,
-    pointwise: bool,
+    each: bool,
     **options: Any,
 ) -> None:
     """Estimate the differential ED = Φ_test − Φ_deploy.
@@ -94,16 +97,25 @@ def estimate(
     count as one in every interval.
 
     A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
+
+    With --each, the sources are separate tables. One that has no estimate stops no other; the exit code is then 3. With --fleet, workers
+    compute the estimates; the answer has the same bytes.
     """
     from audit.cli.analysis_presenter import describe_design, present_estimate, summarise_design
-    from audit.modules.differential_estimate import estimate as compute
+    from audit.modules.estimate_batch import estimate_here, get_estimate
     from audit.verdict.verdict_conditions import measure_design
     from registry.codec.canonical_documents import to_document
 
-    plan = build_plan({name: options[name] for name in _ESTIMATE_PLAN})
-    range_ = range_ or (0.0, 1.0)
-    table = _read_sources(app, sources, options, range_)
-    result = compute(table, plan, range_=range_, test=test, deploy=deploy, pointwise=pointwise)
+    check_fleet(options["fleet"])
+    compute: EstimateAll = (
+        estimate_here if options["fleet"] is None else partial(load_fleet_part("estimate"), options["fleet"], tell=app.say)
+    )
+    read = partial(_read_request, app, options, build_plan({name: options[name] for name in _ESTIMATE_PLAN}))
+    if each:
+        _estimate_each(app, sources, read, compute)
+        return
+    (outcome,) = compute([read(sources)])
+    result = get_estimate(outcome)
     design = measure_design(result)
 
     def text() -> Iterator[Block]:
@@ -112,6 +124,79 @@ def estimate(
         yield from present_estimate(result)
 
     app.answer({**to_document(result), "design": summarise_design(design)}, text())
+
+
+def _read_request(app: App, options: dict[str, Any], plan: "Plan", sources: tuple[str, ...]) -> "EstimateRequest":
+    """Return what is to be estimated from the one table that *sources* come to."""
+    from audit.modules.estimate_batch import EstimateRequest
+
+    range_ = options["range_"] or (0.0, 1.0)
+    return EstimateRequest(
+        label=" ".join(sources),
+        table=_drop_beyond(app, _read_sources(app, sources, options, range_), sources, plan),
+        plan=plan,
+        range=range_,
+        test=options["test"],
+        deploy=options["deploy"],
+        pointwise=options["pointwise"],
+    )
+
+
+def _drop_beyond(app: App, table: "ScoreTable", sources: tuple[str, ...], plan: "Plan") -> "ScoreTable":
+    """Return *table*; of a run folder under anytime intervals only the longest complete prefix of the plan's order, which is then said."""
+    from audit.replay.run_store import open_store
+    from audit.score.run_evidence import drop_beyond, is_run, list_beyond
+    from registry.records.analysis_plan import IntervalMethod
+
+    if plan.interval is not IntervalMethod.ANYTIME or len(sources) != 1 or not is_run(sources[0]):
+        return table
+    store = open_store(Path(sources[0]))
+    try:
+        beyond = list_beyond(store, plan.seed)
+    finally:
+        store.close()
+    kept = drop_beyond(table, beyond)
+    if beyond:
+        rows = format_items(table.rows - kept.rows, "response")
+        app.say(
+            f"the run is not complete: {rows} to the {len(beyond):,} tasks from the first incomplete one on do not count (beyond-prefix)"
+        )
+    return kept
+
+
+def _estimate_each(
+    app: App, sources: tuple[str, ...], read: "Callable[[tuple[str, ...]], EstimateRequest]", compute: "EstimateAll"
+) -> None:
+    """Answer with the estimate of each of *sources*, in their order; ends with exit code 3 where one has none."""
+    from audit.cli.analysis_presenter import present_estimates, summarise_estimates
+    from audit.modules.estimate_batch import get_estimate
+
+    places: list[str] = []
+    failed: dict[str, CaveatError] = {}
+
+    def list_requests() -> "Iterator[EstimateRequest]":
+        # Read as they are needed: thousands of tables need not be in memory together.
+        for source in dict.fromkeys(sources):
+            try:
+                request = read((source,))
+            except CaveatError as error:
+                failed[source] = error
+            else:
+                places.append(source)
+                yield request
+
+    estimates = {}
+    for outcome in compute(list_requests()):
+        try:
+            estimates[places[outcome.position]] = get_estimate(outcome)
+        except CaveatError as error:
+            failed[places[outcome.position]] = error
+    document = summarise_estimates(dict.fromkeys(sources), estimates, failed)
+    app.answer(document, present_estimates(dict.fromkeys(sources), estimates))
+    for failure in failed.values():
+        app.say(str(failure))
+    if failed:
+        click.get_current_context().exit(3)
 
 
 def _read_sources(app: App, sources: tuple[str, ...], options: dict[str, Any], range_: tuple[float, float]) -> "ScoreTable":

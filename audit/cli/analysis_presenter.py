@@ -1,13 +1,14 @@
 """How analyses of scores look in a terminal: estimate, bands, contrasts, ablation, judges, link and shift."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from audit.records.contrast_result import Contrast, ContrastKind, Contrasts
 from audit.verdict.verdict_conditions import DesignSize
 from registry.codec.canonical_documents import to_document
-from registry.present.answers import Answer
+from registry.errors import CaveatError
+from registry.present.answers import Answer, describe_fault
 from registry.present.blocks import Block, IntervalFigure, IntervalLine, Remark, Subtitle, Table, Title
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.estimates import (
@@ -97,6 +98,34 @@ def present_estimate(estimate: Estimate) -> Iterator[Block]:
     for spec in estimate.specs:
         yield from _present_spec(spec, unit, margin=estimate.margin)
     yield from present_warnings(estimate.warnings, named=len(estimate.specs) > 1)
+
+
+def summarise_estimates(sources: Iterable[str], estimates: Mapping[str, Estimate], failed: Mapping[str, CaveatError]) -> dict[str, Any]:
+    """Return the estimates of several sources as a document, in the order of *sources*; each has an estimate or an error."""
+    return {
+        "schema": "caveat/estimates/1",
+        "estimates": [
+            {
+                "source": source,
+                "estimate": to_document(estimates[source]) if source in estimates else None,
+                "error": describe_fault(failed[source].faults[0]) if source in failed else None,
+            }
+            for source in sources
+        ],
+    }
+
+
+def present_estimates(sources: Iterable[str], estimates: Mapping[str, Estimate]) -> Iterator[Block]:
+    """Present one line for each specification of each source that has an estimate."""
+    rows = []
+    for source in sources:
+        for spec in estimates[source].specs if source in estimates else ():
+            unit = Unit(low=estimates[source].range[0], high=estimates[source].range[1])
+            interval = _describe_difference(spec.ed, unit, (0.0,))
+            rows.append((source, spec.spec, unit.difference(spec.ed.value, 0.0), interval))
+    if rows:
+        yield Table(("Source", "Specification", "ED", "Interval"), rows, numbers=("ED", "Interval"))
+    yield f"{format_items(len(estimates), 'estimate')}."
 
 
 def describe_design(design: DesignSize) -> str | None:

@@ -47,6 +47,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
 def _list_analyses() -> tuple[AnswerFormat, ...]:
     return (
         answer("estimate", "analyze estimate", Estimate, design=_DESIGN),
+        answer("estimates", "analyze estimate", estimates=list[group(source=str, estimate=Estimate | None, error=_FAULT | None)]),
         answer(
             "classification", "analyze classify",
             verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,

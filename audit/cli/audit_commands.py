@@ -498,13 +498,16 @@ def _describe_blanks(app: App, blanks: "Sequence[str]") -> None:
 
 def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> ImportedEvidence:
     from audit.protocol.audit_record import get_claim, get_property
+    from registry.records.analysis_plan import IntervalMethod
     from registry.registration.specification_registration import find_locked_procedure, find_procedure
 
     claim = get_claim(writer, file.audit.payload.claim)
     low, high = get_property(writer, claim).range
     locked = find_locked_procedure(writer, file.lock.payload) if file.lock else None
     scorer = locked or find_procedure(writer, claim)
-    evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer)
+    plan = (file.lock or file.audit).payload.plan
+    seed = plan.seed if plan.interval is IntervalMethod.ANYTIME else None
+    evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer, prefix_seed=seed)
     if evidence.audits and file.audit.payload.audit not in evidence.audits:
         problem = f"the replay answers to {', '.join(evidence.audits)}"
         advice = f"caveat audit conclude {evidence.audits[0]} {sources[0]}"

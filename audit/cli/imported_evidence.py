@@ -40,7 +40,13 @@ class ImportedEvidence:
 
 
 def read_evidence(
-    paths: Sequence[str], reading: "LogOptions", *, low: float, high: float, scorer: "Scorer | None" = None
+    paths: Sequence[str],
+    reading: "LogOptions",
+    *,
+    low: float,
+    high: float,
+    scorer: "Scorer | None" = None,
+    prefix_seed: int | None = None,
 ) -> ImportedEvidence:
     """Return what the files hold as one table, through the checks that every table gets.
 
@@ -49,6 +55,7 @@ def read_evidence(
         low: lowest possible score.
         high: highest possible score.
         scorer: the one that gave the scores which are taken; None for its replay's own.
+        prefix_seed: as `read_run`.
 
     Raises:
         TableError: with every fault; nothing is taken by halves.
@@ -59,7 +66,7 @@ def read_evidence(
 
     if any(map(is_run, paths)):
         refuse_options(paths, reading, what="a run folder, because its plan says arms, contexts and scorer")
-        run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished, scorer=scorer)
+        run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished, scorer=scorer, prefix_seed=prefix_seed)
         begun = datetime.fromisoformat(run.imported.started_at) if run.imported.started_at else None
         return ImportedEvidence(
             table=run.table,

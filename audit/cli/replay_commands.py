@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE, send_key_option
-from audit.cli.fleet_parts import check_fleet, fleet_option
 from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
+from registry.cli.fleet_parts import check_fleet, fleet_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
@@ -43,7 +43,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @send_key_option()
 @click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
-@fleet_option()
+@fleet_option(is_inherited=True)
 @click.option("--rate", metavar="N", type=click.FloatRange(0.01, 100_000), help="With --fleet: most requests a second, of all workers.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_options import list_key_hosts
-from audit.cli.fleet_parts import has_password, load_fleet_part
 from audit.endpoints.endpoint_opening import (
     check_destination,
     check_policy,
@@ -32,7 +31,7 @@ from audit.protocol.audit_lock import count_calls, describe_replay, digest_sides
 from audit.protocol.audit_record import get_audit, get_claim
 from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
 from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunSummary, hold_run, run_calls
-from audit.replay.replay_design import build_design
+from audit.replay.replay_design import build_design, order_for_stopping
 from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
 from audit.replay.replay_provenance import (
     CONTEXTS,
@@ -62,9 +61,10 @@ from audit.replay.run_store import (
 from audit.score.scorers import check_scorable
 from audit.sources.score_table import find_alike_tasks, warn_of_near_duplicates
 from registry.cli.application import App
+from registry.cli.fleet_parts import has_password, load_fleet_part
 from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
-from registry.records.analysis_plan import Lock
+from registry.records.analysis_plan import IntervalMethod, Lock
 from registry.records.dossier import AuditFile
 from registry.records.replay_run import Probe, Replay, RunStatus, Task
 from registry.records.specification import JudgeScorer
@@ -87,6 +87,8 @@ class ReplayLock:
     """Which claim it is about, for a person to see that it is the one meant."""
     deviations: tuple[LockDeviation, ...]
     """In what the replay is not the locked one, without an explanation."""
+    stopping_seed: int | None
+    """Of a plan with anytime intervals, which orders the tasks; None for other plans."""
 
 
 def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, begun: datetime | None) -> ReplayLock:
@@ -121,7 +123,8 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     deviations = tuple(
         lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_on_record(lock_deviation, known)
     )
-    return ReplayLock(audit=name, told=description, deviations=deviations)
+    seed = lock.plan.seed if lock.plan.interval is IntervalMethod.ANYTIME else None
+    return ReplayLock(audit=name, told=description, deviations=deviations, stopping_seed=seed)
 
 
 def refuse_deviations(bound: ReplayLock, path: Path) -> None:
@@ -344,7 +347,9 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
         refuse_deviations(bound, path)
-    planned = tuple(build_design(file.replay, file.tasks, file.contexts))
+    design = build_design(file.replay, file.tasks, file.contexts)
+    seed = next((bound.stopping_seed for bound in bounds if bound.stopping_seed is not None), None)
+    planned = tuple(design if seed is None else order_for_stopping(design, file.tasks, seed=seed))
     return RunSession(
         path=path,
         folder=folder,

@@ -4,6 +4,7 @@ import csv
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,7 @@ import click
 
 from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import App, examples, pass_app
+from registry.cli.fleet_parts import check_fleet, fleet_option, load_fleet_part
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.present.blocks import Block
@@ -209,6 +211,7 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     "audit score replay.run",
     "audit score replay.run --scorer judge.yaml --max-usd 5 --prices prices.yaml",
     "audit score replay.run --sheet labels.csv --items 50",
+    "audit score replay.run --fleet postgresql://fleet@db.example.org/fleet",
 )
 @click.command()
 @click.argument("run", metavar="RUN", type=_FOLDER)
@@ -220,6 +223,7 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.option("--items", metavar="N", type=click.IntRange(1), help="Responses on the sheet, chosen at random; default: all.")
 @click.option("--answers", type=FILE, help="Import the labels of a sheet; they are scores too, and written to labels.csv.")
 @click.option("-o", "--output", type=_OUTPUT, help="The table; default: scores.csv in RUN, for another scorer scores-KIND.csv.")
+@fleet_option()
 @judge_options
 @pass_app
 def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, items: int | None, **options: Any) -> None:
@@ -233,7 +237,8 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
     from audit.replay.run_store import get_replay, get_tasks, open_store
     from audit.score.scorers import digest_scorer
 
-    named, patterns_only, answers = (options.pop(name) for name in ("named", "patterns_only", "answers"))
+    named, patterns_only, answers, fleet = (options.pop(name) for name in ("named", "patterns_only", "answers", "fleet"))
+    check_fleet(fleet)
     if sum(map(bool, (named, patterns_only, answers, sheet))) > 1:
         raise click.UsageError("give one of --patterns-only, --scorer, --sheet and --answers")
     if items is not None and sheet is None:
@@ -249,7 +254,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         if judging.dry_run:
             _report_plan(app, store, scorer, tasks, judging)
             return
-        scorer, changed, ended = _score(app, store, scorer or answers, (replay, tasks), judging)
+        scorer, changed, ended = _score(app, store, scorer or answers, (replay, tasks), judging, fleet=fleet)
         is_own = replay.scoring in (None, scorer)
         path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
         written, tallies = _write(store, scorer, path)
@@ -299,13 +304,22 @@ def _find_registered(app: App, reference: str) -> "Scorer":
 
 
 def carry_out(
-    app: App, store: "RunStore", scorer: "Scorer", replay_tasks: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+    app: App,
+    store: "RunStore",
+    scorer: "Scorer",
+    replay_tasks: "tuple[Replay, dict[str, Task]]",
+    options: JudgeOptions,
+    *,
+    fleet: str | None = None,
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
-    from audit.score.scorers import is_deterministic, score_run
+    from audit.score.scorers import is_deterministic, mark_here, score_run
     from registry.cli.application import track
     from registry.records.specification import JudgeScorer
 
+    if fleet is not None and not is_deterministic(scorer):
+        problem = f"a {scorer.kind} scorer runs on this machine only: workers read responses by patterns, options and numbers"
+        raise InputError(Fault("bad-option", "--fleet", problem, advice="leave out --fleet"))
     if isinstance(scorer, JudgeScorer):
         return judge(app, store, scorer, replay_tasks, options)
     if not is_deterministic(scorer):
@@ -313,16 +327,25 @@ def carry_out(
         advice = f"caveat audit score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
         raise InputError(Fault("labels-missing", str(store.path.parent), problem, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
-        return score_run(store, scorer, replay_tasks[1], advance=advance), None
+        mark_all = mark_here if fleet is None else partial(load_fleet_part("score"), fleet, tell=app.say)
+        return score_run(store, scorer, replay_tasks[1], advance=advance, mark_all=mark_all), None
 
 
 def _score(
-    app: App, store: "RunStore", scorer_or_labels: "Scorer | Path", replayed: "tuple[Replay, dict[str, Task]]", judging: JudgeOptions
+    app: App,
+    store: "RunStore",
+    scorer_or_labels: "Scorer | Path",
+    replayed: "tuple[Replay, dict[str, Task]]",
+    judging: JudgeOptions,
+    *,
+    fleet: str | None,
 ) -> "tuple[Scorer, int, CaveatError | None]":
     """Score by a scorer, or take the labels of a file in; return whose scores they are, how many are new, and what ended a judge."""
     if isinstance(scorer_or_labels, Path):
+        if fleet is not None:
+            raise InputError(Fault("bad-option", "--fleet", "labels are read on this machine only", advice="leave out --fleet"))
         return *take_answers(store, replayed[0], scorer_or_labels), None
-    return scorer_or_labels, *carry_out(app, store, scorer_or_labels, replayed, judging)
+    return scorer_or_labels, *carry_out(app, store, scorer_or_labels, replayed, judging, fleet=fleet)
 
 
 def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:

@@ -13,6 +13,7 @@ from typing import cast
 from audit.errors import DesignError
 from audit.records.model_response import Purpose, ReplayCell
 from audit.replay.run_store import Call, PlannedCall, build_call
+from audit.statistics.mean_intervals import order_tasks
 from registry.codec.canonical_documents import MOST_FAULTS, Json, from_document, from_json
 from registry.codec.file_io import check_line, read_document, read_text
 from registry.errors import Fault, InputError, suggest
@@ -380,6 +381,16 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     # A hash instead of a random generator: the place of a call depends on the seed and its own key only. More samples
     # or tasks do not reorder the others, and the first calls of a run that stops early are a random part of the design.
     return sorted(planned, key=lambda call: hashlib.sha256(f"{replay.seed}:{call.call.key}".encode()).digest())
+
+
+def order_for_stopping(planned: Sequence[PlannedCall], tasks: Sequence[Task], *, seed: int) -> list[PlannedCall]:
+    """Return *planned* task by task, in the order of an analysis plan with *seed*: a run that stops has complete tasks to count.
+
+    Within a task the calls stay in the order of the design, which mixes arms and contexts.
+    """
+    ordered = order_tasks([task.id for task in tasks], seed=seed, families=[task.family or task.id for task in tasks])
+    places = {tasks[place].id: number for number, place in enumerate(ordered)}
+    return sorted(planned, key=lambda call: places[call.cell.task_id])
 
 
 def _sample_call(call: Call, sample: int) -> Call:

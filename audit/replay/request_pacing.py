@@ -78,8 +78,16 @@ class CallLimiter(Protocol):
 class RequestLimiter:
     """Slots for requests. Not for several event loops."""
 
-    def __init__(self, *, cap: int, clock: Callable[[], float]) -> None:
+    def __init__(self, *, cap: int, clock: Callable[[], float], ahead: float = 0.0) -> None:
+        """Begin with no request under way.
+
+        Args:
+            cap: requests under way, at most.
+            clock: monotonic.
+            ahead: share of the requests under way that more calls may have begun, so that their intents are written when a place is free.
+        """
         self.cap = cap
+        self._ahead = ahead
         self.limit = min(_FIRST, cap)
         self.open = 0
         """Calls begun and not ended, waiting for another attempt included."""
@@ -108,7 +116,7 @@ class RequestLimiter:
         """Wait until one more call may begin; the caller ends it with `leave`. Raises StoppedError when none may any more."""
         # `open` counts calls that wait for another attempt too. Without that, new calls would start while the endpoint
         # refuses the old ones.
-        while self.open >= self.limit and not self._stopped:
+        while self.open >= self.limit + int(self._ahead * self.limit) and not self._stopped:
             self._was_full = True
             await self._wait(None)
         if self._stopped:

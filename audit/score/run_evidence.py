@@ -2,13 +2,16 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog, ReplayCell
+from audit.replay.call_engine import UNSENT
 from audit.replay.replay_provenance import build_provenance
 from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, list_rows, read_clusters, write_table
 from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, open_store
@@ -17,6 +20,7 @@ from audit.score.judging import account_judging, describe_judge, describe_repeat
 from audit.score.scorers import build_settled, describe_procedure, digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
 from audit.sources.score_table import find_alike_tasks, note_near_duplicates, read_table
 from audit.statistics.design_remarks import DesignRemark
+from audit.statistics.mean_intervals import list_beyond_prefix
 from audit.statistics.responses import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.specification import JudgeScorer, LabelScorer, Scorer, reads_only_response
@@ -163,6 +167,8 @@ TABLE = "scores.csv"
 FORMAT = "caveat-run/1"
 UNANSWERED = "unanswered"
 """Reason of a planned call that has no response."""
+BEYOND_PREFIX = "beyond-prefix"
+"""Reason of a response that came before the replay was stopped, to a task after the first that is not complete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +194,38 @@ def is_run(path: str | Path) -> bool:
     return (Path(path) / DATABASE).is_file()
 
 
-def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False, scorer: Scorer | None = None) -> RunEvidence:
+def list_beyond(store: RunStore, seed: int) -> frozenset[str]:
+    """Return the tasks that do not count under anytime intervals because the run was stopped: those after the longest complete prefix.
+
+    A task is complete when each of its calls has an outcome: an answer, or a failure that is not sent again by itself.
+
+    Args:
+        store: the run folder's.
+        seed: the plan's, which orders the tasks.
+    """
+    tasks = get_tasks(store)
+    open_ids: set[str] = set()
+    asked: dict[str, None] = {}
+    for cell, key in store.list_cells():
+        asked[cell.task_id] = None
+        outcomes = store.find_outcomes([key])
+        if not outcomes or outcomes[key] in UNSENT:
+            open_ids.add(cell.task_id)
+    if not open_ids:
+        return frozenset()
+    families = [tasks[task_id].family or task_id for task_id in asked]
+    return frozenset(list_beyond_prefix(list(asked), open_ids, seed=seed, families=families))
+
+
+def drop_beyond(table: ScoreTable, beyond: Collection[str]) -> ScoreTable:
+    """Return *table* without the rows of the tasks *beyond* the prefix."""
+    gone = np.asarray([label in beyond for label in table.task.labels], dtype=bool)
+    return table.keep(~gone[table.task.codes]) if gone.any() else table
+
+
+def read_run(
+    folder: Path, *, low: float, high: float, unfinished: bool = False, scorer: Scorer | None = None, prefix_seed: int | None = None
+) -> RunEvidence:
     """Return the scores of the run in *folder*, with what it says of itself.
 
     Args:
@@ -197,6 +234,7 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False,
         high: highest possible score.
         unfinished: take it also with planned calls that were never answered, or with responses that were never scored.
         scorer: the one that gave the scores; None for the replay's own, or the only one where the replay names none.
+        prefix_seed: of a plan with anytime intervals: only the longest complete prefix of its order counts. None: all counts.
 
     Raises:
         NotFoundError: the folder holds no run.
@@ -205,7 +243,8 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False,
     """
     store = open_store(folder)
     try:
-        return _read_run(store, folder, scorer or find_scorer(store), (low, high), unfinished=unfinished)
+        beyond = frozenset() if prefix_seed is None else list_beyond(store, prefix_seed)
+        return _read_run(store, folder, scorer or find_scorer(store), (low, high), unfinished=unfinished, beyond=beyond)
     finally:
         store.close()
 
@@ -222,10 +261,12 @@ def find_scorer(store: RunStore) -> Scorer:
     return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
 
 
-def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float, float], *, unfinished: bool) -> RunEvidence:
+def _read_run(
+    store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float, float], *, unfinished: bool, beyond: frozenset[str]
+) -> RunEvidence:
     # `scores.csv` in the folder belongs to the replay's own scorer. For another scorer there is nothing to compare.
     is_own = get_replay(store).scoring in (None, scorer)
-    account = _account(store, folder, scorer)
+    account = _account(store, folder, scorer, beyond)
     _check_finished(
         account, folder, unfinished=unfinished, command=f"caveat audit score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}"
     )
@@ -244,7 +285,7 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
         )
         if is_own:
             _check_same(path, folder / TABLE)
-        table = read_table([path], low=range_[0], high=range_[1])
+        table = drop_beyond(read_table([path], low=range_[0], high=range_[1]), beyond)
     files = tuple(TableFile(name=name, sha256=file.sha256, rows=file.rows) for file in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
     provenance = replace(
@@ -268,12 +309,16 @@ def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
     return f"{describe_judge(scorer, account)}; {repeats}; {digest}", describe_repeats(account)
 
 
-def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
+def _account(store: RunStore, folder: Path, scorer: Scorer, beyond: Collection[str]) -> ImportedFile:
     """Return the counts of the run, of responses and not of scorings; its digest is that of the table, once there is one."""
     count = scored = scorings = void = 0
     excluded: Counter[str] = Counter()
-    for _, group in groupby(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), key=_get_cell):
+    for cell, group in groupby(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), key=_get_cell):
         rows = [row for row in group if isinstance(row, TableRow)]
+        if rows and cell.task_id in beyond:
+            count += 1
+            excluded[BEYOND_PREFIX] += 1
+            continue
         failed = [row.excluded_reason or UNANSWERED for row in rows if row.value is None]
         count, scorings = count + 1, scorings + len(rows)
         # A response with at least one valid verdict is scored; its void verdicts are counted apart.
@@ -291,7 +336,8 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
         found=count,
         scored=scored,
         excluded=tuple(
-            ExcludedResponses(reason=reason, count=excluded[reason], is_row=reason != UNANSWERED) for reason in _order(excluded)
+            ExcludedResponses(reason=reason, count=excluded[reason], is_row=reason not in (UNANSWERED, BEYOND_PREFIX))
+            for reason in _order(excluded)
         ),
         notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > count - excluded[UNANSWERED] else (),
     )
@@ -337,9 +383,11 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None) -> RunEvidence:
+def read_runs(
+    folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None, prefix_seed: int | None = None
+) -> RunEvidence:
     """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something next to it."""
     if len(folders) != 1:
         problem = "import a run folder by itself: its design has all arms"
         raise InputError(Fault("bad-option", ", ".join(folders), problem, advice="give the run folder and nothing else"))
-    return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer)
+    return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer, prefix_seed=prefix_seed)

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
@@ -11,6 +11,7 @@ from audit.replay.run_rows import TableRow, is_never_settled, list_tests
 from audit.replay.run_store import RunStore, Score
 from audit.score.answer_extraction import (
     Marker,
+    ResponseMark,
     build_choice_marker,
     build_number_marker,
     build_pattern_marker,
@@ -238,8 +239,40 @@ def keep_scorer(store: RunStore, scorer: Scorer) -> str:
     return digest
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmarkedResponse:
+    """A response that a scorer is to read."""
+
+    key: str
+    task: Task
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedResponse:
+    """A response with what the scorer read in it."""
+
+    response: UnmarkedResponse
+    mark: ResponseMark
+
+
+MarkAll = Callable[[Deterministic, Iterable[UnmarkedResponse]], Iterable[MarkedResponse]]
+"""Reads responses and gives them in the same order: `mark_here`, or the workers of a fleet."""
+
+
+def mark_here(scorer: Deterministic, responses: Iterable[UnmarkedResponse]) -> Iterator[MarkedResponse]:
+    """Give *responses* with what *scorer* reads in them."""
+    mark = build_marker(scorer)
+    return (MarkedResponse(response=response, mark=mark(response.task, response.text)) for response in responses)
+
+
 def score_run(
-    store: RunStore, scorer: Deterministic, tasks: Mapping[str, Task], *, advance: Callable[[int], None] = lambda _more: None
+    store: RunStore,
+    scorer: Deterministic,
+    tasks: Mapping[str, Task],
+    *,
+    advance: Callable[[int], None] = lambda _more: None,
+    mark_all: MarkAll = mark_here,
 ) -> int:
     """Score every answered response of the replay, and return how many scores are new or differ from the one that counted.
 
@@ -251,28 +284,36 @@ def score_run(
         scorer: what to score by.
         tasks: by identifier, those that were asked.
         advance: receives how many more cells are done.
+        mark_all: who reads the responses.
 
     Raises:
         InputError: the scorer or a task cannot be what scoring needs, or two tasks that are scored differently share a response.
     """
     # Before the first score: a task that cannot be scored would otherwise leave a run half scored.
     check_scorable(scorer, list(tasks.values()))
-    mark, digest = build_marker(scorer), keep_scorer(store, scorer)
-    seen: dict[str, Task] = {}
+    digest = keep_scorer(store, scorer)
     batch: list[Score] = []
     changed = 0
+    for marked in mark_all(scorer, _list_unmarked(store, tasks, advance)):
+        key = marked.response.key
+        score = build_score(marked.mark, response=key, scorer=digest)
+        # Only new or changed scores are written, since the store never removes one.
+        if store.find_scores(digest, key) != [score]:
+            batch.append(score)
+        if len(batch) >= _BATCH:
+            changed += _flush(store, batch)
+    return changed + _flush(store, batch)
+
+
+def _list_unmarked(store: RunStore, tasks: Mapping[str, Task], advance: Callable[[int], None]) -> Iterator[UnmarkedResponse]:
+    """Give every answered response of the run with its task, each once."""
+    seen: dict[str, Task] = {}
     for cell, key in store.list_cells():
         task = tasks[cell.task_id]
         response = store.find_response(key)
         if response is not None and response.text is not None and _is_first(seen, key, task, store):
-            score = build_score(mark(task, response.text), response=key, scorer=digest)
-            # Only new or changed scores are written, since the store never removes one.
-            if store.find_scores(digest, key) != [score]:
-                batch.append(score)
-        if len(batch) >= _BATCH:
-            changed += _flush(store, batch)
+            yield UnmarkedResponse(key=key, task=task, text=response.text)
         advance(1)
-    return changed + _flush(store, batch)
 
 
 def _flush(store: RunStore, batch: list[Score]) -> int:

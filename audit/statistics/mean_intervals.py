@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -324,6 +324,20 @@ def order_tasks(task_ids: Sequence[str], *, seed: int, families: Sequence[str] |
     """
     keys = [(_hash(family, seed), _hash(task_id, seed)) for task_id, family in zip(task_ids, families or task_ids, strict=True)]
     return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def list_beyond_prefix(
+    task_ids: Sequence[str], open_ids: Collection[str], *, seed: int, families: Sequence[str] | None = None
+) -> list[str]:
+    """Return those of *task_ids* that do not count when a replay stops: the first family of the order with an open task, and all after it.
+
+    The rule knows no scores: the order was fixed before the first one, and *open_ids* are tasks with a call that has no outcome.
+    """
+    names = list(families or task_ids)
+    order = order_tasks(task_ids, seed=seed, families=families)
+    stops = {names[place] for place in order if task_ids[place] in open_ids}
+    first = next((number for number, place in enumerate(order) if names[place] in stops), len(order))
+    return [task_ids[place] for place in order[first:]]
 
 
 def _hash(name: str, seed: int) -> bytes:

@@ -60,13 +60,14 @@ def show(app: App, *, run: str | None, url: str | None) -> None:
     from fleet.cli.fleet_presenter import present_fleet
     from fleet.database import describe_address, read_meta
     from fleet.queue.job_queue import choose_timeout, open_queue
-    from fleet.runs.fleet_overview import count_ignored, list_quotas, list_runs, list_workers
+    from fleet.runs.fleet_overview import count_ignored, list_piece_runs, list_quotas, list_runs, list_workers
 
     database = _open(url)
     meta = read_meta(database)
     lease_s = float(meta["lease_s"])
     runs = list_runs(database, run)
-    if run is not None and not runs:
+    piece_runs = list_piece_runs(database, run)
+    if run is not None and not runs and not piece_runs:
         raise _build_unknown(database, run)
     backlog = open_queue(meta["engine"], database.url, choose_timeout(lease_s)).look(run)
     app.report(
@@ -76,6 +77,7 @@ def show(app: App, *, run: str | None, url: str | None) -> None:
             runs,
             list_workers(database, lease_s),
             list_quotas(database),
+            piece_runs=piece_runs,
             backlog=backlog,
             ignored=count_ignored(database),
         )

@@ -1,12 +1,12 @@
 """What `caveat fleet show` says: runs, workers, limits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from audit.replay.run_budget import format_usd
 from fleet.queue.job_queue import Backlog
-from fleet.runs.fleet_overview import QuotaOverview, RunOverview, WorkerOverview
+from fleet.runs.fleet_overview import PieceOverview, QuotaOverview, RunOverview, WorkerOverview
 from registry.present.answers import Answer, describe_fault
 from registry.present.blocks import Block, Facts, Remark, Table, Title
 
@@ -18,6 +18,7 @@ def present_fleet(
     workers: Sequence[WorkerOverview],
     quotas: Sequence[QuotaOverview],
     *,
+    piece_runs: Sequence[PieceOverview],
     backlog: Backlog,
     ignored: int,
 ) -> Answer:
@@ -28,12 +29,16 @@ def present_fleet(
         "engine": meta["engine"],
         "lease_s": float(meta["lease_s"]),
         "runs": [_describe_run(run) for run in runs],
+        "piece_runs": [
+            {**asdict(entry), "parked": [{"label": label, "messages": messages} for label, messages in entry.parked]}
+            for entry in piece_runs
+        ],
         "workers": [asdict(worker) for worker in workers],
         "quotas": [asdict(quota) for quota in quotas],
         "queue": {"waiting": dict(backlog.waiting), "running": dict(backlog.running), "stalled": dict(backlog.stalled)},
         "ignored_jobs": ignored,
     }
-    return Answer(document, _list_blocks(runs, workers, quotas))
+    return Answer(document, _list_blocks(runs, piece_runs, workers, quotas))
 
 
 def _describe_run(run: RunOverview) -> dict[str, Any]:
@@ -44,8 +49,10 @@ def _describe_run(run: RunOverview) -> dict[str, Any]:
     }
 
 
-def _list_blocks(runs: Sequence[RunOverview], workers: Sequence[WorkerOverview], quotas: Sequence[QuotaOverview]) -> Iterator[Block | str]:
-    if not runs:
+def _list_blocks(
+    runs: Sequence[RunOverview], piece_runs: Sequence[PieceOverview], workers: Sequence[WorkerOverview], quotas: Sequence[QuotaOverview]
+) -> Iterator[Block | str]:
+    if not runs and not piece_runs:
         yield "No run yet. Start one: caveat audit run REPLAY --fleet URL"
     for run in runs:
         yield Title(f"{run.run}: {run.state}")
@@ -55,6 +62,12 @@ def _list_blocks(runs: Sequence[RunOverview], workers: Sequence[WorkerOverview],
         if run.stopped is not None:
             fault = run.stopped.faults[0]
             yield Remark(f"Stopped by {fault.code}: {fault.found}")
+    for entry in piece_runs:
+        yield Title(f"{entry.run}: {entry.state}")
+        failed = f", {entry.failed:,} of them with an error" if entry.failed else ""
+        yield Facts([("Pieces", f"{entry.done:,} of {entry.pieces:,} done{failed}"), ("Slices", f"{entry.slices_held:,} with a worker")])
+        for label, messages in entry.parked:
+            yield Remark(f"Piece {label} is set aside: {_join(messages)}")
     if workers:
         yield Table(
             ("Worker", "Slices", "Heard of", "State"),
@@ -81,11 +94,11 @@ def _list_facts(run: RunOverview) -> Iterator[tuple[str, str]]:
     yield "Spent", f"{run.spent.calls:,} calls, {cost}"
 
 
-def _join(messages: list[dict[str, Any]]) -> str:
+def _join(messages: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(f"{item['worker']}: {item['message']}" for item in messages[-3:])
 
 
 def _describe_state(worker: WorkerOverview) -> str:
     if not worker.is_alive:
         return "silent: dead, paused, or cut off"
-    return "ends after its slices" if worker.is_draining else worker.message or "waits for work"
+    return "ends after its slices" if worker.is_draining else worker.differs or worker.message or "waits for work"

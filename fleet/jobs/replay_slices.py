@@ -3,63 +3,32 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from audit.endpoints.endpoint_opening import get_api, open_endpoint
 from audit.endpoints.messages_api import KEY
 from audit.endpoints.model_endpoint import OPENAI_KEY, Endpoint
 from audit.replay.call_engine import CallSettings, HaltRequest, build_changed, is_changed, make_calls
-from audit.replay.request_pacing import RequestLimiter, RetryLimits
-from fleet.database import FleetDatabase, repeat_until
+from audit.replay.request_pacing import RequestLimiter
+from fleet.database import DatabaseAwayError, FleetDatabase
+from fleet.jobs.slice_handler import UNABLE_S, SliceHandler, UnableError, WorkerPlace
 from fleet.limits import RateGate, SliceLimiter, SlicePurse, SlotGrant
-from fleet.queue.job_queue import Job
-from fleet.runs.leases import SliceLease, acquire_lease, release_lease
+from fleet.runs.leases import SliceLease
 from fleet.runs.run_states import SessionSettings, add_event, read_settings
-from fleet.runs.slice_store import RepeatRule, SliceStore, SpillFile, read_slice, report_limits
+from fleet.runs.slice_store import RepeatRule, SliceStore, read_slice, report_limits
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.replay_run import Policy
 from registry.records.specification import NO_KEY, ModelApi
 
 REPLAY = "replay"
+_AHEAD = 0.25
+"""Share of the requests under way that more calls have begun: their intents are written, or their outcomes, while no place is idle. A
+worker that is killed loses these calls too, although they were not sent."""
 _OVER_BUDGET_S = 0.3
 """Seconds after which a slice asks again for the budget that calls under way may leave."""
-_UNABLE_S = 1.0
-
-
-@dataclass(slots=True, kw_only=True)
-class WorkerPlace:
-    """What the kinds of work of one worker have in common."""
-
-    url: str
-    name: str
-    lease_s: float
-    clock: Callable[[], datetime]
-    environ: Mapping[str, str]
-    send_key_to: Collection[str]
-    spill: SpillFile
-    patience: RetryLimits = field(default_factory=RetryLimits)
-    leases: list[SliceLease] = field(default_factory=list)
-    """Those that the keeper renews."""
-    halts: set[HaltRequest] = field(default_factory=set)
-    """Of the runs of calls under way."""
-    gates: dict[tuple[str, str], RateGate] = field(default_factory=dict)
-    """By address and fingerprint of the key."""
-    is_stopping: bool = False
-    is_leaving: bool = False
-
-    def note(self, database: FleetDatabase, message: str) -> None:
-        """Say in the worker's row what it does or cannot do; a database that is away is not waited for."""
-        with suppress(CaveatError):
-            database.fetch("UPDATE fleet.worker SET message = %s WHERE worker = %s", [message, self.name])
-
-    def leave(self) -> None:
-        """End the runs of calls under way; asked twice, leave what is under way."""
-        for halt in self.halts:
-            halt.request()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,73 +43,30 @@ class _Session:
     purse: SlicePurse
 
 
-class ReplayHandler:
+class ReplayHandler(SliceHandler):
     """Makes the calls of slices; limits are shared by the slices that one worker has at the same time."""
 
     def __init__(self, place: WorkerPlace) -> None:
-        self._place = place
+        super().__init__(place)
         self._limiters: dict[tuple[str, str], RequestLimiter] = {}
         self._sessions: dict[tuple[str, int], _Session] = {}
         self._stack = AsyncExitStack()
-        self._unable: dict[tuple[str, int], str] = {}
 
     async def close(self) -> None:
         """Let go of the endpoints, when no slice is under way."""
+        await super().close()
         await self._stack.aclose()
 
-    async def handle(self, job: Job) -> None:
-        """Make the calls of the slice that *job* names; a job for no slice is ignored and counted."""
-        database = FleetDatabase(self._place.url)
-        try:
-            await self._handle(database, job)
-        finally:
-            database.close()
-
-    async def _handle(self, database: FleetDatabase, job: Job) -> None:
-        place = self._place
-        lease = await asyncio.to_thread(
-            acquire_lease, database, job.run, job.slice, worker=place.name, lease_s=place.lease_s, now=place.clock()
-        )
-        if lease is None:
-            await asyncio.to_thread(_count_unknown, database, job)
-            return
-        if (lease.run, lease.session) in self._unable:
-            await asyncio.to_thread(release_lease, database, lease)
-            await asyncio.sleep(_UNABLE_S)
-            return
-        place.leases.append(lease)
-        message: str | None = None
-        try:
-            await asyncio.to_thread(place.note, database, f"replay, slice {lease.slice} of {lease.run}")
-            await self._make_calls(database, lease)
-        except Exception as error:  # noqa: BLE001 (whatever it is, the row of the slice is to say so)
-            message = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else error!r}"[:300]
-        finally:
-            # The answers of this slice come before its release: what the next owner finds open counts as lost.
-            try:
-                await asyncio.to_thread(self._end, database, lease, message)
-            finally:
-                # Renewed for ever, it would keep every other worker from the slice.
-                place.leases.remove(lease)
-
-    def _end(self, database: FleetDatabase, lease: SliceLease, message: str | None) -> None:
-        place = self._place
-
-        def end() -> None:
-            place.spill.deliver(database)
-            release_lease(database, lease, message=message)
-
-        repeat_until(end, lambda: place.is_leaving)
-
-    async def _make_calls(self, database: FleetDatabase, lease: SliceLease) -> None:
+    async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Make the open calls of *lease*; what stops the run for a reason of its own is an event of the run."""
         place = self._place
+        await asyncio.to_thread(place.note, database, f"replay, slice {lease.slice} of {lease.run}")
         try:
             session = await self._open_session(database, lease)
+        except DatabaseAwayError:
+            raise
         except CaveatError as error:
-            self._unable[lease.run, lease.session] = error.code
-            await asyncio.to_thread(place.note, database, f"takes no slice of {lease.run}: {error.code}: {error.faults[0].found}")
-            return
+            raise UnableError(error) from error
         settings = session.settings
         halt, loop = HaltRequest(), asyncio.get_running_loop()
         calls = await asyncio.to_thread(read_slice, database, lease.run, lease.slice)
@@ -164,6 +90,8 @@ class ReplayHandler:
             endpoint=session.address,
             spill=place.spill,
             watch=watch,
+            # The next slice is taken while the last answers of this one are awaited: no place at the endpoint is idle meanwhile.
+            all_sent=lambda: loop.call_soon_threadsafe(has_room.set),
         )
         place.halts.add(halt)
         try:
@@ -221,7 +149,7 @@ class ReplayHandler:
             endpoint=endpoint,
             address=address,
             gate=gate,
-            limiter=self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic)),
+            limiter=self._limiters.setdefault(address, RequestLimiter(cap=settings.concurrency, clock=time.monotonic, ahead=_AHEAD)),
             purse=SlicePurse(settings.prices),
         )
         return self._sessions.setdefault((lease.run, lease.session), session)
@@ -248,7 +176,7 @@ class ReplayHandler:
                 try:
                     answer = database.call("SELECT fleet.grant_slots(%s, %s, %s)", *address, wanted)
                 except CaveatError:
-                    return SlotGrant(count=0, wait_s=_UNABLE_S)
+                    return SlotGrant(count=0, wait_s=UNABLE_S)
                 return SlotGrant(count=answer["count"], wait_s=answer["wait_s"], spacing_s=answer.get("spacing_s") or 0.0)
 
             self._place.gates[address] = RateGate(ask)
@@ -270,14 +198,6 @@ class ReplayHandler:
                 database.close()
 
         asyncio.get_running_loop().run_in_executor(None, write)
-
-
-def _count_unknown(database: FleetDatabase, job: Job) -> None:
-    """Count a job whose slice is no slice of a run."""
-    database.fetch(
-        "INSERT INTO fleet.ignored (job) SELECT %s WHERE NOT EXISTS (SELECT FROM fleet.lease WHERE run = %s AND slice = %s)",
-        [job.name[:200], job.run, job.slice],
-    )
 
 
 def _fingerprint(policy: Policy, environ: Mapping[str, str]) -> str:

@@ -17,13 +17,17 @@ from pathlib import Path
 from audit.replay.call_engine import read_clock
 from audit.replay.request_pacing import RetryLimits
 from fleet.database import DatabaseAwayError, FleetDatabase, open_async, read_meta, repeat_until
-from fleet.jobs.replay_slices import REPLAY, ReplayHandler, WorkerPlace
-from fleet.queue.job_queue import Handle, Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
+from fleet.jobs.piece_slices import PieceHandler, load_kind
+from fleet.jobs.replay_slices import REPLAY, ReplayHandler
+from fleet.jobs.slice_handler import SliceHandler, WorkerPlace
+from fleet.pieces import KINDS as PIECE_KINDS
+from fleet.queue.job_queue import Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
 from fleet.runs.leases import renew_leases
 from fleet.runs.slice_store import SpillFile
 from registry.errors import ConflictError
 
-KINDS = (REPLAY,)
+KINDS = (REPLAY, *PIECE_KINDS)
+"""What a worker can be asked to do."""
 _RESTART_S = 0.3
 
 
@@ -32,7 +36,7 @@ class WorkerRequest:
     """What a worker is asked to do."""
 
     url: str
-    kinds: tuple[str, ...] = KINDS
+    kinds: tuple[str, ...] = (REPLAY,)
     slots: int = 2
     """Jobs at the same time."""
     spill: Path = Path(".caveat-worker")
@@ -87,6 +91,13 @@ class _Worker:
         self._tell = tell
         self._lease_s = float(meta["lease_s"])
         name = request.name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        equipment = [load_kind(kind).read_equipment() for kind in request.kinds if kind in PIECE_KINDS]
+        facts = {
+            "host": socket.gethostname(),
+            "process": os.getpid(),
+            "python": platform.python_version(),
+            "equipment": {entry.kind: dict(entry.versions) for entry in equipment},
+        }
         self._place = WorkerPlace(
             url=request.url,
             name=name,
@@ -95,12 +106,15 @@ class _Worker:
             environ=request.environ,
             send_key_to=request.send_key_to,
             spill=SpillFile(request.spill / f"{name}.jsonl"),
+            facts=json.dumps(facts, sort_keys=True),
             patience=request.patience,
         )
         make = request.open_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
         self._queue: JobQueue = make(request.url, choose_timeout(self._lease_s))
-        self._replays = ReplayHandler(self._place)
-        self._handlers: dict[str, Handle] = {REPLAY: self._replays.handle}
+        self._handlers: dict[str, SliceHandler] = {entry.lane: PieceHandler(self._place, entry) for entry in equipment}
+        """By the kind of job: pieces come on a lane that only workers with the same equipment listen to."""
+        if REPLAY in request.kinds:
+            self._handlers[REPLAY] = ReplayHandler(self._place)
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking = QueueStop()
 
@@ -123,7 +137,8 @@ class _Worker:
             for task in keeping:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
-            await self._replays.close()
+            for handler in self._handlers.values():
+                await handler.close()
             self._place.spill.close()
             with suppress(DatabaseAwayError):
                 await asyncio.to_thread(
@@ -131,11 +146,11 @@ class _Worker:
                 )
 
     def _register(self) -> None:
-        facts = {"host": socket.gethostname(), "process": os.getpid(), "python": platform.python_version()}
         self._database.fetch(
             "INSERT INTO fleet.worker (worker, version, kinds, slots, facts) VALUES (%s, %s, %s, %s, %s) ON CONFLICT (worker) DO UPDATE SET"
-            " is_ended = false, is_draining = false, seen = clock_timestamp()",
-            [self._place.name, version("caveat"), list(self._request.kinds), self._request.slots, json.dumps(facts)],
+            " version = excluded.version, kinds = excluded.kinds, slots = excluded.slots, facts = excluded.facts, is_ended = false,"
+            " is_draining = false, seen = clock_timestamp()",
+            [self._place.name, version("caveat"), list(self._request.kinds), self._request.slots, self._place.facts],
         )
 
     def _deliver_old(self) -> int:
@@ -161,26 +176,31 @@ class _Worker:
         """Take jobs until asked to stop. An engine that failed is started again: the database comes back, and jobs are put again."""
         while not self._taking.is_set:
             try:
-                await self._queue.work(self._request.kinds, self._handle, slots=self._request.slots, stop=self._taking)
+                await self._queue.work(list(self._handlers), self._handle, slots=self._request.slots, stop=self._taking)
             except Exception as error:  # noqa: BLE001 (an engine may raise what it likes; it decides nothing)
                 self._place.note(self._database, f"the queue was interrupted: {type(error).__name__}")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._taking.event.wait(), _RESTART_S)
 
     async def _handle(self, job: Job) -> None:
-        """Do *job* in a task of its own: an engine that gives up must not cancel calls under way, which are paid for."""
+        """Do *job* in a task of its own: an engine that gives up must not cancel calls under way, which are paid for.
+
+        Returns when there is room for another job. The engine counts this one as done then; the lease goes on until it is.
+        """
         handler = self._handlers.get(job.kind)
         if handler is None or self._taking.is_set:
             return
-        task = asyncio.create_task(self._do(handler, job))
+        has_room = asyncio.Event()
+        task = asyncio.create_task(self._do(handler, job, has_room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        await asyncio.shield(task)
+        task.add_done_callback(lambda _task: has_room.set())
+        await has_room.wait()
 
-    async def _do(self, handler: Handle, job: Job) -> None:
+    async def _do(self, handler: SliceHandler, job: Job, has_room: asyncio.Event) -> None:
         # While the database is away a job cannot begin, and one that has begun waits for it by itself.
         with suppress(DatabaseAwayError):
-            await handler(job)
+            await handler.handle(job, has_room)
 
     async def _keep(self) -> None:
         """Renew the leases and show that the worker lives; notice when it is to be drained."""

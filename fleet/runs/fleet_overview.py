@@ -1,11 +1,13 @@
-"""What a fleet is doing: its runs, its workers, its limits."""
+"""What a fleet is doing: its replays, its pure work, its workers, its limits."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from audit.replay.run_budget import SpentAmount
 from fleet.database import FleetDatabase
+from fleet.runs.piece_store import PieceRun, list_poisoned, read_run
 from fleet.runs.run_states import read_stop
 from registry.errors import CaveatError
 
@@ -33,6 +35,23 @@ class RunOverview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PieceOverview:
+    """How far a run of pure work is."""
+
+    run: str
+    kind: str
+    state: str
+    pieces: int
+    """That were added so far."""
+    done: int
+    failed: int
+    """Of those that are done: their inputs lead to an error on every machine."""
+    slices_held: int
+    parked: Sequence[tuple[str, list[dict[str, str]]]]
+    """Pieces that ended three workers, each with their last messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOverview:
     """A worker as its row says."""
 
@@ -45,6 +64,8 @@ class WorkerOverview:
     silent_s: float
     """Since it was last heard of."""
     message: str | None
+    differs: str | None
+    """Why it gets no pieces of a run that goes on: `press-differs` or `worker-differs`, and how."""
     is_draining: bool
     is_alive: bool
 
@@ -61,9 +82,34 @@ class QuotaOverview:
 
 
 def list_runs(database: FleetDatabase, run: str | None = None) -> list[RunOverview]:
-    """Return the runs of the fleet, or the one called *run*, by name."""
-    names = [name for (name,) in database.fetch("SELECT run FROM fleet.runs WHERE run = %s OR %s::text IS NULL ORDER BY at", [run, run])]
-    return [_read_run(database, name) for name in names]
+    """Return the replays of the fleet, or the one called *run*, in the order in which they were begun."""
+    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind = 'replay' AND (run = %s OR %s::text IS NULL) ORDER BY at", [run, run])
+    return [_read_run(database, name) for (name,) in rows]
+
+
+def list_piece_runs(database: FleetDatabase, run: str | None = None) -> list[PieceOverview]:
+    """Return the runs of pieces that are not over, or the one called *run*, in the order in which they were begun."""
+    rows = database.fetch(
+        "SELECT run, kind, fleet.read_state(run), count(position), count(digest), count(*) FILTER (WHERE is_failure),"
+        " (SELECT count(*) FROM fleet.lease WHERE lease.run = runs.run AND NOT is_released AND until > clock_timestamp())"
+        " FROM fleet.runs LEFT JOIN fleet.run_piece USING (run) LEFT JOIN fleet.piece USING (name, kind)"
+        " WHERE kind <> 'replay' AND (run = %s OR (%s::text IS NULL AND fleet.read_state(run) IN ('running', 'paused')))"
+        " GROUP BY run, kind, runs.at ORDER BY runs.at",
+        [run, run],
+    )
+    return [
+        PieceOverview(
+            run=row[0],
+            kind=row[1],
+            state=row[2],
+            pieces=row[3],
+            done=row[4],
+            failed=row[5],
+            slices_held=row[6],
+            parked=[(poisoned.label, poisoned.messages) for poisoned in list_poisoned(database, row[0])],
+        )
+        for row in rows
+    ]
 
 
 def _read_run(database: FleetDatabase, run: str) -> RunOverview:
@@ -125,9 +171,11 @@ def list_workers(database: FleetDatabase, lease_s: float) -> list[WorkerOverview
     """Return the workers that have not ended in order, by name; one that is silent for longer than a lease is not alive."""
     rows = database.fetch(
         "SELECT worker, version, kinds, slots, (SELECT count(*) FROM fleet.lease WHERE lease.worker = worker.worker AND NOT is_released"
-        " AND until > clock_timestamp()), extract(epoch FROM clock_timestamp() - seen)::float8, message, is_draining FROM fleet.worker"
-        " WHERE NOT is_ended ORDER BY worker"
+        " AND until > clock_timestamp()), extract(epoch FROM clock_timestamp() - seen)::float8, message, is_draining, facts"
+        " FROM fleet.worker WHERE NOT is_ended ORDER BY worker"
     )
+    wanted = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) IN ('running', 'paused')")
+    runs = [piece_run for (name,) in wanted if (piece_run := read_run(database, name)) is not None]
     return [
         WorkerOverview(
             worker=row[0],
@@ -137,11 +185,22 @@ def list_workers(database: FleetDatabase, lease_s: float) -> list[WorkerOverview
             slices=row[4],
             silent_s=round(max(0.0, row[5]), 1),
             message=row[6],
+            differs=_find_difference(row[0], row[2], json.loads(row[8]), runs),
             is_draining=row[7],
             is_alive=row[5] <= lease_s,
         )
         for row in rows
     ]
+
+
+def _find_difference(worker: str, kinds: Sequence[str], facts: Mapping[str, Any], runs: Sequence[PieceRun]) -> str | None:
+    for piece_run in runs:
+        equipment = piece_run.equipment
+        versions = facts.get("equipment", {}).get(equipment.kind, {})
+        fault = equipment.find_difference(worker, versions) if equipment.kind in kinds else None
+        if fault is not None:
+            return f"takes no piece of {piece_run.run}: {fault.code}: {fault.found}"
+    return None
 
 
 def list_quotas(database: FleetDatabase) -> list[QuotaOverview]:

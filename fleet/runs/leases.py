@@ -14,6 +14,8 @@ from registry.codec.canonical_documents import canonical_bytes, to_document
 
 DEADLY = 3
 """Workers that a slice may kill, or end with an error, one after the other without a single outcome."""
+FIRST_SPLIT = 1_000_000_000
+"""Numbers of slices from here on are those of pieces that were parted from one that a worker died of."""
 _LOST = "the call was in flight when its worker died; it may have been billed"
 
 
@@ -47,8 +49,11 @@ def acquire_lease(database: FleetDatabase, run: str, number: int, *, worker: str
         epoch, _, is_released, deaths, _, session = row
         # Also after a release: a worker that lost the database cannot know what was committed of its last transaction.
         _settle_lost(cursor, run, number, now)
-        if not is_released and _note_death(cursor, run, number, epoch=epoch, deaths=deaths):
-            return None
+        if not is_released:
+            is_parked = _note_death(cursor, run, number, epoch=epoch, deaths=deaths)
+            _isolate_piece(cursor, run, number)
+            if is_parked:
+                return None
         cursor.execute(
             "UPDATE fleet.lease SET epoch = epoch + 1, worker = %s, is_released = false,"
             " until = clock_timestamp() + make_interval(secs => %s) WHERE run = %s AND slice = %s",
@@ -75,6 +80,30 @@ def _note_death(cursor: Any, run: str, number: int, *, epoch: int, deaths: int) 
         (deaths, deaths >= DEADLY, run, number),
     )
     return deaths >= DEADLY
+
+
+def _isolate_piece(cursor: Any, run: str, number: int) -> None:
+    """Leave the slice the piece that was under way when its owner died or failed, and give those after it a slice of their own.
+
+    Pieces are done one after the other, so it is the first without a result. What it does to its workers, the others do not suffer.
+    A slice of calls has no pieces, and stays as it is.
+    """
+    cursor.execute(
+        "SELECT position FROM fleet.run_piece JOIN fleet.piece USING (name) WHERE run = %s AND slice = %s AND result IS NULL"
+        " ORDER BY position OFFSET 1",
+        (run, number),
+    )
+    positions = [position for (position,) in cursor.fetchall()]
+    if not positions:
+        return
+    # Two workers do not take the same number. Those that the coordinator gives are far below.
+    cursor.execute("SELECT FROM fleet.runs WHERE run = %s FOR NO KEY UPDATE", (run,))
+    cursor.execute(
+        "INSERT INTO fleet.lease (run, slice) SELECT run, greatest(max(slice) + 1, %s) FROM fleet.lease WHERE run = %s GROUP BY run"
+        " RETURNING slice",
+        (FIRST_SPLIT, run),
+    )
+    cursor.execute("UPDATE fleet.run_piece SET slice = %s WHERE run = %s AND position = ANY (%s)", (cursor.fetchone()[0], run, positions))
 
 
 def settle_expired(database: FleetDatabase, run: str, now: datetime) -> int:
@@ -162,10 +191,11 @@ def release_lease(database: FleetDatabase, lease: SliceLease, *, message: str | 
             " is_parked = %(message)s::text IS NOT NULL AND deaths + 1 >= %(deadly)s,"
             " messages = CASE WHEN %(message)s::text IS NULL THEN messages"
             "  ELSE messages || jsonb_build_array(jsonb_build_object('worker', worker, 'message', %(message)s::text)) END,"
-            " is_done = %(message)s::text IS NULL AND NOT EXISTS (SELECT FROM fleet.call WHERE call.run = lease.run"
-            "  AND call.slice = lease.slice AND fleet.is_open(call.run, call.key))"
+            " is_done = %(message)s::text IS NULL AND NOT fleet.is_slice_open(run, slice)"
             " WHERE run = %(run)s AND slice = %(slice)s AND epoch = %(epoch)s RETURNING is_done",
             {"message": message, "deadly": DEADLY, "run": lease.run, "slice": lease.slice, "epoch": lease.epoch},
         )
         row = cursor.fetchone()
+        if row is not None and message is not None:
+            _isolate_piece(cursor, lease.run, lease.slice)
     return bool(row and row[0])

@@ -11,7 +11,7 @@ from typing import Any
 from audit.records.model_response import Purpose, ReplayCell, Response
 from audit.replay.run_store import Call, PlannedCall, RunStore, fold_body, load_response, open_store, unfold_body
 from fleet.database import FleetDatabase, ServerFacts, read_facts
-from fleet.slices import choose_size, number_slices
+from fleet.slices import number_slices
 from registry.errors import ConflictError, Fault, NotFoundError
 
 _BLOCK = 500
@@ -73,7 +73,7 @@ def _upload_calls(cursor: Any, run: str, wanted: WantedCalls, positions: Mapping
     calls = {planned.call.key: planned.call for planned in wanted.planned if planned.call.key not in wanted.settled}
     cursor.execute("SELECT coalesce(max(slice) + 1, 0) FROM fleet.lease WHERE run = %s", (run,))
     first = cursor.fetchone()[0]
-    numbers = list(number_slices(calls, known, first=first, size=choose_size(len(calls.keys() - known))))
+    numbers = list(number_slices(calls, known, first=first))
     texts: dict[str, str] = {}
     requests: dict[str, str] = {}
     for key, _ in numbers:

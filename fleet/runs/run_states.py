@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from audit import errors as audit_errors
 from audit.replay.run_budget import SpentAmount, TokenPrice
 from fleet.database import FleetDatabase
 from registry import errors
@@ -115,7 +116,7 @@ def add_event(
     after: Sequence[str] = ("running", "paused"),
 ) -> bool:
     """Set the state of *run*, where it is one of *after*; return whether it was."""
-    fault = None if error is None else json.dumps({"error": type(error).__name__, "fault": _dump_fault(error.faults[0])})
+    fault = None if error is None else dump_error(error)
     rows = database.fetch(
         "INSERT INTO fleet.event (run, session, state, fault, worker) SELECT run, session, %s, %s, %s FROM fleet.event WHERE id ="
         " (SELECT max(id) FROM fleet.event WHERE run = %s) AND state = ANY (%s) RETURNING id",
@@ -124,14 +125,27 @@ def add_event(
     return bool(rows)
 
 
-def _dump_fault(fault: Fault) -> dict[str, Any]:
-    return {field.name: getattr(fault, field.name) for field in fields(fault)}
+def dump_error(error: CaveatError) -> str:
+    """Return *error* as a text that `load_error` reads."""
+    # No traceback and no time: the same error gives the same text on every machine.
+    faults = [{field.name: getattr(fault, field.name) for field in fields(fault)} for fault in error.faults]
+    return json.dumps({"error": type(error).__name__, "faults": faults}, sort_keys=True)
+
+
+def load_error(text: str) -> CaveatError:
+    """Return the error that *text* describes."""
+    document: Mapping[str, Any] = json.loads(text)
+    name = str(document["error"])
+    kind = getattr(errors, name, None) or getattr(audit_errors, name, CaveatError)
+    # Only an error of the family: the name comes from a row that any worker may write.
+    kind = kind if isinstance(kind, type) and issubclass(kind, CaveatError) else CaveatError
+    return kind(Fault(**fault) for fault in document["faults"])
 
 
 def read_event(database: FleetDatabase, run: str) -> RunEvent | None:
     """Return the latest event of *run*; None where the fleet has no such run."""
     rows = database.fetch("SELECT id, session, state, fault FROM fleet.event WHERE run = %s ORDER BY id DESC LIMIT 1", [run])
-    return None if not rows else RunEvent(id=rows[0][0], session=rows[0][1], state=rows[0][2], error=_load_error(rows[0][3]))
+    return None if not rows else RunEvent(id=rows[0][0], session=rows[0][1], state=rows[0][2], error=_load_stop(rows[0][3]))
 
 
 def read_stop(database: FleetDatabase, run: str, session: int) -> CaveatError | None:
@@ -139,17 +153,11 @@ def read_stop(database: FleetDatabase, run: str, session: int) -> CaveatError | 
     fault = database.call(
         "SELECT fault FROM fleet.event WHERE run = %s AND session = %s AND fault IS NOT NULL ORDER BY id LIMIT 1", run, session
     )
-    return _load_error(fault)
+    return _load_stop(fault)
 
 
-def _load_error(text: str | None) -> CaveatError | None:
-    if text is None:
-        return None
-    document: Mapping[str, Any] = json.loads(text)
-    kind = getattr(errors, str(document["error"]), CaveatError)
-    # Only an error of the family: the name comes from a row that any worker may write.
-    kind = kind if isinstance(kind, type) and issubclass(kind, CaveatError) else CaveatError
-    return kind(Fault(**document["fault"]))
+def _load_stop(text: str | None) -> CaveatError | None:
+    return None if text is None else load_error(text)
 
 
 def count_slices(database: FleetDatabase, run: str) -> SliceCounts:

@@ -173,6 +173,7 @@ class SliceStore:
         endpoint: tuple[str, str],
         spill: SpillFile,
         watch: Callable[[list[tuple[str, str]]], None],
+        all_sent: Callable[[], None] = lambda: None,
     ) -> None:
         self.path = Path("fleet") / lease.run
         self.refused: str | None = None
@@ -190,6 +191,8 @@ class SliceStore:
         self._endpoint = endpoint
         self._spill = spill
         self._watch = watch
+        self._all_sent = all_sent
+        self._unsent = set(self.list_open())
 
     def list_open(self) -> list[str]:
         """Return the keys of calls that are to be made."""
@@ -215,6 +218,9 @@ class SliceStore:
             block = calls[start : start + LARGEST_SENDING]
             sent = self._send(block, at) if self.refused is None else frozenset()
             intents += [self._note_intent(call, at) if call.key in sent else None for call in block]
+            self._unsent.difference_update(sent)
+        if not self._unsent:
+            self._all_sent()
         return intents
 
     def _note_intent(self, call: Call, at: str) -> CallIntent:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.application import ANY, App, as_of_option, examples, parse_as_of, pass_app_only, yes_option
+from registry.cli.fleet_parts import check_fleet, fleet_option, load_fleet_part
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.record import Identifier, Kind
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from registry.folder.folder_update import FailedSupplement, FolderUpdate
     from registry.folder.supplement_publishing import Publisher, SupplementCollector, SupplementSubject, WrittenFile
     from registry.records.statement import OutputFormat
+    from registry.report.render_workers import RenderJobs
     from registry.seal.signing_keys import SigningKey
     from registry.store.registry_view import View
 
@@ -32,6 +34,7 @@ _CLASHING = {
     "sources": "--from draws a report again without a registry; --since makes one of a registry.",
     "seals": "--confidential shows sealed specifications, of which a change report shows none.",
     "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes only that.",
+    "fleet": "--since makes one report, which this machine draws.",
     "publish": "--publish records that supplements of claims and cards were published; a change report is about neither. Sign it: --sign.",
 }
 
@@ -118,7 +121,16 @@ BuildWish = Callable[["View"], "FolderRequest"]
 
 
 def keep(
-    app: App, folder: Path, wish: BuildWish, *, check: bool, is_whole: bool, lists_all: bool, sign: bool, publisher: "Publisher"
+    app: App,
+    folder: Path,
+    wish: BuildWish,
+    *,
+    check: bool,
+    is_whole: bool,
+    lists_all: bool,
+    sign: bool,
+    publisher: "Publisher",
+    render: "RenderJobs | None" = None,
 ) -> None:
     """Bring *folder* up to date, or with *check* only report what is due; ends the command with its exit code.
 
@@ -128,6 +140,7 @@ def keep(
         lists_all: whether the files asked for are reported, and not only those that were rendered now.
         sign: whether PDF files are signed although they are not published.
         publisher: who publishes and signs.
+        render: draws elsewhere; None: this machine does.
     """
     from registry.folder.folder_manifest import hold_folder
     from registry.folder.folder_plan import inspect_folder
@@ -151,7 +164,7 @@ def keep(
             if looked.is_settled:
                 _describe_nothing(app, folder, looked, lists_all=lists_all)
             else:
-                _update(app, folder, looked, is_whole=is_whole, lists_all=lists_all, sign=sign, publisher=publisher)
+                _update(app, folder, looked, is_whole=is_whole, lists_all=lists_all, sign=sign, publisher=publisher, render=render)
         finally:
             if is_new and lists_all and not any(folder.iterdir()):
                 folder.rmdir()  # nothing could be drawn
@@ -208,7 +221,17 @@ def _describe_count(app: App, looked: "FolderState", verb: str) -> None:
     app.say(f"{len(looked.plan.due):,} of {total:,} supplements {verb}{f': {counted}' if counted else ''}")
 
 
-def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, lists_all: bool, sign: bool, publisher: "Publisher") -> None:
+def _update(
+    app: App,
+    folder: Path,
+    looked: "FolderState",
+    *,
+    is_whole: bool,
+    lists_all: bool,
+    sign: bool,
+    publisher: "Publisher",
+    render: "RenderJobs | None",
+) -> None:
     from registry.cli.application import track
     from registry.folder.folder_update import update
 
@@ -224,6 +247,7 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
             sign=sign,
             is_whole=is_whole,
             progress=progress,
+            render=render,
         )
     # Asked for one by one, all files are listed; with `--stale` only what changed.
     files = (
@@ -276,7 +300,8 @@ _TOGETHER = 40
 _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 
 
-@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --all --stale -o site")
+@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --all --stale -o site",
+          "report --stale -o site --fleet postgresql://fleet@db.example.org/fleet")  # fmt: skip
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
 @click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
@@ -308,6 +333,7 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 @click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
 @click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
 @as_of_option
+@fleet_option()
 @pass_app_only
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Write the supplements of claims and cards.
@@ -317,11 +343,12 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     code is then 3.
 
     With --stale the folder is kept up to date: without ID, every revision of every claim and card, a feed and a report of changes. A
-    second run continues where the first stopped.
+    second run continues where the first stopped. With --fleet, workers draw; this machine writes the files and signs.
     """
     from registry.records.statement import OutputFormat
 
     since = refuse_with_since(options)
+    check_fleet(options["fleet"])
     if options["publish"] and app.log:
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     # Without a choice, all three.
@@ -353,7 +380,13 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         lists_all=not is_kept,
         sign=key is not None,
         publisher=publisher,
+        render=_find_renderer(app, options["fleet"]),
     )
+
+
+def _find_renderer(app: App, fleet: str | None) -> "RenderJobs | None":
+    """Return what draws on the fleet at *fleet*; None without one."""
+    return None if fleet is None else partial(load_fleet_part("draw"), fleet, time_limit_s=app.config.time_limit_s, tell=app.say)
 
 
 def _draw_apart(
@@ -450,6 +483,7 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     for option, why, refused in (
         ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
         ("check", "--check draws nothing", ("--sign",)),
+        ("fleet", "workers draw what a folder is kept up to date with", ("--from", "--confidential", "--as-of")),
         ("sources", "--from draws what a file carries, and no registry is read for it", ("ID", "--all", "--as-of")),
     ):
         if options[option] and (clash := [option_name for option_name in refused if option_name in used]):

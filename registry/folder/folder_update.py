@@ -47,7 +47,7 @@ from registry.records.statement import OutputFormat
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 from registry.report.html_rendering import digest_record
 from registry.report.published_file import sign_pdf
-from registry.report.render_workers import RenderJob, render_many
+from registry.report.render_workers import RenderJob, RenderJobs, render_many
 from registry.store.registry_view import View
 
 _LONGEST = 200
@@ -130,6 +130,8 @@ class RenderingOptions:
     """Digest of the templates."""
     workers: int
     time_limit_s: float
+    render: RenderJobs | None = None
+    """Draws elsewhere; None: worker processes of this machine do."""
 
 
 def carry_out(
@@ -162,7 +164,12 @@ def carry_out(
             formats = partial(_get_formats, chosen)
             neighbours = partial(_get_all_formats, chosen)
             for supplement in render_supplements(
-                source.assemble(round_), formats, neighbours=neighbours, time_limit_s=pen.time_limit_s, workers=pen.workers
+                source.assemble(round_),
+                formats,
+                neighbours=neighbours,
+                time_limit_s=pen.time_limit_s,
+                workers=pen.workers,
+                render=pen.render,
             ):
                 due_supplement = chosen[supplement.subject.name]
                 _finish(folder, supplement, due_supplement, outcome, journal=journal, template=pen.template, why=why(due_supplement))
@@ -482,6 +489,7 @@ def update(
     sign: bool,
     is_whole: bool,
     progress: Callable[[int], None],
+    render: RenderJobs | None = None,
 ) -> FolderUpdate:
     """Draw what is due in *folder*, publish or sign it if asked for, and write the list, the feed and the manifest.
 
@@ -496,6 +504,7 @@ def update(
         sign: whether PDF files are signed, with the publisher's key, although they are not published.
         is_whole: whether the change report and the next one go with this.
         progress: called with how many more supplements are done with.
+        render: draws the supplements elsewhere; None: worker processes of this machine do.
 
     Raises:
         ConflictError: `file-in-the-way`, every file that is where a supplement belongs; nothing was changed.
@@ -505,7 +514,7 @@ def update(
         raise ConflictError([refuse_place(folder / path) for path in looked.in_the_way])
     # What a killed command rendered is put in place first, so that it is not rendered again.
     settle(folder)
-    pen = RenderingOptions(template=looked.template, workers=os.cpu_count() or 1, time_limit_s=time_limit_s)
+    pen = RenderingOptions(template=looked.template, workers=os.cpu_count() or 1, time_limit_s=time_limit_s, render=render)
     outcome = carry_out(
         folder,
         begin(looked),

@@ -32,7 +32,7 @@ from registry.registration.key_registration import get_log_keys, list_keys, seal
 from registry.report.card_coverage import PassageHistory, ReadWords, build_coverage
 from registry.report.html_rendering import digest_record, template_digest
 from registry.report.published_file import drop_neighbours, enclose_proof, is_finished, sign_pdf, split_file
-from registry.report.render_workers import RenderedFile, RenderJob, render_many
+from registry.report.render_workers import RenderedFile, RenderJob, RenderJobs, render_many
 from registry.report.status_account import name_causes
 from registry.report.supplement_assembly import assemble_card, assemble_claim
 from registry.report.supplement_reading import parse_subject, read_supplement
@@ -277,8 +277,11 @@ def render_supplements(
     neighbours: Callable[[SupplementSubject], Collection[OutputFormat]] | None = None,
     time_limit_s: float,
     workers: int,
+    render: RenderJobs | None = None,
 ) -> Iterator[RenderedSupplement]:
-    """Draw each of *subjects* on *workers* processes, and yield each when all its formats are done; in memory are a few at a time.
+    """Draw each of *subjects* on *workers* processes, or by *render*, and yield each when all its formats are done.
+
+    In memory are a few at a time.
 
     Args:
         subjects: taken one by one, as the drawing gets on.
@@ -286,6 +289,7 @@ def render_supplements(
         neighbours: all formats that it has in its folder, which its HTML links to; None for those that are rendered.
         time_limit_s: for each file.
         workers: how many processes draw at once.
+        render: draws in their place, elsewhere.
     """
     open_: dict[str, tuple[SupplementSubject, Sequence[OutputFormat], dict[OutputFormat, RenderedFile]]] = {}
 
@@ -307,7 +311,8 @@ def render_supplements(
 
     jobs = list_jobs()
     # A sequence is in memory already; all its jobs can wait.
-    for made in render_many(list(jobs) if isinstance(subjects, Sequence) else jobs, workers=workers, time_limit_s=time_limit_s):
+    wanted_jobs = list(jobs) if isinstance(subjects, Sequence) else jobs
+    for made in render(wanted_jobs) if render else render_many(wanted_jobs, workers=workers, time_limit_s=time_limit_s):
         subject, wanted, done = open_[made.key]
         done[made.format] = made
         # A supplement is handed on when all its formats are done, since they are put in place

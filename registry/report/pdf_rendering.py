@@ -3,12 +3,16 @@
 import hashlib
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, partial
+from importlib.metadata import version
 from io import BytesIO
+from itertools import count
 from pathlib import Path
+from platform import python_version_tuple
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -20,7 +24,7 @@ from registry.errors import Fault, UnavailableError
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
 from registry.report.font_subset import FACES, list_characters
-from registry.report.html_rendering import Medium, build_html, read_template, render_json
+from registry.report.html_rendering import Medium, build_html, read_template, render_json, template_digest
 from registry.report.published_file import describe_link
 from registry.report.supplement_wording import TITLES
 
@@ -435,6 +439,29 @@ def load_engine() -> None:
     """Load what draws, before there is something to draw; what is missing is reported by `render_pdf_in_process`."""
     with suppress(UnavailableError):
         _engine()
+
+
+def describe_press() -> dict[str, str]:
+    """Return what shapes a file besides its record, by name: the same press gives the same bytes.
+
+    Raises:
+        UnavailableError: Pango or HarfBuzz is missing.
+    """
+    _engine()
+    from weasyprint.text.ffi import harfbuzz, pango  # noqa: PLC0415  (only who draws pays for it)
+
+    libraries = {name: version(name) for name in ("weasyprint", "pydyf", "pikepdf", "fonttools", "tinycss2", "tinyhtml5", "pyphen")}
+    system = {"pango": str(pango.pango_version()), "harfbuzz": _find_harfbuzz(harfbuzz.hb_version_atleast)}
+    system["zlib"] = zlib.ZLIB_RUNTIME_VERSION
+    return {**libraries, **system, "python": ".".join(python_version_tuple()[:2]), "templates": template_digest()}
+
+
+def _find_harfbuzz(is_atleast: Callable[[int, int, int], bool]) -> str:
+    """Return the version of HarfBuzz. WeasyPrint declares only the question whether it is at least another."""
+    major = next(number for number in count() if not is_atleast(number + 1, 0, 0))
+    minor = next(number for number in count() if not is_atleast(major, number + 1, 0))
+    micro = next(number for number in count() if not is_atleast(major, minor, number + 1))
+    return f"{major}.{minor}.{micro}"
 
 
 def _title(supplement: AnySupplement) -> str:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # 2026-11-21): layout of a hostile record could take for ever, and a thread cannot be stopped. The
 # cost is this small protocol.
 Progress = Callable[[int, int], None]
+RenderJobs = Callable[[Iterable["RenderJob"]], Iterator["RenderedFile"]]
+"""Makes what becomes of each job, in any order: `render_many` here, or the workers of a fleet."""
 
 # Kind of message and its length. Records and answers cross as bytes, never as pickled objects.
 _LENGTH = struct.Struct(">cQ")
@@ -115,6 +117,24 @@ def render_many(
     return batch.collect(threads, progress)
 
 
+def dump_job(job: RenderJob) -> bytes:
+    """Return *job*, HTML or PDF, as bytes: what is asked for, and the record. What the caller calls it is not in them."""
+    return (_DRAWN if job.format is OutputFormat.PDF else _get_wanted(job.neighbours)) + _encode(job.supplement)
+
+
+def make_json(job: RenderJob) -> RenderedFile:
+    """Return the file of a job for JSON, which is the record itself."""
+    return RenderedFile(key=job.key, format=job.format, data=_encode(job.supplement), error=None)
+
+
+def _encode(supplement: "AnySupplement") -> bytes:
+    return canonical_bytes(to_document(supplement))
+
+
+def _get_wanted(neighbours: Collection[OutputFormat]) -> bytes:
+    return next(kind for kind, formats in _WRITTEN.items() if set(formats) == set(neighbours))
+
+
 class _Batch:
     """Jobs on their way to the workers and back. The thread that collects takes them: a database is read by the thread that opened it."""
 
@@ -160,7 +180,7 @@ def _make(job: RenderJob, worker: "PdfWorker", time_limit_s: float) -> RenderedF
     try:
         match job.format:
             case OutputFormat.JSON:
-                data = canonical_bytes(to_document(job.supplement))
+                data = _encode(job.supplement)
             # HTML in a worker only where there is much of it; else its start costs more than the
             # rendering.
             case OutputFormat.HTML if job.is_apart:
@@ -211,15 +231,20 @@ class PdfWorker:
 
     def draw(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
         """Return the PDF of *supplement*; raises as `render_pdf`."""
-        return self._ask(_DRAWN, supplement, time_limit_s)
+        return self._ask(_DRAWN, _encode(supplement), supplement.identifier, time_limit_s)
 
     def write(self, supplement: "AnySupplement", neighbours: Collection[OutputFormat] = (), *, time_limit_s: float) -> bytes:
         """Return the HTML of *supplement* with links to *neighbours*; raises as `render_pdf`."""
-        wanted = next(kind for kind, formats in _WRITTEN.items() if set(formats) == set(neighbours))
-        return self._ask(wanted, supplement, time_limit_s)
+        return self._ask(_get_wanted(neighbours), _encode(supplement), supplement.identifier, time_limit_s)
 
-    def _ask(self, wanted: bytes, supplement: "AnySupplement", time_limit_s: float) -> bytes:
-        record = canonical_bytes(to_document(supplement))
+    def draw_job(self, job: bytes, *, name: str, time_limit_s: float) -> bytes:
+        """Return the file of a job that `dump_job` wrote, called *name* in errors; raises as `render_pdf`."""
+        wanted, record = job[:1], job[1:]
+        if wanted != _DRAWN and wanted not in _WRITTEN:
+            raise InputError(Fault("not-renderable", name, "the job names no format"))
+        return self._ask(wanted, record, name, time_limit_s)
+
+    def _ask(self, wanted: bytes, record: bytes, name: str, time_limit_s: float) -> bytes:
         process = self.start()
         deadline = time.monotonic() + time_limit_s
         # From here on the process owes an answer. Reused before that is read, it would hand its
@@ -233,11 +258,11 @@ class PdfWorker:
             # The process may still be rendering, and cannot be asked to stop, so it is ended.
             self.close()
             problem = f"rendering it took longer than {time_limit_s:g} s"
-            raise UnavailableError(Fault("pdf-time-limit", supplement.identifier, problem)) from None
+            raise UnavailableError(Fault("pdf-time-limit", name, problem)) from None
         except (BrokenPipeError, EOFError):
             self.close()
             problem = "the process that renders PDFs ended without an answer"
-            raise UnavailableError(Fault("pdf-worker-lost", supplement.identifier, problem)) from None
+            raise UnavailableError(Fault("pdf-worker-lost", name, problem)) from None
         self._is_owing = False
         # A refusal is an answer: the process stays in use.
         if kind == _REFUSED:

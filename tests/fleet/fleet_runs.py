@@ -15,7 +15,8 @@ from audit.replay.run_budget import SpentAmount
 from audit.replay.run_store import dump_response, open_store, put_replay
 from fleet.database import FleetDatabase, to_json
 from fleet.jobs.replay_run import name_fleet_run
-from fleet.jobs.replay_slices import ReplayHandler, WorkerPlace
+from fleet.jobs.replay_slices import ReplayHandler
+from fleet.jobs.slice_handler import WorkerPlace
 from fleet.queue.job_queue import Job
 from fleet.runs.leases import SliceLease, acquire_lease
 from fleet.runs.run_plan import WantedCalls, check_server, upload_plan

@@ -1,9 +1,10 @@
-"""The same bytes on one machine and on a fleet of any size: score table, patterns and estimate."""
+"""The same bytes on one machine and on a fleet of any size: score table, patterns and estimate, each made by the fleet."""
 
 import asyncio
 import hashlib
 import json
 import signal
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from audit.replay.call_engine import run_calls
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import read_replay
 from audit.replay.run_store import open_store, put_replay
+from fleet.pieces import ESTIMATE, SCORE
 from tests.endpoint.server import KEY, Asked, Endpoint, Reply, run_endpoint
 from tests.fleet.conftest import NewFleet
 from tests.fleet.fleet_processes import read_fixed_clock, start_coordinator, start_worker
+from tests.fleet.piece_workers import working
 from tests.replay.conftest import Caveat
 from tests.replay.conftest import caveat as caveat  # noqa: PLC0414 (a fixture of another folder)
 from tests.replay.replay_files import write_replay
@@ -62,12 +65,14 @@ def run_on_fleet(url: str, folder: Path, server: Endpoint, workers: int) -> None
         worker.communicate(timeout=60)
 
 
-def read_results(caveat: Caveat, folder: Path) -> dict[str, bytes]:
-    """Score the run folder and estimate; return the bytes of every file and answer."""
+def read_results(caveat: Caveat, folder: Path, url: str | None, workers: int) -> dict[str, bytes]:
+    """Score the run folder and estimate, on the fleet where there is one; return the bytes of every file and answer."""
     run = folder / "small.run"
-    scored = caveat("audit", "score", run)
-    assert scored.code == 0, scored.err
-    estimate = caveat("analyze", "estimate", run / "scores.csv", "--contexts", "fixed", "--json")
+    fleet = ("--fleet", url) if url else ()
+    with working(url, folder, workers, kinds=(SCORE, ESTIMATE)) if url else nullcontext():
+        scored = caveat("audit", "score", run, *fleet)
+        assert scored.code == 0, scored.err
+        estimate = caveat("analyze", "estimate", run / "scores.csv", "--contexts", "fixed", "--json", *fleet)
     store = open_store(run)
     texts = "".join(
         f"{response.key} {response.text} {response.stop_reason}\n" for response in sorted(store.list_responses(Purpose.REPLAY), key=str)
@@ -86,11 +91,12 @@ def test_a_fleet_of_any_size_gives_the_bytes_of_one_machine(new_fleet: NewFleet,
             folder = tmp_path / str(workers)
             folder.mkdir()
             write_replay(folder, tasks=20, more=SCORING)
-            if workers:
-                run_on_fleet(new_fleet(), folder, server, workers)
+            url = new_fleet() if workers else None
+            if url:
+                run_on_fleet(url, folder, server, workers)
             else:
                 run_on_one_machine(folder, server)
-            results[workers] = read_results(caveat, folder)
+            results[workers] = read_results(caveat, folder, url, workers)
 
     assert b"says_four" in results[0]["estimate"] or results[0]["scores.csv"].count(b"\n") > 80
     for workers, result in results.items():

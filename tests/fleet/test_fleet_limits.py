@@ -13,7 +13,7 @@ from audit.replay.request_pacing import StoppedError
 from fleet.database import FleetDatabase
 from fleet.limits import LeaseGuard, RateGate, SlotGrant
 from fleet.runs.slice_store import report_limits
-from fleet.slices import LARGEST, choose_size, find_prefix, number_slices
+from fleet.slices import LARGEST, choose_sizes, number_slices
 from tests.fleet.conftest import NewFleet
 
 ENDPOINT = ("http://e", "k")
@@ -132,31 +132,26 @@ def test_a_worker_stops_sending_in_the_last_third_of_its_lease() -> None:
 
 @given(st.integers(1, 400_000))
 def test_slices_are_neither_large_nor_few(calls: int) -> None:
-    """At most 256 calls, and in a run of some size as many slices as a few workers need."""
-    size = choose_size(calls)
+    """At most 256 calls and at least 8, smaller towards the end, and in a run of some size as many slices as a few workers need."""
+    sizes = list(choose_sizes(calls))
 
-    assert 1 <= size <= LARGEST
-    assert calls < 256 or -(-calls // size) >= 28
+    assert sum(sizes) == calls
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] <= LARGEST
+    assert all(size >= 8 for size in sizes[:-1])
+    assert calls < 256 or len(sizes) >= 28
+    assert all(size <= max(16, -(-sum(sizes[place:]) // 32)) for place, size in enumerate(sizes))
 
 
-@given(st.lists(st.sampled_from("abcdefghij"), max_size=40), st.sets(st.sampled_from("abcdefghij")), st.integers(1, 4))
-def test_each_new_call_is_in_one_slice_in_the_order_of_the_plan(keys: list[str], known: set[str], size: int) -> None:
-    """Calls that two cells share are in one slice; slices are full but the last; numbers go on where the last plan ended."""
-    numbers = list(number_slices(keys, known, first=7, size=size))
+@given(st.lists(st.integers(0, 60), max_size=100), st.sets(st.integers(0, 60)))
+def test_each_new_call_is_in_one_slice_in_the_order_of_the_plan(numbers: list[int], gone: set[int]) -> None:
+    """Calls that two cells share are in one slice; numbers go on where the last plan ended."""
+    keys, known = [str(number) for number in numbers], {str(number) for number in gone}
+    slices = list(number_slices(keys, known, first=7))
     order = [key for key in dict.fromkeys(keys) if key not in known]
 
-    assert [key for key, _ in numbers] == order
-    assert [number for _, number in numbers] == [7 + place // size for place in range(len(order))]
-
-
-@given(st.lists(st.integers(0, 9), unique=True), st.sets(st.integers(0, 9)))
-def test_the_prefix_ends_before_the_first_open_call(plan: list[int], settled: set[int]) -> None:
-    """Everything before it has an outcome, and the next one has none."""
-    keys = [str(number) for number in plan]
-    length = find_prefix(keys, {str(number) for number in settled})
-
-    assert all(int(key) in settled for key in keys[:length])
-    assert length == len(keys) or int(keys[length]) not in settled
+    assert [key for key, _ in slices] == order
+    assert [number for _, number in slices] == [7 + place for place, size in enumerate(choose_sizes(len(order))) for _ in range(size)]
 
 
 def test_the_schema_is_a_file_of_the_package() -> None:

@@ -350,7 +350,7 @@ def test_without_fleet_nothing_of_it_is_imported(tmp_path: Path) -> None:
 def test_errors_of_the_family_come_back_from_rows_alone(new_fleet: NewFleet, tmp_path: Path) -> None:
     """A row that names another class is read as an error of ours, and never as code."""
     database, run = prepare_run(new_fleet(), tmp_path)
-    fault = '{"error": "os", "fault": {"code": "model-changed", "where": "w", "found": "f", "advice": null}}'
+    fault = '{"error": "os", "faults": [{"code": "model-changed", "where": "w", "found": "f", "advice": null}]}'
     database.fetch("INSERT INTO fleet.event (run, session, state, fault) VALUES (%s, 1, 'stopped', %s)", [run, fault])
     event = read_event(database, run)
 

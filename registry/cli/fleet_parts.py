@@ -1,4 +1,4 @@
-"""Parts of the package `fleet`, which `audit` does not import: they are found by entry points, where `--fleet` asks for them."""
+"""Parts of the package `fleet`, which neither `registry` nor `audit` imports: entry points name them, and `--fleet` asks for them."""
 
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -31,9 +31,15 @@ def has_password(url: str) -> bool:
     return urlsplit(url).password is not None
 
 
-def fleet_option() -> Callable[[F], F]:
-    """Return the option `--fleet`."""
-    return click.option("--fleet", metavar="URL", envvar="CAVEAT_FLEET_URL", help="Use the workers of this fleet (a PostgreSQL address).")
+def fleet_option(*, is_inherited: bool = False) -> Callable[[F], F]:
+    """Return the option `--fleet`.
+
+    Args:
+        is_inherited: whether the environment may give it. It may for calls of models, which begin and end on one fleet. Pure work waits
+            for a worker that can do it, and does so only where the command says it.
+    """
+    text = "Use the workers of this fleet (a PostgreSQL address)."
+    return click.option("--fleet", metavar="URL", envvar="CAVEAT_FLEET_URL" if is_inherited else None, help=text)
 
 
 def check_fleet(url: str | None) -> None:
