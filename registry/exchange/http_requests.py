@@ -57,14 +57,14 @@ class _Exchange:
 
 
 def post(url: str, body: bytes, *, content_type: str, most: int, timeout_s: float) -> HttpAnswer:
-    """Return the answer to *body*, whatever its status.
+    """Return the answer to *body*, of any status.
 
     Args:
         most: bytes of the answer that the caller reads.
-        timeout_s: seconds for all of it. The limit of a socket alone begins again with each byte that a slow server sends.
+        timeout_s: seconds for all of it. The limit of a socket begins again with each byte that a slow server sends.
 
     Raises:
-        NoAnswerError: there is none, with the reason in words.
+        NoAnswerError: there is none; the text says why.
     """
     request = Request(url, data=body, method="POST", headers={"Content-Type": content_type})  # noqa: S310  (checked by `check_address`)
     exchange = _Exchange()
