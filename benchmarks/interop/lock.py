@@ -17,7 +17,7 @@ GROUPS = {
     "cff": ("cffconvert==2.0.0",),
     "cite": ("datacite==1.4.1", "jsonschema>=4", "junitparser==5.0.3", "lxml", "bibtexparser==2.1.0", "citeproc-py==0.11.1"),
     "eee": ("every-eval-ever==0.3.0",),
-    "graph": ("verocase==0.7.2",),
+    "graph": ("verocase==0.7.2", "roc-validator==0.13.0", "rocrate==0.13.0", "prov==3.2.3", "huggingface_hub==2.4.0"),
 }
 """What each group needs; validators do not fit one environment, since they need different versions of the same libraries."""
 

@@ -29,13 +29,17 @@ SCHEMAS = ROOT / "tests" / "interchange" / "schemas"
 GROUPS = ("attest", "bom", "cff", "cite", "eee", "graph")
 NEWER = "eee"
 """The group that needs Python 3.12."""
-FORMATS = ("in-toto", "in-toto --draft", "eee", "cyclonedx", "scitt", "oscal", "cff", "datacite", "csl", "bibtex", "case")
+FORMATS = ("in-toto", "in-toto --draft", "eee", "cyclonedx", "scitt", "oscal", "cff", "datacite", "csl", "bibtex", "case", "crate", "hf")
 STATED = (
     "developer=example-lab",
     "deployment_type=self_deployed",
     "model_availability=open_weights",
     "lower_is_better=false",
     "benchmark=demo",
+    "dataset_id=example-lab/everyday",
+    "task_id=default",
+    "source_url=https://registry.example/supplements",
+    "license=https://creativecommons.org/licenses/by/4.0/",
 )
 
 
@@ -125,7 +129,7 @@ def export_all(folder: Path) -> dict[str, list[str]]:
     for subject in [*claims, *cards]:
         for format_ in FORMATS:
             place = folder / subject / format_.replace(" --", "-")
-            _, codes = run(demo, "export", subject, "--as", *format_.split(), "-o", str(place), "--json", *fields)
+            _, codes = run(demo, "export", subject, "--as", *format_.split(), "-o", str(place), "--json", "--yes", *fields)
             if codes:
                 refused.setdefault(format_, []).append(f"{subject} ({codes[0]})")
     gate = ("gate", str(ROOT / "examples" / "established" / "card.md"))

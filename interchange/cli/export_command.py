@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.application import App, IdentifierType, as_of_option, examples, parse_as_of, pass_app, shorten
+from registry.cli.application import App, IdentifierType, as_of_option, examples, parse_as_of, pass_app, shorten, yes_option
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Identifier, Kind
 
@@ -34,11 +34,12 @@ if TYPE_CHECKING:
               help="Sign with this secret key; default: the log's key.")  # fmt: skip
 @click.option("--field", "fields", multiple=True, metavar="NAME=VALUE", help="State what the format requires and the record lacks.")
 @click.option("--replace", "is_replacing", is_flag=True, help="Replace files of the same names.")
+@yes_option
 @as_of_option
 @pass_app
 def export(
     app: App, *, subject: Identifier | None, format_name: str | None, is_list: bool, draft: bool, folder: Path,
-    key_file: Path | None, fields: tuple[str, ...], is_replacing: bool,
+    key_file: Path | None, fields: tuple[str, ...], is_replacing: bool, yes: bool,
 ) -> None:  # fmt: skip
     """Write a claim or card in a format of other tools.
 
@@ -60,6 +61,9 @@ def export(
         refuse_unfit(format_, found.record)
         request = ExportRequest(record=found.record, program=Program(version=find_version()), stated=stated)
         files = _run(app, view, format_, request, found=found, key_file=key_file)
+    if format_.warning is not None:
+        app.say(format_.warning)
+        app.confirm("Write it?", yes=yes)
     _write(folder, files, is_replacing=is_replacing)
     _report(app, format_, found, folder, files)
 

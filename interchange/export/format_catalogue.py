@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from interchange.formats import citations, cyclonedx, every_eval_ever, in_toto, oscal, safety_case, scitt_receipt
+from interchange.formats import (
+    citations,
+    cyclonedx,
+    every_eval_ever,
+    hugging_face,
+    in_toto,
+    oscal,
+    research_crate,
+    safety_case,
+    scitt_receipt,
+)
 from interchange.formats.export_record import Mapper, PublishedRecord
 from interchange.formats.outcome_facts import find_estimate, list_sealed
 from registry.errors import ConflictError, Fault, InputError, find_near
@@ -50,6 +60,8 @@ class ExportFormat(Record):
     takes_cards: bool = False
     is_draft: bool = False
     """Whether the format itself is a draft: written with `--draft` only."""
+    warning: str | None = None
+    """What a file says where it ends up, so that a person confirms it first; None where nothing is to be confirmed."""
     mapper: Mapper | None = None
     """None for a format that is signed while it is written."""
 
@@ -99,6 +111,14 @@ _FORMATS = (
     ExportFormat(
         name="case", title="LTAC fragment of a safety case", version="extended LTAC", validator="verocase 0.7.2", lost=safety_case.LOST,
         mapper=safety_case.map_safety_case,
+    ),
+    ExportFormat(
+        name="crate", title="RO-Crate with PROV-JSON", version="RO-Crate 1.1, Process Run Crate 0.5",
+        validator="roc-validator 0.13.0, prov 3.2.3", lost=research_crate.LOST, mapper=research_crate.map_research_crate,
+    ),
+    ExportFormat(
+        name="hf", title="Hugging Face evaluation result", version=".eval_results/*.yaml", validator="huggingface_hub 2.4.0",
+        lost=hugging_face.LOST, need=Need.ESTIMATE, warning=hugging_face.WARNING, mapper=hugging_face.map_hugging_face,
     ),
 )  # fmt: skip
 FORMATS: Mapping[str, ExportFormat] = {format_.name: format_ for format_ in _FORMATS}

@@ -10,12 +10,13 @@ from interchange.formats.export_record import PublishedRecord
 from interchange.formats.scitt_receipt import ReceiptFacts
 from registry.codec.statement_encoding import public_record
 from registry.errors import AlteredError, ConflictError, Fault, NotFoundError
-from registry.folder.supplement_publishing import SupplementCollector
+from registry.folder.supplement_publishing import SupplementCollector, build_proof
 from registry.records.dossier import Recorded
 from registry.records.record import Identifier, Kind
-from registry.records.statement import Publication
+from registry.records.statement import OutputFormat, Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import render_json
+from registry.seal.signed_notes import strip_cosignatures
 from registry.store.log_seals import find_root, inclusion_path, list_checkpoints
 from registry.store.registry_view import View
 from registry.verify.proof_checks import CheckAnswer
@@ -70,7 +71,19 @@ def read_published(view: View, subject: Identifier, open_view: OpenView, *, toda
         raise AlteredError(Fault("export-record-differs", name, problem))
     record = PublishedRecord(supplement=replace(supplement, superseded=None), content=content, sha256=sha256)
     same = tuple(publication for publication in publications if publication.payload.record == sha256)
-    return FoundRecord(record=replace(record, checks=list_checks(record)), publications=same)
+    return FoundRecord(record=replace(record, checks=list_checks(record), proof=_prove(view, same)), publications=same)
+
+
+def _prove(view: View, publications: tuple[Recorded[Publication], ...]) -> bytes | None:
+    """Return the proof that the record was published as JSON, under the first checkpoint that covers it: a later one changes nothing."""
+    publication = next((found for found in publications if found.payload.format is OutputFormat.JSON), None)
+    if publication is None:
+        return None
+    stored = next((stored for stored in list_checkpoints(view) if stored.checkpoint.size >= publication.entry.seq), None)
+    if stored is None:
+        return None
+    # Cosignatures may come later, and would change the bytes of an export.
+    return build_proof(view, publication, replace(stored, note=strip_cosignatures(stored.note)), signer=None).encode()
 
 
 def _name_revision(view: View, subject: Identifier) -> str:

@@ -166,32 +166,32 @@ def write_cff(citation: Citation) -> bytes:
     """Return a CITATION.cff of the Citation File Format 1.2.0. Every text is quoted, so that YAML reads no date or number in it."""
     message = ". ".join(("Cite this record by its identifier and digest", *citation.notes))
     lines = [
-        f"cff-version: {_quote('1.2.0')}",
-        f"message: {_quote(message)}",
+        f"cff-version: {quote_yaml('1.2.0')}",
+        f"message: {quote_yaml(message)}",
         "type: dataset",
-        f"title: {_quote(citation.title)}",
-        f"version: {_quote(citation.version)}",
-        f"date-released: {_quote(f'{citation.moment:%Y-%m-%d}')}",
+        f"title: {quote_yaml(citation.title)}",
+        f"version: {quote_yaml(citation.version)}",
+        f"date-released: {quote_yaml(f'{citation.moment:%Y-%m-%d}')}",
         "authors:",
-        f"  - name: {_quote(citation.author)}",
+        f"  - name: {quote_yaml(citation.author)}",
         "identifiers:",
         *_write_identifier(citation.identifier, "Identifier of the claim or card, its revision, and the start of its entry hash"),
         *(() if citation.sha256 is None else _write_identifier(f"sha256:{citation.sha256}", "SHA-256 of the canonical record")),
-        *([f"url: {_quote(citation.address)}"] if citation.address else []),
+        *([f"url: {quote_yaml(citation.address)}"] if citation.address else []),
         "references:",
         *_write_card(citation),
         "  - type: article",
-        f"    title: {_quote(_METHOD_TITLE)}",
+        f"    title: {quote_yaml(_METHOD_TITLE)}",
         "    authors:",
-        *(f"      - given-names: {_quote(given)}\n        family-names: {_quote(family)}" for given, family in _METHOD_AUTHORS),
-        f"    notes: {_quote(METHOD)}",
-        f"    url: {_quote(METHOD_URL)}",
+        *(f"      - given-names: {quote_yaml(given)}\n        family-names: {quote_yaml(family)}" for given, family in _METHOD_AUTHORS),
+        f"    notes: {quote_yaml(METHOD)}",
+        f"    url: {quote_yaml(METHOD_URL)}",
     ]
     return ("\n".join(lines) + "\n").encode()
 
 
 def _write_identifier(value: str, description: str) -> tuple[str, ...]:
-    return ("  - type: other", f"    value: {_quote(value)}", f"    description: {_quote(description)}")
+    return ("  - type: other", f"    value: {quote_yaml(value)}", f"    description: {quote_yaml(description)}")
 
 
 def _write_card(citation: Citation) -> list[str]:
@@ -201,14 +201,14 @@ def _write_card(citation: Citation) -> list[str]:
     url = citation.card_url if citation.card_url and citation.card_url.startswith(("https://", "http://")) else None
     lines = [
         "  - type: report",
-        f"    title: {_quote(citation.card_title)}",
+        f"    title: {quote_yaml(citation.card_title)}",
         "    authors:",
-        f"      - name: {_quote(citation.card_publisher)}",
+        f"      - name: {quote_yaml(citation.card_publisher)}",
     ]
-    return [*lines, *([f"    url: {_quote(url)}"] if url else [])]
+    return [*lines, *([f"    url: {quote_yaml(url)}"] if url else [])]
 
 
-def _quote(text: str) -> str:
+def quote_yaml(text: str) -> str:
     """Return *text* as a double-quoted YAML scalar: JSON's escapes are YAML's, too."""
     return escape_json(json.dumps(text, ensure_ascii=False))
 

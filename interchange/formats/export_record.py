@@ -37,6 +37,8 @@ class PublishedRecord:
     """Of `content`, hexadecimal; the log has a publication with it."""
     checks: tuple[str, ...] = ()
     """The checks of `caveat verify` that were made on `content` and answered with yes, by name, in its order."""
+    proof: bytes | None = None
+    """Of the publication of `NAME.json`, as C2SP tlog-proof; None where that file was not published, or no checkpoint covers it."""
 
     @property
     def name(self) -> str:

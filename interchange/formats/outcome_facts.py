@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from registry.records.claim import Relation
-from registry.records.claim_status import Dispute, Staleness
+from registry.records.claim_status import Dispute, Lifecycle, Staleness
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.record import Record
 from registry.records.supplement import Supplement
@@ -83,8 +83,10 @@ def find_reading(supplement: Supplement) -> ReadingVerdict | None:
 
 
 def describe_standing(supplement: Supplement) -> str:
-    """Return staleness and dispute in words, as formats without a field for them print it: `current, undisputed`."""
-    return f"{get_words(supplement.status.staleness)}, {get_words(supplement.status.dispute)}"
+    """Return staleness and dispute in words, for formats without a field for them: `current, undisputed`; `withdrawn` comes first."""
+    status = supplement.status
+    over = (status.lifecycle,) if status.lifecycle in (Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED) else ()
+    return ", ".join(get_words(word) for word in (*over, status.staleness, status.dispute))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ CREATE TABLE entry (
 	at BIGINT NOT NULL,
 	leaf BYTEA NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -132,6 +132,19 @@ CREATE TABLE signature (
 	CONSTRAINT ck_signature_value_64_bytes CHECK (length(value) = 64),
 	CONSTRAINT fk_signature_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE TABLE time_anchor (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	size BIGINT NOT NULL,
+	root BYTEA NOT NULL,
+	CONSTRAINT pk_time_anchor PRIMARY KEY (log, seq),
+	CONSTRAINT ck_time_anchor_root_32_bytes CHECK (length(root) = 32),
+	CONSTRAINT ck_time_anchor_stamped_before_recorded CHECK (size < seq),
+	CONSTRAINT fk_time_anchor_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_time_anchor_log_size ON time_anchor (log, size)
 
 CREATE TABLE witnessing (
 	log BIGINT NOT NULL,
@@ -1055,6 +1068,10 @@ CREATE TRIGGER node__truncate BEFORE TRUNCATE ON node FOR EACH STATEMENT EXECUTE
 CREATE TRIGGER signature__change BEFORE UPDATE OR DELETE ON signature FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER signature__truncate BEFORE TRUNCATE ON signature FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER time_anchor__change BEFORE UPDATE OR DELETE ON time_anchor FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER time_anchor__truncate BEFORE TRUNCATE ON time_anchor FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER witnessing__change BEFORE UPDATE OR DELETE ON witnessing FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

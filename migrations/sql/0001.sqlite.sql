@@ -25,7 +25,7 @@ CREATE TABLE entry (
 	at INTEGER NOT NULL,
 	leaf BLOB NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -156,6 +156,21 @@ CREATE TABLE signature (
 )
  WITHOUT ROWID,
  STRICT
+
+CREATE TABLE time_anchor (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	root BLOB NOT NULL,
+	CONSTRAINT pk_time_anchor PRIMARY KEY (log, seq),
+	CONSTRAINT ck_time_anchor_root_32_bytes CHECK (length(root) = 32),
+	CONSTRAINT ck_time_anchor_stamped_before_recorded CHECK (size < seq),
+	CONSTRAINT fk_time_anchor_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_time_anchor_log_size ON time_anchor (log, size)
 
 CREATE TABLE witnessing (
 	log INTEGER NOT NULL,
@@ -1175,6 +1190,12 @@ CREATE TRIGGER signature__update BEFORE UPDATE ON signature BEGIN SELECT RAISE(A
 CREATE TRIGGER signature__delete BEFORE DELETE ON signature BEGIN SELECT RAISE(ABORT, 'append-only: signature takes no DELETE'); END
 
 CREATE TRIGGER signature__insert BEFORE INSERT ON signature BEGIN SELECT CASE WHEN (SELECT 1 FROM signature WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: signature holds this log seq') END; END
+
+CREATE TRIGGER time_anchor__update BEFORE UPDATE ON time_anchor BEGIN SELECT RAISE(ABORT, 'append-only: time_anchor takes no UPDATE'); END
+
+CREATE TRIGGER time_anchor__delete BEFORE DELETE ON time_anchor BEGIN SELECT RAISE(ABORT, 'append-only: time_anchor takes no DELETE'); END
+
+CREATE TRIGGER time_anchor__insert BEFORE INSERT ON time_anchor BEGIN SELECT CASE WHEN (SELECT 1 FROM time_anchor WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: time_anchor holds this log seq') END; END
 
 CREATE TRIGGER witnessing__update BEFORE UPDATE ON witnessing BEGIN SELECT RAISE(ABORT, 'append-only: witnessing takes no UPDATE'); END
 

@@ -1,5 +1,6 @@
 """The documents that commands of the registry print with `--json`: one declaration each, from which the JSON Schemas are made."""
 
+from datetime import datetime
 from typing import Any, Literal, NotRequired, Union
 
 from registry.cli.model_presenter import Deprecation, VersionPage
@@ -243,7 +244,11 @@ def _list_logs() -> tuple[AnswerFormat, ...]:
         answer("log", "admin log show", origin=str, size=int, entries=list[_TRACE]),
         answer(
             "log-check", "admin log check", origin=str, entries=int, erased=int, root=str, checkpoints=list[checkpoint],
-            published_since=int | None, lacks_nodes=bool, rows=int | None,
+            published_since=int | None, lacks_nodes=bool, rows=int | None, time_anchor=group(name=str, answer=CheckAnswer, note=str) | None,
+        ),
+        answer(
+            "time-anchor", "admin log anchor", **_CHECKPOINT, entry=int, sha256=str, stamped_at=datetime, policy=str, serial=str,
+            verified=bool, file=str, stamp_file=str,
         ),
         answer("logs", "admin log list", logs=list[log]),
         answer("erasure", "admin log erase", erased=int, leaf=str, entry=int, why=str),

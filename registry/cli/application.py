@@ -237,7 +237,7 @@ class App:
         return sys.stdin is not None and sys.stdin.isatty()
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Ask before a statement that cannot be undone; with *yes*, do not ask.
+        """Ask before what cannot be undone, or may be misread; with *yes*, do not ask.
 
         Raises:
             InputError: there is no terminal to ask on: a missing answer does not count as yes.
@@ -246,7 +246,7 @@ class App:
         if yes:
             return
         if not self.is_interactive:
-            problem = "this cannot be undone, and there is no terminal to confirm it on"
+            problem = "this needs your confirmation, and there is no terminal to ask on"
             raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, problem, advice="add --yes if you are sure"))
         self.require_yes(question)
 

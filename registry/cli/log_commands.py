@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from registry.seal.signed_notes import ConsistencyProof, VerifierKey
     from registry.store.log_integrity import LogReport
     from registry.store.log_seals import StoredCheckpoint
+    from registry.verify.proof_checks import Check
 
 # `caveat admin log`: entries of the log in order, the check of the log, and erasure of a text.
 
@@ -77,9 +78,11 @@ def show(
 @click.option("--fast", is_flag=True, help="Check entries, tree and checkpoints, and not the rows derived from statements.")
 @click.option("--checkpoint", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
 @click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
+@click.option("--tsa-cert", "certificates", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="Verify recorded time stamps with this root certificate (PEM).")  # fmt: skip
 @click.option("--log", metavar="NAME", help="Check this imported log instead (caveat admin log list).")
 @pass_app
-def check(app: App, *, fast: bool, notes: Texts, keys: Texts) -> None:
+def check(app: App, *, fast: bool, notes: Texts, keys: Texts, certificates: tuple[Path, ...]) -> None:
     """Check that the log was not changed.
 
     Caveat checks every entry, the tree, every checkpoint and every derived row. It names what was altered, and the last checkpoint that
@@ -87,7 +90,7 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts) -> None:
     1 if anything does not match.
     """
     from registry.cli.application import count_up, track
-    from registry.cli.log_presenter import present_report, summarise_report
+    from registry.cli.log_presenter import present_report, summarise_check, summarise_report
     from registry.codec.file_io import read_text
     from registry.store.log_integrity import check_log
 
@@ -99,13 +102,14 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts) -> None:
         report = check_log(app.ledger, vkeys=vkeys, progress=count_up(progress), log=origin, notes=texts)
     # All findings are reported together: what is wrong with keys, log and rows.
     faults += report.findings
+    anchors = _check_anchors(app, certificates, origin, faults)
     # Rows are derived from statements. If those are altered, comparing rows would only repeat the
     # finding; a log taken over has none of its own.
     rows = None if fast or origin is not None or faults else _check_rows(app, faults)
     if faults:
         raise AnswerNoError([*faults, *_count_unlisted(report)])
-    document = {"schema": "caveat/log-check/1", **summarise_report(report), "rows": rows}
-    app.answer(document, present_report(report, rows))
+    document = {"schema": "caveat/log-check/1", **summarise_report(report), "rows": rows, "time_anchor": summarise_check(anchors)}
+    app.answer(document, present_report(report, rows, anchors))
 
 
 @examples("admin log list")
@@ -157,6 +161,20 @@ def _find_keys(app: App, texts: Texts, origin: str | None) -> "tuple[list[Verifi
     except CaveatError as error:
         return vkeys, list(error.faults)
     return list({str(verifier_key): verifier_key for verifier_key in vkeys}.values()), []
+
+
+def _check_anchors(app: App, certificates: Sequence[Path], origin: str | None, faults: "list[Fault]") -> "Check | None":
+    """Return the check of the recorded time stamps, None where there is none; one that is wrong goes to *faults*."""
+    from registry.seal.time_stamps import read_certificates
+    from registry.verify.proof_checks import CheckAnswer
+    from registry.verify.time_anchor_checks import check_recorded_anchors
+
+    trusted = tuple(certificate for path in certificates for certificate in read_certificates(path))
+    for check in check_recorded_anchors(app.ledger, trusted, log=origin):
+        if check.answer is CheckAnswer.NO:
+            faults.append(Fault("time-stamp-wrong", "time-anchor", check.note))
+        return check
+    return None
 
 
 def _check_rows(app: App, faults: list[Fault]) -> int | None:
@@ -340,9 +358,9 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
 
 def _ask_witness(app: App, checkpoint: "StoredCheckpoint", url: str, trust: Sequence[str]) -> list[str]:
     """Ask one witness, and keep its cosignature; one that refuses is named, and the others are asked."""
-    from registry.exchange.witness_requests import ask_witness, check_address
+    from registry.exchange.witness_requests import ask_witness, check_witness_address
 
-    address = check_address(url)
+    address = check_witness_address(url)
     try:
         with app.ledger.view() as view:
             note = ask_witness(view, checkpoint, address)
@@ -398,6 +416,61 @@ def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output:
         "excluded": list(excluded),
     }
     write_or_print(app, document, stored_checkpoint.note, output)
+
+
+# `caveat admin log anchor`: a time stamp over a checkpoint.
+
+
+@examples(
+    "admin log anchor --tsa https://tsa.example.org/tsr --tsa-cert tsa-root.pem -o lab.note",
+    "admin log anchor --tsa https://tsa.example.org/tsr --size 120 -o lab.note",
+)
+@click.command()
+@click.option("--tsa", "url", required=True, metavar="URL", help="Ask the time-stamping authority (RFC 3161) at this address.")
+@click.option("--tsa-cert", "certificates", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="Its root certificate (PEM), learnt elsewhere; without it nothing vouches for the stamp.")  # fmt: skip
+@click.option("--size", type=click.IntRange(1), metavar="SIZE", help="Anchor the checkpoint kept of so many entries.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True,
+              help="Write the checkpoint to this file, and the stamp to FILE.tsr.")  # fmt: skip
+@pass_app
+def anchor(app: App, *, url: str, certificates: tuple[Path, ...], size: int | None, output: Path) -> None:
+    """Stamp a checkpoint with the time of an authority.
+
+    The authority gets the SHA-256 of the checkpoint, and nothing else. Its answer proves to others that the log had these entries by
+    then, whatever the clock here says. The log records the answer, and you get it as FILE.tsr: `caveat verify FILE --tsa-cert ROOT`
+    checks it, and so does `openssl ts -verify -data FILE -in FILE.tsr -CAfile ROOT`. Nothing is recorded for a wrong answer.
+    """
+    from registry.exchange.time_anchors import anchor_checkpoint
+    from registry.seal.time_stamps import SUFFIX, read_certificates, refuse_missing_library
+
+    refuse_missing_library()
+    trusted = tuple(certificate for path in certificates for certificate in read_certificates(path))
+    stored_checkpoint = find_checkpoint_to_prove(app, size, least=1)
+    anchored = anchor_checkpoint(app.ledger, stored_checkpoint, url, actor=app.config.authority, certificates=trusted)
+    stamp_file = output.with_name(output.name + SUFFIX)
+    replace_file(output, anchored.anchor.note.encode())
+    replace_file(stamp_file, anchored.stamp)
+    document = {
+        "schema": "caveat/time-anchor/1",
+        "entry": anchored.entry,
+        "origin": stored_checkpoint.checkpoint.origin,
+        "size": anchored.anchor.size,
+        "root": anchored.anchor.root,
+        "sha256": anchored.anchor.sha256,
+        "stamped_at": anchored.anchor.stamped_at.isoformat(),
+        "policy": anchored.anchor.policy,
+        "serial": anchored.anchor.serial,
+        "verified": anchored.is_verified,
+        "file": str(output),
+        "stamp_file": str(stamp_file),
+    }
+    is_vouched = "verified with --tsa-cert" if anchored.is_verified else "not checked: give the root certificate with --tsa-cert"
+    app.answer(
+        document,
+        f"Anchored {anchored.anchor.size} entries at {anchored.anchor.stamped_at:%Y-%m-%d %H:%M:%S} UTC, entry {anchored.entry}.\n"
+        f"  signature  {is_vouched}\n"
+        f"  wrote      {output}, {stamp_file}",
+    )
 
 
 # `caveat admin log cosign`: this registry as a witness of another log.

@@ -23,6 +23,7 @@ from registry.store.log_integrity import CheckedCheckpoint, LogReport, describe_
 from registry.store.log_reader import LogSummary
 from registry.store.log_seals import list_checkpoints
 from registry.store.statement_kind import kind_of
+from registry.verify.proof_checks import Check
 
 # Who stands behind a statement.
 
@@ -173,7 +174,12 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
     return {**parts, "checkpoints": checkpoints, "published_since": report.given_out_since, "lacks_nodes": report.lacks_nodes}
 
 
-def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
+def summarise_check(check: Check | None) -> dict[str, str] | None:
+    """Return a check as a document; None where it was not asked for."""
+    return None if check is None else {"name": check.name.value, "answer": check.answer.value, "note": check.note}
+
+
+def present_report(report: LogReport, rows: int | None, anchors: Check | None) -> Iterator[Block]:
     """Present a check that found nothing wrong, with what it rests on."""
     is_one = report.erased == 1
     yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, no gaps, every entry hash matches its text"
@@ -193,6 +199,8 @@ def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
         yield "  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat admin log checkpoint"
     for checked in report.checkpoints:
         yield f"  checkpoint at {checked.checkpoint.size}: fits, {_describe_signed(report, checked)}"
+    if anchors is not None:
+        yield f"  time-anchor  {anchors.answer.value}: {anchors.note}"
 
 
 def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:

@@ -33,6 +33,7 @@ _MOST_NAMED = 3
 _CLASHING = {
     "sources": "--from draws a report again without a registry; --since makes one of a registry.",
     "seals": "--confidential shows sealed specifications, of which a change report shows none.",
+    "forms": "--form is about one claim; a change report is about many.",
     "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes only that.",
     "fleet": "--since makes one report, which this machine draws.",
     "publish": "--publish records that supplements of claims and cards were published; a change report is about neither. Sign it: --sign.",
@@ -297,10 +298,10 @@ def _count_failed(app: App, failed: "Sequence[FailedSupplement]", looked: "Folde
 _FORMATS = ("pdf", "html", "json")
 _TOGETHER = 40
 """Supplements of which the statements are read together."""
-_NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
+_NOT_WITH_STALE = ("--from", "--confidential", "--form", "--all", "--as-of")
 
 
-@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --all --stale -o site",
+@examples("report CLM-LAB-2026-0001-E --pdf --form eu-gpai-code", "report CRD-LAB-2026-0001-J --publish --sign --yes",
           "report --stale -o site --fleet postgresql://fleet@db.example.org/fleet")  # fmt: skip
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
@@ -327,6 +328,8 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
     metavar="SEAL",
     help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
 )
+@click.option("--form", "forms", multiple=True, metavar="NAME",
+              help="Add this reporting form, filled from the record (eu-gpai-code); may be given again.")  # fmt: skip
 @click.option("--publish", is_flag=True, help="Record in the log that these files are published, and add the proof to each.")
 @yes_option
 @click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
@@ -365,7 +368,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         app.confirm("Record in the log that these files are published, for good?", yes=options["yes"])
     publisher = _build_publisher(app, key, publishes=options["publish"] and not options["check"])
     # These files are as of another entry or another source, so they are not part of a kept folder.
-    if since or app.as_of is not None or options["sources"] or options["seals"]:
+    if since or app.as_of is not None or options["sources"] or options["seals"] or options["forms"]:
         _draw_apart(app, subjects, chosen, output, options=options, publisher=publisher)
         return
     _refuse_nothing(subjects, everything=options["everything"] or options["stale"])
@@ -408,7 +411,7 @@ def _draw_apart(
         collected = compare(app, options["since"], subjects) if options["since"] else collected
         supplement_subjects, count, erasures = stack.enter_context(collected)
         progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
-        opened = _add_openings(supplement_subjects, options["seals"])
+        opened = _add_forms(_add_openings(supplement_subjects, options["seals"]), options["forms"])
         limit = app.config.time_limit_s
         supplements = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
     # Nothing could be rendered: then the reason is the command's error.
@@ -476,7 +479,7 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     """Raise UsageError for options of which one would be passed over."""
     if options["check"] and not options["stale"]:
         raise click.UsageError("--check goes with --stale.")
-    keys = {"--from": "sources", "--confidential": "seals", "--all": "everything", "ID": "subjects"}
+    keys = {"--from": "sources", "--confidential": "seals", "--form": "forms", "--all": "everything", "ID": "subjects"}
     used = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
     used |= {f"--{name}" for name in ("publish", "sign") if options[name]}
     # Each combination names the option that would be ignored.
@@ -577,6 +580,15 @@ def _add_openings(supplement_subjects: "Iterable[SupplementSubject]", seals: Seq
         if openings
         else supplement_subjects
     )
+
+
+def _add_forms(supplement_subjects: "Iterable[SupplementSubject]", names: Sequence[str]) -> "Iterable[SupplementSubject]":
+    """Give *supplement_subjects* with the reporting forms *names*; as it is without any."""
+    from registry.report.reporting_forms import add_forms
+
+    if not names:
+        return supplement_subjects
+    return (replace(subject, supplement=add_forms(subject.supplement, names)) for subject in supplement_subjects)
 
 
 def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":

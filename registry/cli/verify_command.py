@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
               help="A key that you trust: a verifier key, or a file with verifier keys or certificates.")  # fmt: skip
 @click.option("--proof", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="The proof of the one FILE; default: FILE.tlog-proof, where it is there.")  # fmt: skip
+@click.option("--tsa-cert", "stamp_files", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="A root certificate (PEM) that you trust for time stamps: NAME.tsr next to a checkpoint.")  # fmt: skip
 @click.option("--origin", metavar="NAME", help="The log that checkpoints must be of.")
 @click.option("--require", "required", multiple=True, metavar="CHECK",
               help="A check that must have been made, or `all`; else the exit code is 3.")  # fmt: skip
@@ -63,7 +65,7 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
 
     required = _parse_required(options["required"], current=options["current"])
     demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
-    means = _collect_means(app, options["keys"], options["origin"], files)
+    means = _collect_means(app, options, files)
     # The same file twice gives one answer.
     is_rendered_again = options["rerender"] or demand.everything or CheckName.BYTES in required
     verifications = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], rerender=is_rendered_again)
@@ -109,10 +111,13 @@ def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[CheckN
     return frozenset({*wanted, CheckName.CURRENT} if current else wanted)
 
 
-def _collect_means(app: App, keys: Sequence[str], origin: str | None, files: Sequence[Path]) -> "VerificationMeans":
+def _collect_means(app: App, options: Mapping[str, Any], files: Sequence[Path]) -> "VerificationMeans":
+    from registry.seal.time_stamps import read_certificates
     from registry.verify.verification_keys import collect_means, read_given
 
-    return collect_means(_open_registry(app, files), read_given(keys), origin=origin)
+    certificates = tuple(certificate for path in options["stamp_files"] for certificate in read_certificates(path))
+    trust = read_given(options["keys"])
+    return collect_means(_open_registry(app, files), trust, origin=options["origin"], stamp_certificates=certificates)
 
 
 def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":

@@ -124,15 +124,15 @@ def commitment_of(opening: SpecOpening) -> str:
 # confirm it, a file by itself cannot.
 
 RenderedRecord = TypeVar("RenderedRecord", bound=Record)
-ADDED: Mapping[str, Json] = {"openings": [], "superseded": None}
+ADDED: Mapping[str, Json] = {"openings": [], "superseded": None, "forms": []}
 """What a rendering adds to the record that was made of the log, by field, with how a document says that nothing was added."""
 
 
 def public_record(record: RenderedRecord) -> RenderedRecord:
-    """Return *record* without what a rendering adds: openings, and what superseded it since. All renderings print its digest."""
+    """Return *record* without what a rendering adds: openings, forms, and what superseded it since. All renderings print its digest."""
     match record:
-        case Supplement() if record.openings or record.superseded:
-            return replace(record, openings=(), superseded=None)
+        case Supplement() if record.openings or record.superseded or record.forms:
+            return replace(record, openings=(), superseded=None, forms=())
         case CardSupplement() if record.superseded:
             return replace(record, superseded=None)
         case _:

@@ -1,11 +1,7 @@
 """Asks other witnesses to cosign this log's checkpoint, as C2SP tlog-witness has it."""
 
-from http.client import HTTPException
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
-
-from registry.errors import CaveatError, Fault, InputError, UnavailableError
+from registry.errors import CaveatError, Fault, UnavailableError
+from registry.exchange.http_requests import NoAnswerError, check_address, post
 from registry.seal.signed_notes import format_consistency, parse_note
 from registry.store.log_reader import LogReader
 from registry.store.log_seals import StoredCheckpoint, consistency_path
@@ -15,21 +11,10 @@ _TRIES = 3
 """A witness that saw another size in between says so, and is asked again."""
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """A checkpoint goes where it was sent, and nowhere else."""
-
-    def redirect_request(self, *_: object, **__: object) -> None:
-        """Refuse."""
-        return
-
-
-def check_address(url: str) -> str:
+def check_witness_address(url: str) -> str:
     """Return the address of a witness without a slash at its end; raises InputError for what is no address."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or not url.isascii() or " " in url:
-        advice = "write the prefix that the witness publishes, such as https://witness.example.org/tlog/…"
-        raise InputError(Fault("bad-option", "--witness", f"{url!r} is not the address of a witness", advice=advice))
-    return url.rstrip("/")
+    advice = "write the prefix that the witness publishes, such as https://witness.example.org/tlog/…"
+    return check_address(url, option="--witness", what="a witness", advice=advice)
 
 
 def ask_witness(reader: LogReader, checkpoint: StoredCheckpoint, url: str, *, timeout_s: float = 30) -> str:
@@ -38,11 +23,10 @@ def ask_witness(reader: LogReader, checkpoint: StoredCheckpoint, url: str, *, ti
     Raises:
         UnavailableError: `witness-refused`: it cannot be reached, or gives another answer than lines.
     """
-    opener = build_opener(_NoRedirect)
     size, old = checkpoint.checkpoint.size, 0
     for _ in range(_TRIES):
         body = format_consistency(old, consistency_path(reader, old, size) if 0 < old < size else (), checkpoint.note)
-        status, answer = _post(opener, url, body.encode(), timeout_s)
+        status, answer = _post(url, body.encode(), timeout_s)
         if status == 200:
             return _add_lines(checkpoint.note, answer, url)
         seen = answer.strip()
@@ -54,15 +38,14 @@ def ask_witness(reader: LogReader, checkpoint: StoredCheckpoint, url: str, *, ti
     raise _refused(url, "it names another size each time")
 
 
-def _post(opener: OpenerDirector, url: str, body: bytes, timeout_s: float) -> tuple[int, str]:
-    request = Request(f"{url}/add-checkpoint", data=body, method="POST", headers={"Content-Type": "text/plain; charset=utf-8"})  # noqa: S310
+def _post(url: str, body: bytes, timeout_s: float) -> tuple[int, str]:
     try:
-        with opener.open(request, timeout=timeout_s) as answer:
-            return answer.status, answer.read(_LONGEST_ANSWER).decode("utf-8", "replace")
-    except HTTPError as error:
-        return error.code, error.read(_LONGEST_ANSWER).decode("utf-8", "replace")
-    except (URLError, OSError, HTTPException, ValueError) as error:
-        raise _refused(url, f"it cannot be reached: {error}") from error
+        answer = post(
+            f"{url}/add-checkpoint", body, content_type="text/plain; charset=utf-8", most=_LONGEST_ANSWER, timeout_s=timeout_s
+        )  # fmt: skip
+    except NoAnswerError as error:
+        raise _refused(url, str(error)) from error
+    return answer.status, answer.content.decode("utf-8", "replace")
 
 
 def _add_lines(note: str, lines: str, url: str) -> str:

@@ -70,11 +70,13 @@ class SupplementSubject:
 
     @property
     def stem(self) -> str:
-        """What its files are called before the last dot: `NAME`, and as of an earlier entry `NAME.entry-N`."""
+        """What its files are called before the last dot: `NAME`, and as of an earlier entry `NAME.entry-N`, with a form `NAME.FORM`."""
         superseded = None if isinstance(self.supplement, ChangeReport) else self.supplement.superseded
         # Only the newest rendering has the plain name; links lead to it.
         left = self.is_of_entry or (superseded is not None and superseded.log_size != self.supplement.log_size)
-        return self.name + (f".entry-{self.supplement.log_size}" if left else "") + (".confidential" if self.is_confidential else "")
+        forms = self.supplement.forms if isinstance(self.supplement, Supplement) else ()
+        entry = [f"entry-{self.supplement.log_size}"] if left else []
+        return ".".join((self.name, *entry, *(["confidential"] if self.is_confidential else []), *forms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,6 +162,32 @@ class Witnessing(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# The answer is stored byte for byte: nothing less can be verified, and authorities do not keep it.
+class TimeAnchor(Payload):
+    """A time stamp of a time-stamping authority (RFC 3161) over a checkpoint of this log: the log was that long by then."""
+
+    KIND = "time_anchor"
+    size: int
+    """Entries of the checkpoint."""
+    root: str
+    """Its root, hexadecimal."""
+    note: str
+    """The signed note that the stamp is over, word for word: as the log signed it, without cosignatures of others."""
+    sha256: str
+    """Of the note, hexadecimal; the stamp names it."""
+    stamped_at: datetime
+    """By the authority's clock, UTC."""
+    policy: str
+    """OID of the policy that the authority issued the stamp under."""
+    serial: str
+    """Serial number of the stamp, decimal."""
+    authority: str
+    """The address that was asked."""
+    answer: str
+    """The authority's answer (TimeStampResp), base64 of its DER: the bytes of `NAME.note.tsr`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 # The two notes are stored word for word, so that a stranger can verify the signatures without this
 # registry.
 class Equivocation(Payload):

@@ -199,6 +199,7 @@ class Section(StrEnum):
     VERSIONS = "versions"
     HISTORY = "history"
     CHECKLIST = "checklist"
+    FORMS = "forms"
     SPECIFICATION = "specification"
     PROVENANCE = "provenance"
     NOT_DONE = "not-done"
@@ -481,6 +482,8 @@ class Supplement(Record):
     superseded: EntrySupersession | None = None
     """Of a rendering of an earlier state; the record digest is that of the record without it, as with `openings`."""
 
+    forms: tuple[str, ...] = ()
+    """Reporting forms that this rendering prints, by name; the record digest is that of the record without them, as with `openings`."""
     family: Family = Family()
     """The claims on the same words about the same property and model version, with the outcomes of all."""
     family_entries: tuple[Entry, ...] = ()

@@ -324,6 +324,7 @@ _NOTHING: Mapping[Section, str | None] = {
     Section.VERSIONS: None,
     Section.HISTORY: None,
     Section.CHECKLIST: "No audit with reporting that could be checked.",
+    Section.FORMS: None,
     Section.PROVENANCE: "No audit: there are no responses to trace.",
     Section.APPENDIX: None,
 }
@@ -359,6 +360,7 @@ def find_absent(supplement: Supplement) -> dict[Section, str | None]:
         Section.VERSIONS: supplement.drift is not None or FindingKind.SHIFT in kinds,
         Section.HISTORY: bool(has_history or supplement.model_events or (outcome is not None and outcome.text.edit)),
         Section.CHECKLIST: outcome is not None,
+        Section.FORMS: bool(supplement.forms),
         Section.PROVENANCE: audit is not None,
         Section.APPENDIX: _has_prompts(supplement),
     }

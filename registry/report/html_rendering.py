@@ -29,7 +29,7 @@ from registry.records.module_findings import Ablation, Finding, JudgeReport, Nat
 from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Section, Supplement
 from registry.records.system_card import MatchResult, PassageMatch
-from registry.records.verdict import find_restriction
+from registry.records.verdict import ItemStatus, find_restriction
 from registry.report import number_format as numbers
 from registry.report.card_coverage import build_coverage_figure, describe_audits, describe_results
 from registry.report.change_report_page import collect_change_facts
@@ -66,6 +66,7 @@ from registry.report.preregistration import (
 )
 from registry.report.published_file import find_file
 from registry.report.quoted_text import Covers, RedlineRun, RunChange, build_redline, find_replaced, show_text, strip_markup
+from registry.report.reporting_forms import fill_forms
 from registry.report.statement_backing import Backings, list_backed
 from registry.report.status_account import collect_disclosed, collect_disputes, list_causes
 from registry.report.supplement_wording import (
@@ -335,6 +336,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     return {
         "absent": absent,
         "numbers": number_sections(absent),
+        "forms": fill_forms(supplement),
         "unit": unit,
         "carry": find_carry(supplement.history),
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
@@ -582,6 +584,7 @@ def _globals() -> Mapping[str, Any]:
     return {
         "Layer": EvidenceLayer,
         "Section": Section,
+        "ItemStatus": ItemStatus,
         "checks": CHECKS,
         "describe_audits": describe_audits,
         "describe_results": describe_results,

@@ -68,6 +68,7 @@ TITLES: Mapping[Section, str] = {
     Section.VERSIONS: "Model versions",
     Section.HISTORY: "History and disputes",
     Section.CHECKLIST: "Minimum reporting",
+    Section.FORMS: "Reporting forms",
     Section.SPECIFICATION: "Claim record",
     Section.PROVENANCE: "Provenance",
     Section.NOT_DONE: "Not done",

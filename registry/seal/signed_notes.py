@@ -236,6 +236,17 @@ def parse_note(text: str, *, where: str) -> SignedNote:
     return SignedNote(checkpoint=_parse_body(body, where=where), text=body + "\n", lines=lines)
 
 
+def strip_cosignatures(text: str) -> str:
+    """Return the signed note *text* with the signatures of its log only: others are added later, and a time stamp is over what was there.
+
+    Raises:
+        InputError: `bad-note`.
+    """
+    note = parse_note(text, where="note")
+    own = [_format_line(line.name, line.key_id, line.signature) for line in note.lines if line.name == note.checkpoint.origin]
+    return f"{note.text}\n{''.join(own)}"
+
+
 def parse_line(text: str, *, where: str) -> SignatureLine:
     """Return one signature line, written with its newline.
 

@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement, Table, select
 from registry.codec.statement_encoding import decode_statement, encode_statement
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.records.dossier import Inclusion, Recorded
-from registry.records.log_seal import Checkpoint, EntryOpening, Equivocation, KeyEvent, KeyPurpose, LogImport, Witnessing
+from registry.records.log_seal import Checkpoint, EntryOpening, Equivocation, KeyEvent, KeyPurpose, LogImport, TimeAnchor, Witnessing
 from registry.records.record import Record
 from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import parse_note
 from registry.store.database_tables import body, checkpoint, cosignature
-from registry.store.kinds.log_kinds import equivocation, log_import, witnessing
+from registry.store.kinds.log_kinds import equivocation, log_import, time_anchor, witnessing
 from registry.store.log_reader import CHUNK, LogReader, NodeFinder, find_log, from_seconds, list_key_events, list_signatures, to_seconds
 from registry.store.log_writer import Writer
 
@@ -309,6 +309,11 @@ def list_witnessings(reader: LogReader, origin: str | None = None) -> tuple[Reco
 def list_equivocations(reader: LogReader, origin: str | None = None) -> tuple[Recorded[Equivocation], ...]:
     """Return the evidence that the log *origin*, or any, signed two histories, in log order."""
     return _list(reader, equivocation, origin)
+
+
+def list_time_anchors(reader: LogReader) -> tuple[Recorded[TimeAnchor], ...]:
+    """Return the time stamps over checkpoints of the log as it is seen, in log order."""
+    return reader.recorded_by(select(time_anchor.c.seq).where(reader.visible(time_anchor)))
 
 
 def _list(reader: LogReader, table: Table, origin: str | None) -> tuple[Recorded[Any], ...]:

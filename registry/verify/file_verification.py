@@ -15,6 +15,7 @@ from registry.exchange.bundle_check import Bundle, find_signer, read_whole
 from registry.records.statement import OutputFormat
 from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, has_layout, refuse_layout, render_many
 from registry.seal.signed_notes import SignedNote, parse_consistency, parse_note, parse_proof, verify_note
+from registry.seal.time_stamps import SUFFIX
 from registry.verify.proof_checks import (
     MISSING,
     PROOF_SUFFIX,
@@ -135,6 +136,8 @@ class InputFile:
     """Its bytes; empty for a bundle and a registry, which are read where they are."""
     proof: bytes | None = None
     """Those of the proof inside a supplement, or else beside it, or of one that a checkpoint begins; None where there is none."""
+    stamp: bytes | None = None
+    """The time stamp next to a checkpoint, `NAME.tsr`; None where there is none."""
     error: InputError | None = None
     """Why it cannot be read at all; None where it can."""
 
@@ -183,8 +186,13 @@ def read_given(path: Path, proof: Path | None) -> InputFile:
     beside = proof or path.with_name(path.name + PROOF_FILE_SUFFIX)
     # A limit before anything is parsed.
     data = _read(path, _LARGEST_BYTES)
+    stamp = path.with_name(path.name + SUFFIX) if kind is FileKind.CHECKPOINT else None
     return InputFile(
-        path=path, kind=kind, data=data, proof=_choose_proof(data, kind, _read(beside, _LARGEST_BYTES) if beside.is_file() else None)
+        path=path,
+        kind=kind,
+        data=data,
+        proof=_choose_proof(data, kind, _read(beside, _LARGEST_BYTES) if beside.is_file() else None),
+        stamp=_read(stamp, _LARGEST_BYTES) if stamp is not None and stamp.is_file() else None,
     )
 
 
@@ -379,7 +387,7 @@ def _check_other(input_file: InputFile, means: "VerificationMeans") -> tuple[Che
         case FileKind.PROOF:
             return notes.check_proof(input_file.data, means, where=str(input_file.path))
         case FileKind.CHECKPOINT:
-            return notes.check_note(input_file.data, means, proof=input_file.proof, where=str(input_file.path))
+            return notes.check_note(input_file.data, means, proof=input_file.proof, where=str(input_file.path), stamp=input_file.stamp)
         case FileKind.CONSISTENCY:
             return notes.check_consistency_note(input_file.data, means, where=str(input_file.path))
         case FileKind.BUNDLE:

@@ -18,6 +18,7 @@ from registry.store.log_reader import list_key_events
 from registry.store.log_seals import StoredCheckpoint, list_checkpoints
 from registry.store.registry_rebuild import verify
 from registry.verify.proof_checks import Check, CheckName, check_witnesses, describe_others, no, not_checked, yes
+from registry.verify.time_anchor_checks import check_recorded_anchors
 from registry.verify.verification_keys import VerificationMeans, list_forks
 
 # Findings that belong to checkpoints or guards are reported there, not as faults of the log.
@@ -70,6 +71,7 @@ def check_ledger(ledger: Ledger, means: VerificationMeans, *, progress: Progress
         _check_checkpoints(report),
         _check_signed(ledger, kept, means, forks),
         _check_witnesses(kept, means),
+        *check_recorded_anchors(ledger, means.stamp_certificates),
         keys,
     )
 

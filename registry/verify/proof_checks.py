@@ -54,6 +54,7 @@ class CheckName(StrEnum):
     INCLUSION = "inclusion"
     CHECKPOINT = "checkpoint"
     WITNESSES = "witnesses"
+    TIME_ANCHOR = "time-anchor"
     CONSISTENCY = "consistency"
     LOCK = "lock"
     REGISTRY = "registry"
@@ -417,17 +418,22 @@ def _check_statement(proof: TlogProof, statement: Statement | None, checkpoint: 
     return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} in the proof")
 
 
-def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
+def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, where: str, stamp: bytes | None = None) -> tuple[Check, ...]:
     """Return the checks of a signed checkpoint; raises InputError where it is none.
 
     Args:
         proof: a consistency proof that begins with it; None where there is none.
+        stamp: the time stamp next to it; None where there is none.
     """
-    note = parse_note(_decode(_limit(data, where), where), where=where)
+    from registry.verify.time_anchor_checks import check_note_anchor  # noqa: PLC0415  (which imports this module)
+
+    text = _decode(_limit(data, where), where)
+    note = parse_note(text, where=where)
     leads = None if proof is None else parse_consistency(_decode(_limit(proof, where), where), where=f"proof of {where}")
     return (
         check_checkpoint(note, means.trust, origin=means.origin, at=None),
         check_witnesses(note, means.trust),
+        *check_note_anchor(text, stamp, means.stamp_certificates),
         # With a consistency proof the older checkpoint is compared with the newer, else with the
         # registry.
         check_root(note.checkpoint, means.ledger) if leads is None else _follow(note.checkpoint, leads, means),

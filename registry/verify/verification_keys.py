@@ -212,6 +212,8 @@ class VerificationMeans:
     """A registry to compare with; None to do without."""
     origin: str | None = None
     """The log that checkpoints must be of; None takes what each file names."""
+    stamp_certificates: tuple[bytes, ...] = ()
+    """Certificates that the user trusts to sign time stamps, DER."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +224,9 @@ class LogPlace:
     """As `Ledger.view` takes it: None for the registry's own."""
 
 
-def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) -> VerificationMeans:
+def collect_means(
+    ledger: "Ledger | None", trust: Trust, *, origin: str | None, stamp_certificates: tuple[bytes, ...] = ()
+) -> VerificationMeans:
     """Return *trust* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
 
     Which logs are known to have signed two histories comes with them, and who had keys changed by hand; none of these is taken.
@@ -230,7 +234,7 @@ def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) 
     # The registry's keys count as well as the given ones; which an answer rests on is kept in
     # `is_given`.
     known = Trust() if ledger is None else join(*_collect_recorded_keys(ledger))
-    return VerificationMeans(trust=join(trust, known), given=trust, ledger=ledger, origin=origin)
+    return VerificationMeans(trust=join(trust, known), given=trust, ledger=ledger, origin=origin, stamp_certificates=stamp_certificates)
 
 
 def find_log(ledger: "Ledger", origin: str) -> LogPlace | None:

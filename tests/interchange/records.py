@@ -41,6 +41,9 @@ STATED = {
     "suite_version": "1",
     "dataset_sha256": "ab" * 32,
     "lower_is_better": "true",
+    "license": "https://creativecommons.org/licenses/by/4.0/",
+    "dataset_id": "example-lab/covert-actions",
+    "task_id": "default",
 }
 
 

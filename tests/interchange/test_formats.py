@@ -19,6 +19,7 @@ from interchange.formats.export_record import ExportedFile
 from interchange.formats.outcome_facts import is_passed, list_arms, read_outcome
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
+from registry.records.claim import QuoteStatus
 from registry.records.claim_status import Dispute, Staleness
 from registry.records.estimates import BoundedEstimate
 from registry.report.supplement_assembly import assemble_claim
@@ -105,7 +106,8 @@ def test_every_file_carries_the_digest_of_the_canonical_record() -> None:
         for name, files in export_all(scene).items():
             for file in () if isinstance(files, str) else files:
                 text = json.dumps(read(file)) if file.path.endswith("json") else file.content.decode()
-                assert record.sha256 in text, f"{scene} {name}"
+                # A crate has the record itself, whose digest its other files carry.
+                assert record.sha256 in text or file.content == record.content, f"{scene} {name}"
 
 
 def test_no_export_names_the_method_without_its_paper() -> None:
@@ -113,6 +115,8 @@ def test_no_export_names_the_method_without_its_paper() -> None:
     for scene in SCENES:
         for files in export_all(scene).values():
             for file in () if isinstance(files, str) else files:
+                if file.content == build_record(scene).content:
+                    continue
                 text = json.dumps(read(file)) if file.path.endswith("json") else file.content.decode()
                 assert not re.search(r"\bTRACE\b(?! \(arXiv:2605\.11496\))", text), file.path
 
@@ -259,6 +263,63 @@ def test_a_sealed_property_is_not_opened_by_an_export() -> None:
         export(record, FORMATS["eee"])
     assert caught.value.code == "export-would-unseal"
     assert list_faults("bom-1.7", read(export(record, FORMATS["cyclonedx"])[0])) == []
+
+
+def _read_crate(scene: str) -> dict[str, ExportedFile]:
+    files = export_all(scene)["crate"]
+    assert not isinstance(files, str)
+    return {Path(file.path).name: file for file in files}
+
+
+def test_a_crate_describes_its_files_by_digest_and_its_run_only_where_one_is_recorded() -> None:
+    for scene in SCENES:
+        files, record = _read_crate(scene), build_record(scene)
+        graph = {entity["@id"]: entity for entity in json.loads(files["ro-crate-metadata.json"].content)["@graph"]}
+        described = {name: entity for name, entity in graph.items() if entity["@type"] == "File"}
+        assert described.keys() == files.keys() - {"ro-crate-metadata.json"}
+        for name, entity in described.items():
+            assert entity["sha256"] == hashlib.sha256(files[name].content).hexdigest()
+            assert entity["contentSize"] == str(len(files[name].content))
+        runs = () if record.claim.audit is None else record.claim.audit.runs
+        assert sum(entity["@type"] == "CreateAction" for entity in graph.values()) == len(runs)
+        assert ("conformsTo" in graph["./"]) is bool(runs)
+        # Every reference to something in the crate names something that it describes.
+        named = set(re.findall(r'"@id":\s*"(#[^"]+)"', json.dumps(list(graph.values()))))
+        assert named <= graph.keys(), scene
+        assert read_outcome(record.claim).words in graph["./"]["description"]
+
+
+def test_the_provenance_of_a_paraphrase_is_no_quotation() -> None:
+    record = build_record("inverted")
+    claim = replace(record.claim.claim, payload=replace(record.claim.claim.payload, quote_status=QuoteStatus.PARAPHRASE))
+    files = export(publish(replace(record.claim, claim=claim)), FORMATS["crate"])
+
+    kinds = []
+    for made in (read(files[1]), json.loads(_read_crate("inverted")[f"{record.name}.prov.json"].content)):
+        source = f"caveat:{record.claim.card.card}@{record.claim.card.revision}" if record.claim.card else ""
+        kinds.append([step.get("prov:type") for step in made["wasDerivedFrom"].values() if step["prov:usedEntity"] == source])
+    assert kinds == [[None], [{"$": "prov:Quotation", "type": "prov:QUALIFIED_NAME"}]]
+
+
+def test_a_score_for_the_hub_needs_benchmark_task_and_one_usable_figure() -> None:
+    with pytest.raises(InputError) as caught:
+        export(build_record("inverted"), FORMATS["hf"], {})
+    assert [fault.where.rpartition(" ")[2] for fault in caught.value.faults] == ["dataset_id", "task_id"]
+    with pytest.raises(InputError) as caught:
+        export(build_record("inverted"), FORMATS["crate"], {})
+    assert [fault.where.rpartition(" ")[2] for fault in caught.value.faults] == ["license"]
+    files = export_all("hostile")["hf"]
+    if not isinstance(files, str):
+        assert "\u202e" not in files[0].content.decode()
+    for scene in SCENES:
+        made = export_all(scene)["hf"]
+        if isinstance(made, str):
+            assert made in {"export-without-result", "export-field-missing"}
+            continue
+        (entry,) = YAML(typ="safe").load(made[0].content)
+        (value,) = (arm.figure.value for arm in list_arms(build_record(scene).claim) if arm.part == "test")
+        assert entry["value"] == value
+        assert entry["notes"].startswith(read_outcome(build_record(scene).claim).words)
 
 
 def test_unknown_formats_and_drafts_are_refused_by_name() -> None:

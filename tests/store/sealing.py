@@ -6,7 +6,17 @@ from typing import Any
 
 from registry.codec.statement_encoding import commitment_of
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem
-from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose, LogImport, Witnessing
+from registry.records.log_seal import (
+    Checkpoint,
+    Equivocation,
+    KeyAlgorithm,
+    KeyEvent,
+    KeyEventKind,
+    KeyPurpose,
+    LogImport,
+    TimeAnchor,
+    Witnessing,
+)
 from registry.records.monitor import Monitor, MonitorEnd
 from registry.records.record import Kind
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
@@ -86,3 +96,9 @@ def fill(writer: Writer, audit: str, claim: str, *, erase: int) -> None:
     writer.append_many(plans.windows_of(monitors[0], [([plans.cell(1000, 20)], None), ([plans.cell(1000, 400)], None)]))
     writer.append(MonitorEnd(monitor=monitors[1].monitor, claim=claim, reason="The judge was replaced."))
     writer.erase(erase, why="It named a person.")
+    writer.append(
+        TimeAnchor(
+            size=5, root=root, note=note, sha256=other, stamped_at=writer.moment, policy="1.2.3.4.1", serial="7",
+            authority="https://tsa.example/tsr", answer="MAA=",
+        )
+    )  # fmt: skip

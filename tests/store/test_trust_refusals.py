@@ -61,7 +61,9 @@ def _new_entry(connection: Connection, table: str) -> int:
     """A forger would write the entry too."""
     last = int(connection.exec_driver_sql("SELECT max(seq) FROM entry").scalar_one())
     row = _first(connection, "entry", f"WHERE seq = {last}") | {"seq": last + 1, "leaf": DIGEST}
-    row["kind"] = table if table in {"key_event", "log_import", "witnessing", "equivocation", "erasure", "reveal"} else "card"
+    row["kind"] = (
+        table if table in {"key_event", "log_import", "witnessing", "time_anchor", "equivocation", "erasure", "reveal"} else "card"
+    )
     marks = ", ".join(["?" if connection.dialect.paramstyle == "qmark" else "%s"] * len(row))
     connection.exec_driver_sql(f"INSERT INTO entry ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
     return last + 1
@@ -74,6 +76,7 @@ FITTING: dict[str, Change] = {
     "key_event": {"key": DIGEST},
     "log_import": {},
     "witnessing": {},
+    "time_anchor": {},
     "equivocation": {},
     "deviation": {},
     "exploration": {},
@@ -114,6 +117,8 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a key of no one", "key_event", {"key": DIGEST, "authority": "XX"}),
     ("an import with a short root", "log_import", {"root": SHORT}),
     ("a witnessing with a short root", "witnessing", {"root": SHORT}),
+    ("a time stamp with a short root", "time_anchor", {"root": SHORT}),
+    ("a time stamp over what comes later", "time_anchor", {"size": 10_000}),
     ("an erasure of what comes later", "erasure", {"erased": 10_000, "leaf": DIGEST}),
     ("an erasure for the second time", "erasure", {}),
     ("a reveal for the second time", "reveal", {}),

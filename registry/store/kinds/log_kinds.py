@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, select
 
 from registry.errors import Fault
-from registry.records.log_seal import Equivocation, Erasure, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose, LogImport, Witnessing
+from registry.records.log_seal import (
+    Equivocation,
+    Erasure,
+    KeyAlgorithm,
+    KeyEvent,
+    KeyEventKind,
+    KeyPurpose,
+    LogImport,
+    TimeAnchor,
+    Witnessing,
+)
 from registry.records.record import Authority, AuthorityRole, Kind
 from registry.records.statement import OutputFormat, Publication
 from registry.store.database_engine import (
@@ -201,6 +211,34 @@ class WitnessingKind(StatementKind[Witnessing]):
 
     def describe(self, payload: Witnessing) -> str:
         return f"{payload.origin}, {payload.size} entries"
+
+
+time_anchor = new_table(
+    "time_anchor",
+    whole_column("size"),
+    bytes_column("root"),
+    digest("root"),
+    # A stamp is over entries that were there before its own.
+    CheckConstraint("size < seq", name="stamped_before_recorded"),
+    Index(None, "log", "size"),
+)
+
+
+class TimeAnchorKind(StatementKind[TimeAnchor]):
+    """A time stamp over a checkpoint. A checkpoint can have several, of several authorities."""
+
+    tables = (time_anchor,)
+    kept = "it shows when the log was how long"
+
+    def build_rows(self, anchor: TimeAnchor, place: EntryPlace) -> Iterator[Row]:
+        yield "time_anchor", (*place.here, anchor.size, unhex(anchor.root))
+
+    def find_faults(self, anchor: TimeAnchor, rules: "StatementRules") -> Iterator[Fault]:
+        if anchor.size > rules.view.log_size:
+            yield Fault("entry-not-found", f"size {anchor.size}", f"the log has {rules.view.log_size} entries")
+
+    def describe(self, payload: TimeAnchor) -> str:
+        return f"{payload.size} entries by {payload.stamped_at:%Y-%m-%d %H:%M:%S} UTC, says {payload.authority}"
 
 
 equivocation = new_table("equivocation", text_column("origin"), Index(None, "log", "origin"))
