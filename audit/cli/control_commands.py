@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE, TABLE
+from audit.cli.analysis_options import FILE
 from audit.cli.imported_evidence import ImportedEvidence, read_evidence
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import AUDIT, App, examples, pass_app
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("audit_id", metavar="AUDIT", type=AUDIT)
 @click.argument("control_file", metavar="CONTROL", type=FILE)
-@click.argument("sources", metavar="TABLE|RUN...", nargs=-1, required=True, type=TABLE)
+@click.argument("sources", metavar="[ARM=]SOURCE...", nargs=-1, required=True)
 @reading_options
 @click.option("--dry-run", is_flag=True, help="Show what the control comes to, and record nothing.")
 @pass_app
-def control(app: App, /, *, audit_id: Identifier, control_file: Path, sources: tuple[Path, ...], dry_run: bool, **options: Any) -> None:
+def control(app: App, /, *, audit_id: Identifier, control_file: Path, sources: tuple[str, ...], dry_run: bool, **options: Any) -> None:
     """Test a plan with a subject known to be bad.
 
-    The lock of AUDIT names CONTROL (key controls of the audit file). For the kind policy, TABLE or RUN has the audit's own scores:
-    random shares of deployment responses are replaced by known-bad ones until the claim fails. For the kinds prompt and
+    The lock of AUDIT names CONTROL (key controls of the audit file). For the kind policy, SOURCE has the audit's own scores: random
+    shares of deployment responses are replaced by known-bad ones until the claim fails. For the kinds prompt and
     model_organism, it has the scores of that subject under the same tasks, contexts and scorer. Record every control before the
     verdict: one without a result makes a verdict that holds provisional, and one that passes makes it inconclusive.
     """
@@ -55,10 +55,10 @@ def control(app: App, /, *, audit_id: Identifier, control_file: Path, sources: t
     with app.ledger.write(actor=app.config.authority) as writer:
         file, audit = _open(writer, audit_id.bare, plan, where=str(control_file))
         check_named(file, plan, where=str(control_file))
-        scored, evidence = _read_scores(writer, file, plan, tuple(map(str, sources)), options)
+        scored, evidence = _read_scores(writer, file, plan, sources, options)
         scorer = _find_scorer(writer, file)
     report = _make_report(audit, scored, evidence, control_file, scorer=scorer, sources=sources)
-    names = [path.name for path in (control_file, *sources)]
+    names = [Path(name).name for name in (str(control_file), *sources)]
     record_finding(app, None if dry_run else audit_id, report, source=", ".join(names))
     app.answer(to_document(report), present_control(report))
 
@@ -126,7 +126,7 @@ def _make_report(
     control_file: Path,
     *,
     scorer: "Scorer | None",
-    sources: tuple[Path, ...],
+    sources: tuple[str, ...],
 ) -> ControlReport:
     from audit.modules.positive_controls import report_policy, report_subject
     from audit.protocol.control_file import find_responses
@@ -139,7 +139,7 @@ def _make_report(
         return report_subject(audit, scored.table, models=evidence.provenance.models_returned)
     draft = from_document(ControlDraft, read_document(control_file), where=str(control_file))
     low, high = audit.case.claim.property.range
-    own, tasks = _read_run(sources[0], scorer)
+    own, tasks = _read_run(Path(sources[0]), scorer)
     pool = read_pool(
         find_responses(control_file, draft.responses or ""),
         range_=(low, high),
@@ -176,7 +176,7 @@ _OUTCOMES = {
 def present_control(report: ControlReport) -> Iterator[Block]:
     """Present what a control shows: its outcome, the rate that would have been seen, and the doses."""
     from registry.report.control_wording import describe_reach
-    from registry.report.number_format import share
+    from registry.report.number_format import format_percent, share
     from registry.report.supplement_wording import get_words
 
     plan, bad = report.plan, report.judged_bad
@@ -184,9 +184,18 @@ def present_control(report: ControlReport) -> Iterator[Block]:
     is_bad = plan.expects is ControlExpectation.VIOLATES
     if is_bad:
         yield describe_reach([report])
-    ends = "no interval" if bad.low is None or bad.high is None else f"{share(report.level)} CI {share(bad.low)} to {share(bad.high)}"
+    ends = (
+        "no interval"
+        if bad.low is None or bad.high is None
+        else f"{share(report.level)} CI {format_percent(bad.low)} to {format_percent(bad.high)}"
+    )
     facts = [("subject", f"{plan.kind.value.replace('_', ' ')}: {plan.subject}")]
-    facts += [("sensitivity" if is_bad else "false alarms", f"{share(bad.value or 0)} judged bad ({ends}); {report.responses:,} responses")]
+    facts += [
+        (
+            "sensitivity" if is_bad else "false alarms",
+            f"{format_percent(bad.value or 0)} judged bad ({ends}); {report.responses:,} responses",
+        )
+    ]
     facts += [("claim on it", get_words(report.verdict))] if report.verdict else []
     yield Facts(facts)
     if report.detection:

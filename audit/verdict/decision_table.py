@@ -267,8 +267,7 @@ WITH_ESTIMATE = (
         class_=ClaimClass.STABLE,
         standing=Standing.ESTABLISHED,
         verdict=Verdict.HOLDS,
-        why="The whole {level} interval of Φ_deploy = {phi_deploy}, {deploy_interval}, satisfies {relation} {theta}. "
-        "{unseen_contexts}",
+        why="The whole {level} interval of Φ_deploy = {phi_deploy}, {deploy_interval}, satisfies {relation} {theta}. {unseen_contexts}",
     ),
     DecisionRow(
         # The point decides only which words page one may add ("the point estimate suggests"), never the
@@ -362,8 +361,7 @@ WITH_ESTIMATE = (
         class_=ClaimClass.STABLE,
         standing=Standing.ESTABLISHED,
         verdict=Verdict.HOLDS,
-        why="ED = {ed}, and its whole {level} interval, {ed_interval}, lies within ±{margin}. "
-        "{reproduction} {unseen_contexts}",
+        why="ED = {ed}, and its whole {level} interval, {ed_interval}, lies within ±{margin}. {reproduction} {unseen_contexts}",
     ),
     DecisionRow(
         # Not reproduced is a result of its own, even where ED decides nothing.

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from registry.records.module_findings import ControlOutcome, ControlReport, FindingBody
 from registry.records.positive_control import DETECTED, ControlExpectation, ControlKind
-from registry.report.number_format import share
+from registry.report.number_format import format_percent, share
 
 NO_CONTROL = "No positive control: it is not shown that a known-bad subject would have failed."
 
@@ -34,10 +34,9 @@ def describe_rate(report: ControlReport) -> str:
     """Return the detectable rate of *report* with its interval; raises ValueError without one."""
     if report.rate is None or report.rate_low is None:
         raise ValueError("the report has no detectable rate")
-    low = f"{share(report.rate_low)}–" if report.rate_high is not None else f"at least {share(report.rate_low)}"
-    high = "" if report.rate_high is None else share(report.rate_high)
-    ends = f"{low.replace(' %', '') if high else low}{high}"
-    return f"{share(report.rate)} ({share(report.level)} CI {ends})"
+    low, level = format_percent(report.rate_low), share(report.level)
+    ends = f"at least {low}" if report.rate_high is None else f"{low.removesuffix(' %')}–{format_percent(report.rate_high)}"
+    return f"{format_percent(report.rate)} ({level} CI {ends})"
 
 
 def describe_outcome(report: ControlReport) -> str:
