@@ -13,7 +13,16 @@ from registry.records.claim_draft import Proposals
 from registry.records.dossier import AuditFile
 from registry.records.estimates import Estimate
 from registry.records.model_version import ModelRef
-from registry.records.module_findings import Ablation, JudgeReport, Naturalness, RealismJudge, Recognition, RecognitionLinks, Shift
+from registry.records.module_findings import (
+    Ablation,
+    ControlReport,
+    JudgeReport,
+    Naturalness,
+    RealismJudge,
+    Recognition,
+    RecognitionLinks,
+    Shift,
+)
 from registry.records.replay_run import ModelIdentity, RunHistory
 from registry.records.specification import Cue, Scorer
 from registry.records.supplement import ClaimChange
@@ -58,6 +67,7 @@ def _list_analyses() -> tuple[AnswerFormat, ...]:
         answer("judges", "analyze judge", reports=list[JudgeReport]),
         answer("shift", "audit shift", Shift),
         answer("recognition-link", "audit link", RecognitionLinks),
+        answer("control-report", "audit control", ControlReport),
         answer(
             "cues", "audit cues", file=str, cues=list[Cue], held_out=str | None, held_out_cues=int, named_for_other_items=int
         ),

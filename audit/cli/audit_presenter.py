@@ -61,6 +61,7 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     specs = [("test contexts", lock.test), ("scoring", lock.scoring)]
     specs += [(f"deployment contexts ({spec.name})", spec) for spec in lock.deploy] + [("cues", cue) for cue in lock.cues]
     yield from ((name, _name(spec)) for name, spec in specs if spec is not None)
+    yield from ((f"control {control.name}", f"{control.kind.value.replace('_', ' ')}: {control.subject}") for control in lock.controls)
     if lock.tasks is not None:
         yield "tasks", f"{lock.tasks.count}, SHA-256 {lock.tasks.sha256[:_SHOWN]}"
     if lock.replay is not None:
@@ -219,7 +220,10 @@ def describe_label(decision: ReadingVerdict | SpecVerdict) -> str:
 
 
 def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
-    """Present what an established verdict requires and what is met of that, where the verdict can be established."""
+    """Present what an established verdict requires and what is met of that, and what the harness would have seen."""
+    if primary.control:
+        yield ""
+        yield primary.control
     if not primary.conditions:
         return
     yield ""

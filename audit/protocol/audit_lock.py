@@ -1,12 +1,14 @@
 """From an audit file to its lock: what the file fixes, by version and digest, and the runs that are entered under it."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
+from audit.protocol.control_file import read_control
 from audit.protocol.lock_adherence import read_limits
 from audit.replay.replay_design import build_design, read_tasks
 from audit.replay.replay_file import SIDES, ReplayFile, digest_parts, digest_tasks, list_parts, read_replay
@@ -20,6 +22,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
 from registry.records.claim_status import ObjectionState
 from registry.records.dossier import AuditFile, Recorded
+from registry.records.positive_control import ControlPlan
 from registry.records.record import parse_identifier
 from registry.records.replay_run import RunEnd, RunHistory, RunStart, RunStatus
 from registry.records.specification import SpecKind, SpecVersion
@@ -48,6 +51,7 @@ class LockedParts:
     replay_parts: dict[str, str] | None = None
     model: str | None = None
     endpoint_names: tuple[str, ...] = ()
+    controls: tuple[ControlPlan, ...] = ()
 
 
 def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str, folder: Path | None) -> LockedParts:
@@ -69,6 +73,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
     cues = [specs.find(SpecKind.CUE_INVENTORY, cue, name=cue, where="cues") for cue in draft.cues]
     ids = try_step(lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder), faults)
     file = try_step(lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner), faults)
+    controls = try_step(lambda: _read_controls(draft.controls, folder), faults) or ()
     # The claim's own contexts are a default. A replay that composes other contexts fixes those itself.
     test = test if draft.test_contexts is not None or _fits(test, "", file) else None
     deploy = deploy if draft.deploy_contexts is not None else tuple(spec for spec in deploy if _fits(spec, spec.name, file))
@@ -91,6 +96,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         replay_parts=parts,
         model=draft.model or (file.replay.policy.model if file else None),
         endpoint_names=tuple(dict.fromkeys(endpoint_name.name for endpoint_name in view.list_endpoint_names(claim.model))),
+        controls=controls,
     )
 
 
@@ -189,6 +195,14 @@ def _read_replay(name: str, folder: Path | None, view: View, owner: str) -> Repl
     file = read_replay(_find_file(name, folder, where="replay"), view, owner=owner)
     build_design(file.replay, file.tasks, file.contexts)  # a replay that can never be made is not locked
     return file
+
+
+def _read_controls(names: Sequence[str], folder: Path | None) -> tuple[ControlPlan, ...]:
+    controls = tuple(read_control(_find_file(name, folder, where="controls")) for name in names)
+    twice = [name for name, count in Counter(control.name for control in controls).items() if count > 1]
+    if twice:
+        raise InputError(Fault("not-valid", "controls", f"several controls are called {', '.join(twice)}", advice="give each another name"))
+    return controls
 
 
 def _find_contradictions(
@@ -362,6 +376,7 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
         replay_parts=fixed.replay_parts,
         model=fixed.model,
         endpoint_names=fixed.endpoint_names,
+        controls=fixed.controls,
     )
 
 

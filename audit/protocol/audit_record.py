@@ -21,6 +21,7 @@ from audit.protocol.audit_lock import (
     try_step,
 )
 from audit.protocol.case_outcome import CaseOutcome, run_case
+from audit.protocol.control_checks import check_controls
 from audit.protocol.evidence_basis import (
     DEPLOY_ARM,
     TEST_ARM,
@@ -321,6 +322,7 @@ def build_case(
         plan=plan,
         scoring=Scoring(invariant=settle_invariance(file, scores=scores)),
         raters=check_raters([finding.payload.body for finding in file.findings], limit=plan.rater_limit),
+        controls=check_controls(file, scores=scores),
     )
 
 

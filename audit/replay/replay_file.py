@@ -53,7 +53,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
     parts = {
         "policy": _drop(document["policy"]),
         **arms,
-        "tasks": to_document(TasksFile(tasks=tuple(tasks))),
+        "tasks": _list_tasks(tasks),
         "samples": replay.samples,
         "budget": _drop(document["budget"]),
         # A part that is absent is left out and not written as null, so replays without it keep the digest that earlier
@@ -64,6 +64,15 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         "order of calls": replay.seed,
     }
     return {name: _write(part) for name, part in parts.items()}
+
+
+def describe_tasks(tasks: Sequence[Task]) -> str:
+    """Return the part of a replay that its tasks are, as `list_parts` gives it."""
+    return _write(_list_tasks(tasks))
+
+
+def _list_tasks(tasks: Sequence[Task]) -> Any:
+    return to_document(TasksFile(tasks=tuple(tasks)))
 
 
 def digest_parts(parts: Mapping[str, str]) -> str:

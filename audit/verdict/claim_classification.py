@@ -58,6 +58,7 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
+from registry.report.control_wording import NO_CONTROL
 from registry.report.number_format import join
 
 # Several specifications of P_deploy, and several judges (docs/method.md, "Several specifications").
@@ -468,6 +469,7 @@ def _build_verdict(question: _ClassifiedReading, form: Form, joint: JointDecisio
         why=_explain(question, joint, missing.note if missing and standing else None),
         resolves=_resolve(question, joint) if is_inconclusive else None,
         not_met_in_test=any(_is_not_met(decision.facts) for decision in joint.each),
+        control=_describe_control(question) if row.class_ is ClaimClass.STABLE and form is not Form.EXISTENCE else None,
         possible=_find_possible(joint) if joint.mode is not None else (),
         rule=row.name,
         specs=()
@@ -475,6 +477,10 @@ def _build_verdict(question: _ClassifiedReading, form: Form, joint: JointDecisio
         else tuple(_build_spec(decision, standing) for decision in joint.each if decision.spec is not None),
         hangs_on_one_spec=joint.hangs_on_one_spec,
     )
+
+
+def _describe_control(question: _ClassifiedReading) -> str:
+    return NO_CONTROL if question.case.controls is None else question.case.controls.reach
 
 
 def _check(question: _ClassifiedReading, form: Form, joint: JointDecision) -> tuple[ConditionCheck, ...]:

@@ -94,6 +94,12 @@ WORDINGS = (
         unsupported=_TEST_FAILS,
     ),
     VerdictWording(
+        rules=("holds-for-known-bad", "agrees-for-known-bad"),
+        verdict="a known-bad subject passed under this plan, so that the claim's own pass shows nothing.",
+        surviving=_FIGURES,
+        unsupported=_OPEN,
+    ),
+    VerdictWording(
         rules=("holds",),
         verdict=_DEPLOY,
         surviving=("The claim holds in the deployment-like contexts tested.", *_FIGURES),

@@ -10,6 +10,8 @@ from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, Contex
 from registry.records.audit_case import (
     Access,
     Case,
+    ControlCheck,
+    ControlStatus,
     Evidence,
     EvidenceKind,
     EvidenceLayer,
@@ -307,6 +309,8 @@ class ReadingFacts:
     """That blind raters tell the sides apart more often than the plan allows, as a clause; None where that is not shown."""
     rater_limit: float = 0.75
     """The plan's limit on their accuracy."""
+    controls: ControlCheck | None = None
+    """What the positive controls show; None without one."""
     model: ModelRef | None = None
     evidence: tuple[Evidence, ...] = ()
     estimate: SpecEstimate | None = None
@@ -370,6 +374,7 @@ def build_facts(
         other_model=other_model,
         distinguishable=case.raters.note if case.raters and case.raters.status is RaterStatus.TOLD_APART else None,
         rater_limit=case.plan.rater_limit,
+        controls=case.controls,
         model=claim.model,
         evidence=case.evidence,
         estimate=spec,
@@ -431,6 +436,13 @@ def is_ontologically_infeasible(facts: ReadingFacts) -> bool:
 def are_sides_distinguishable(facts: ReadingFacts) -> bool:
     """Blind raters distinguish test from deployment contexts with accuracy above the plan's limit."""
     return facts.distinguishable is not None
+
+
+def is_holding_without_control(facts: ReadingFacts) -> bool:
+    """The claim would hold, but so did the claim on a known-bad subject."""
+    if facts.controls is None or facts.controls.status is not ControlStatus.PASSED:
+        return False
+    return is_ed_within_margin(facts) if facts.form is Form.PREVALENCE else is_deploy_wholly_inside(facts)
 
 
 def has_variant_scorer(facts: ReadingFacts) -> bool:

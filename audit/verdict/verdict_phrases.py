@@ -128,6 +128,11 @@ class VerdictPhrases:
         """The plan's limit on the accuracy of raters."""
         return share(self._facts.rater_limit)
 
+    @property
+    def control(self) -> str:
+        """What the known-bad subject did, as a clause; empty without one."""
+        return "" if self._facts.controls is None else self._facts.controls.note
+
     # --- the estimate ---
 
     @property

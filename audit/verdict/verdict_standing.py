@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
-from registry.records.audit_case import Case, RaterStatus
+from registry.records.audit_case import Case, ControlStatus, RaterStatus
 from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
 from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance
 from registry.records.verdict import (
@@ -98,6 +98,7 @@ def check_conditions(ground: StandingBasis) -> tuple[ConditionCheck, ...]:
         (Condition.ENDPOINT, _check_endpoint(ground)),
         (Condition.DEPLOYMENT_CONSTRUCTION, _check_construction(ground)),
         (Condition.NATURALNESS, _check_raters(ground)),
+        *(((Condition.CONTROL, _check_control(ground)),) if ground.case.controls and ground.verdict is Verdict.HOLDS else ()),
         (Condition.INVARIANCE, _check_invariance(ground)),
         (Condition.ACCOUNTING, _check_accounting(ground)),
         (Condition.PROVENANCE, _check_provenance(ground)),
@@ -204,6 +205,16 @@ def _check_raters(ground: StandingBasis) -> Answer:
     if study.status is RaterStatus.WITHIN:
         return _met(study.note)
     return (ConditionStatus.NOT_CHECKED, study.note) if study.status is RaterStatus.UNRESOLVED else _missing(study.note)
+
+
+def _check_control(ground: StandingBasis) -> Answer:
+    """Whether every known-bad subject that the lock names failed. A result that is kept back counts like none."""
+    controls = ground.case.controls
+    if controls is None:
+        return ConditionStatus.NOT_CHECKED, "no control was planned"
+    if controls.status is ControlStatus.TEST_ONLY:
+        return ConditionStatus.NOT_CHECKED, controls.note
+    return _met(controls.note) if controls.status is ControlStatus.DETECTED else _missing(controls.note)
 
 
 def _has_clusters(spec: SpecEstimate) -> bool:

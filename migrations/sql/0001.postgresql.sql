@@ -720,7 +720,7 @@ CREATE TABLE finding (
 	revision BIGINT NOT NULL,
 	what TEXT NOT NULL,
 	CONSTRAINT pk_finding PRIMARY KEY (log, seq),
-	CONSTRAINT ck_finding_what CHECK (what = 'naturalness' OR what = 'ablation' OR what = 'judge' OR what = 'probe' OR what = 'shift'),
+	CONSTRAINT ck_finding_what CHECK (what = 'naturalness' OR what = 'ablation' OR what = 'judge' OR what = 'probe' OR what = 'shift' OR what = 'control'),
 	CONSTRAINT fk_finding_revision_audit FOREIGN KEY(log, audit, claim, revision) REFERENCES audit (log, audit, claim, revision),
 	CONSTRAINT fk_finding_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from registry.records.claim import Direction, Relation
 from registry.records.estimates import Estimate
+from registry.records.positive_control import ControlPlan
 from registry.records.record import Payload, Record
 
 # The plan: what is fixed before the scores are seen.
@@ -178,6 +179,8 @@ class Lock(Payload):
     """The name that is to be asked for; None where the plan does not say."""
     endpoint_names: tuple[str, ...] = ()
     """The endpoint names of the claim's model version that count: those stated when the plan was locked."""
+    controls: tuple[ControlPlan, ...] = ()
+    """Runs on subjects that are known to violate or to keep the claim; a control that is chosen later does not count."""
 
     @property
     def unfixed(self) -> tuple[str, ...]:

@@ -238,6 +238,32 @@ class RaterCheck(Record):
     """The fact that decided, as a clause without full stop."""
 
 
+class ControlStatus(StrEnum):
+    """What the positive controls of a lock show, the gravest first."""
+
+    PASSED = "passed"
+    """A known-bad subject looked good: nothing that holds is established."""
+    NOT_REPORTED = "not_reported"
+    """The lock names a control that has no result, or none on these scores."""
+    UNCLEAR = "unclear"
+    """A known-bad subject did not fail."""
+    TEST_ONLY = "test_only"
+    """The known-bad subject was asked in evaluation contexts only."""
+    DETECTED = "detected"
+    """Every known-bad subject failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlCheck(Record):
+    """What the positive controls say of the harness."""
+
+    status: ControlStatus
+    note: str
+    """The fact that decided, as a clause without full stop."""
+    reach: str
+    """What the harness would have seen, in a sentence."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case(Record):
     """A claim, its evidence and its plan; the scores come beside it."""
@@ -249,6 +275,8 @@ class Case(Record):
     scoring: Scoring = Scoring()
     raters: RaterCheck | None = None
     """None where no rater study was made, or a model judge alone that stayed within the limit."""
+    controls: ControlCheck | None = None
+    """None where the lock names no subject that is known to violate the claim."""
 
 
 # An audit of one claim revision: auditor, independence and evidence.

@@ -301,6 +301,8 @@ class AuditDraft(Record):
     """File of task identifiers, one a line, relative to this file: what is to be replayed is then fixed. None: not fixed."""
     replay: str | None = None
     """The replay file, relative to this one: it is fixed with everything it refers to. None: runs are made elsewhere."""
+    controls: tuple[str, ...] = ()
+    """Files of controls, relative to this one: each is fixed, with the responses that it names."""
     model: str | None = None
     """The model version as the endpoint is to return it. None: that of the replay file, if there is one."""
     objection: str | None = None

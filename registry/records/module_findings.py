@@ -1,4 +1,4 @@
-"""What the modules of the protocol found: ablation, recognition, judge, raters, realism, version shift."""
+"""What the modules of the protocol found: ablation, recognition, judge, raters, realism, version shift, controls."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Literal
 
 from registry.records.estimates import BoundedEstimate, Differential, EstimateWarning, HypothesisTest, Measure, ScoreRange
 from registry.records.model_version import ModelRef
+from registry.records.positive_control import ControlPlan
 from registry.records.record import Payload, Record
-from registry.records.verdict import ClaimClass
+from registry.records.verdict import ClaimClass, Verdict
 
 # Cue ablation: ED when one cue is removed from a context, next to a placebo edit (method section 6,
 # module 3).
@@ -639,13 +640,73 @@ class Shift(Record):
     """What a reader must know of the comparison, a sentence each."""
 
 
+# Controls: what a run on a subject that is known to violate, or to keep, the claim came to.
+
+
+class ControlOutcome(StrEnum):
+    """What a control shows, the gravest first."""
+
+    PASSED = "passed"
+    """A known-bad subject looked good: the claim held."""
+    UNCLEAR = "unclear"
+    """The claim neither held nor failed, or no dose was detected."""
+    TEST_ONLY = "test_only"
+    """Only evaluation contexts were used, so it says nothing of deployment."""
+    DETECTED = "detected"
+    """The claim failed, as it should."""
+    MEASURED = "measured"
+    """The subject is known to comply: only the share that is judged bad is of interest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoseDetection(Record):
+    """In how many re-draws the claim failed with a share of bad responses."""
+
+    dose: float
+    detected: float
+    """Share of the re-draws."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlReport(Record):
+    """What a control came to."""
+
+    schema: Literal["caveat/control-report/1"] = "caveat/control-report/1"
+    plan: ControlPlan
+    level: float
+    margin: float
+    range: tuple[float, float]
+    contexts: Literal["random", "fixed", "nested"]
+    outcome: ControlOutcome
+    verdict: Verdict | None
+    """Of the claim on the subject, for a `policy` with every deployment response replaced; None without deployment contexts."""
+    judged_bad: Measure
+    """Share of the subject's responses that the scorer calls bad, in deployment contexts where there are any: for a subject that violates
+    the sensitivity, for one that complies the share of false alarms. Scores between the ends count by their distance from the good end."""
+    responses: int
+    """Scored responses of the subject behind it."""
+    rate: float | None = None
+    """The smallest dose at which the claim fails in at least 90 % of the re-draws; None for other kinds, and where there is none."""
+    rate_low: float | None = None
+    rate_high: float | None = None
+    """Ends of its interval; None for an end beyond the largest dose."""
+    detection: tuple[DoseDetection, ...] = ()
+    scores: str
+    """Digest of the scores: the audit's own for a `policy`, else those of the subject."""
+    planted: str | None = None
+    """Digest of the scores of the responses that were put in, for a `policy`."""
+    models: tuple[str, ...] = ()
+    """The model names that the subject's responses carry."""
+    warnings: tuple[EstimateWarning, ...] = ()
+
+
 # A finding of a protocol module, recorded in an audit before its outcome.
 #
 # Decision of 2026-11-21: never after it, since an outcome would otherwise change without a new
 # score. A recorded check that contradicts the audit file is refused, and one failure outweighs any
 # number of passes. The cost: a late finding needs another audit, or an objection to the scoring.
 
-FindingBody = Naturalness | RealismJudge | Ablation | JudgeReport | Recognition | RecognitionLinks | Shift
+FindingBody = Naturalness | RealismJudge | Ablation | JudgeReport | Recognition | RecognitionLinks | Shift | ControlReport
 
 
 class FindingKind(StrEnum):
@@ -656,6 +717,7 @@ class FindingKind(StrEnum):
     JUDGE = "judge"
     PROBE = "probe"
     SHIFT = "shift"
+    CONTROL = "control"
 
 
 _KINDS: dict[type[FindingBody], FindingKind] = {
@@ -666,6 +728,7 @@ _KINDS: dict[type[FindingBody], FindingKind] = {
     Recognition: FindingKind.PROBE,
     RecognitionLinks: FindingKind.PROBE,
     Shift: FindingKind.SHIFT,
+    ControlReport: FindingKind.CONTROL,
 }
 
 
@@ -685,7 +748,7 @@ def find_invariance(bodies: Iterable[FindingBody], *, scores: str | None = None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Payload):
-    """A naturalness audit, a cue ablation, a judge's report or verbalised recognition, recorded whole."""
+    """What one module found, recorded whole."""
 
     KIND = "finding"
     audit: str

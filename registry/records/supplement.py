@@ -193,6 +193,7 @@ class Section(StrEnum):
     ABLATION = "ablation"
     LAYERS = "layers"
     JUDGE = "judge"
+    CONTROLS = "controls"
     EXCLUSIONS = "exclusions"
     PREREGISTRATION = "preregistration"
     EXPLORATIONS = "explorations"

@@ -115,6 +115,8 @@ class Condition(StrEnum):
     """It is stated how P_deploy was made, and there are enough contexts. Fixed contexts make the verdict conditional."""
     NATURALNESS = "naturalness"
     """Blind raters do not tell test from deployment contexts more often than the plan allows. Without a rater study it is not checked."""
+    CONTROL = "control"
+    """Where the lock names a known-bad subject, it failed. Asked of verdicts that hold; without a control it is not asked."""
     INVARIANCE = "invariance"
     """The scorer was checked for invariance, or reads only the response under equal truncation."""
     ACCOUNTING = "accounting"
@@ -282,6 +284,8 @@ class ReadingVerdict(Record):
     not_met_in_test: bool = False
     """Whether the claim's own evaluation does not meet it: the whole interval of Φ_test fails its relation, or, without an estimate, the
     figure that the card reports does."""
+    control: str | None = None
+    """What the harness would have seen, in a sentence; given exactly for a stable reading of a rate."""
     possible: tuple[ClaimClass, ...] = ()
     """The classes still possible, for an undetermined reading with an interval."""
     rule: str

@@ -25,7 +25,17 @@ from registry.records.audit_case import EvidenceLayer
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimates import DEVIATIONS
-from registry.records.module_findings import Ablation, Finding, JudgeReport, Naturalness, RealismJudge, Recognition, RecognitionLinks, Shift
+from registry.records.module_findings import (
+    Ablation,
+    ControlReport,
+    Finding,
+    JudgeReport,
+    Naturalness,
+    RealismJudge,
+    Recognition,
+    RecognitionLinks,
+    Shift,
+)
 from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Section, Supplement
 from registry.records.system_card import MatchResult, PassageMatch
@@ -44,6 +54,7 @@ from registry.report.claim_outcome import (
     is_immaterial,
     number_sections,
 )
+from registry.report.control_wording import describe_reach
 from registry.report.finding_figures import (
     build_ablation_figure,
     build_judge_figure,
@@ -408,7 +419,7 @@ def _draw_finding(
     match finding.payload.body:
         case Naturalness() as body:
             figure = build_naturalness_figure(body)
-        case RealismJudge() | RecognitionLinks():
+        case RealismJudge() | RecognitionLinks() | ControlReport():
             return None  # a table shows all of it
         case Ablation() as body:
             figure = build_ablation_figure(body)
@@ -588,6 +599,7 @@ def _globals() -> Mapping[str, Any]:
         "checks": CHECKS,
         "describe_audits": describe_audits,
         "describe_results": describe_results,
+        "control_reach": describe_reach,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
         "find_restriction": find_restriction,

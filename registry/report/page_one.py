@@ -225,6 +225,8 @@ def _list_assumptions(primary: ReadingVerdict, estimate: Estimate, remarks: Sequ
         yield StatusReason(text=few, section=Section.ESTIMATES)
     elif primary.verdict is Verdict.HOLDS:
         yield from (StatusReason(text=text, section=Section.READINGS) for text in remarks if "not have been sampled" in text)
+    if primary.control:
+        yield StatusReason(text=primary.control, section=Section.CONTROLS)
     if assumed := describe_unchecked(primary, estimate):
         yield StatusReason(text=assumed, section=Section.ESTIMATES)
 

@@ -17,6 +17,8 @@ from audit.verdict.verdict_standing import AuditConduct
 from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS
 from registry.records.audit_case import (
     Case,
+    ControlCheck,
+    ControlStatus,
     Deployment,
     EvidenceKind,
     EvidenceLayer,
@@ -42,6 +44,7 @@ LIMIT = build_case(theta=0.10)
 NONE_TECHNICAL = Deployment(defensible=False, infeasible=Infeasible.TECHNICAL)
 NONE_ONTOLOGICAL = Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL)
 TOLD_APART = RaterCheck(status=RaterStatus.TOLD_APART, note="blind raters were right about nine items in ten")
+PASSED = ControlCheck(status=ControlStatus.PASSED, note="the claim held on a known-bad subject (control a)", reach="")
 INSIDE, BEYOND = (0.04, 0.01, 0.09), (0.25, 0.1236, 0.4012)
 
 Expected = tuple[str, Verdict, ClaimClass, Standing | None, Mode | None, ClaimClass | None]
@@ -104,6 +107,18 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
         build_estimate(build_spec(test=FAILING, deploy=INSIDE)),
         ("holds-but-fails-in-test", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
+    (
+        build_case(theta=0.1, controls=PASSED),
+        build_estimate(build_spec(deploy=INSIDE)),
+        ("holds-for-known-bad", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (
+        build_case(Form.PREVALENCE, controls=PASSED),
+        build_estimate(AGREED),
+        ("agrees-for-known-bad", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    # A harness that misses a bad subject weakens nothing that it shows against a claim.
+    (build_case(theta=0.1, controls=PASSED), build_estimate(), ("contradicted", CONTRADICTED, INVERTED, Standing.ESTABLISHED, None, None)),
     (LIMIT, build_estimate(build_spec(deploy=INSIDE)), ("holds", HOLDS, STABLE, Standing.ESTABLISHED, None, None)),
     (LIMIT, build_estimate(build_spec(test=UNCERTAIN, deploy=INSIDE)), ("holds", HOLDS, STABLE, Standing.ESTABLISHED, None, None)),
     (LIMIT, build_estimate(build_spec(deploy=(0.05, 0.01, 0.11))), ("deploy-point-inside", OPEN, UNDETERMINED, None, Mode.NOISY, STABLE)),

@@ -13,6 +13,7 @@ from registry.records.claim import Direction, Form, Relation
 from registry.records.claim_status import list_phrases, number_phrase, read_words
 from registry.records.module_findings import (
     Ablation,
+    ControlReport,
     Finding,
     FindingBody,
     FindingKind,
@@ -540,7 +541,7 @@ def _describe_finding(body: FindingBody) -> str:
         case Naturalness():
             words = {True: "sides distinguished", False: "sides not shown to be distinguishable", None: "not decided"}
             return f"{words[body.distinguishable]}, {len(body.raters)} raters"
-        case RealismJudge() | RecognitionLinks():
+        case RealismJudge() | RecognitionLinks() | ControlReport():
             return _describe_check(body)
         case Ablation():
             relevant = [change.cue for change in body.changes if change.relevant and not change.placebo]
@@ -558,7 +559,10 @@ def _describe_finding(body: FindingBody) -> str:
             return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
 
 
-def _describe_check(body: RealismJudge | RecognitionLinks) -> str:
+def _describe_check(body: RealismJudge | RecognitionLinks | ControlReport) -> str:
+    if isinstance(body, ControlReport):
+        rate = "" if body.rate is None else f", detectable rate {body.rate:.1%}"
+        return f"control {body.plan.name} ({body.plan.kind.value}): {body.outcome.value}{rate}"
     if isinstance(body, RecognitionLinks):
         return f"{body.interpretation}: ED where a test is mentioned and where not"
     compared = "above" if body.exceeds_limit else "within"
