@@ -54,6 +54,7 @@ def caveat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
         assert "Traceback" not in captured.err
         return Answer(code, captured.out, captured.err)
 
+    run.is_plain = True  # type: ignore[attr-defined]  # a registry made by it may be a copy (tests/cli/scenario.py)
     return run
 
 
@@ -67,24 +68,9 @@ def given_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def registered_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the registry that `registered` copies."""
-    return tmp_path_factory.mktemp("registered")
-
-
 @pytest.fixture
-def registered(caveat: Caveat, tmp_path: Path, registered_once: Path) -> list[str]:
-    """The three claims of the small card, registered in the folder of the test: made once and copied."""
-    import shutil
-
+def registered(caveat: Caveat, tmp_path: Path) -> list[str]:
+    """The three claims of the small card, registered in the folder of the test."""
     from tests.cli.scenario import register
 
-    listed = registered_once / "claims.json"
-    if not listed.exists():
-        claims = register(caveat, tmp_path)
-        shutil.copytree(tmp_path, registered_once, dirs_exist_ok=True)
-        listed.write_text(json.dumps(claims), encoding="utf-8")
-    else:
-        shutil.copytree(registered_once, tmp_path, dirs_exist_ok=True)
-    return list(json.loads(listed.read_text(encoding="utf-8")))
+    return register(caveat, tmp_path)

@@ -1,7 +1,10 @@
 """A small card with claims and score tables, made by us, for trying the command."""
 
 import csv
+import os
 import random
+import shutil
+import tempfile
 from pathlib import Path
 
 from tests.cli.conftest import Caveat
@@ -56,8 +59,42 @@ evidence:
 """
 
 
+_made: list[tuple[tempfile.TemporaryDirectory[str], list[str]]] = []
+"""The folder with the first registry that `register` made in this process, and the claims in it; removed when the process ends."""
+_copied_by: set[str] = set()
+"""The tests that have a copy of it: a second registry in one test is a log of its own."""
+
+
 def register(caveat: Caveat, folder: Path) -> list[str]:
-    """Make a registry with the card and its three claims; return their references."""
+    """Make a registry with the card and its three claims; return their references.
+
+    The commands run once in a process of the tests. Other tests get a copy of the folder they left, unless they set a time, an address
+    or a configuration of their own.
+    """
+    test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+    is_own = (
+        any(name.startswith("CAVEAT_") and name not in ("CAVEAT_SHARED", "CAVEAT_SOAK") for name in os.environ)
+        or "SOURCE_DATE_EPOCH" in os.environ
+        or not getattr(caveat, "is_plain", False)
+        or folder != Path.cwd()
+        or any(folder.iterdir())
+        or test in _copied_by
+    )
+    if is_own:
+        return _register(caveat, folder)
+    _copied_by.add(test)
+    if not _made:
+        claims = _register(caveat, folder)
+        copy = tempfile.TemporaryDirectory(prefix="caveat-registered-")
+        shutil.copytree(folder, copy.name, dirs_exist_ok=True)
+        _made.append((copy, claims))
+        return claims
+    copy, claims = _made[0]
+    shutil.copytree(copy.name, folder, dirs_exist_ok=True)
+    return list(claims)
+
+
+def _register(caveat: Caveat, folder: Path) -> list[str]:
     assert caveat("init", "--code", "AISI").code == 0
     (folder / "card.md").write_text(CARD, encoding="utf-8")
     card = caveat("card", "add", "card.md", "--publisher", "LAB", "--json").document["card"]["card"]
