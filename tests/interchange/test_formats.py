@@ -22,6 +22,7 @@ from registry.records.audit_case import Independence
 from registry.records.claim import QuoteStatus
 from registry.records.claim_status import Dispute, Staleness
 from registry.records.estimates import BoundedEstimate
+from registry.report.html_rendering import render_html
 from registry.report.supplement_assembly import assemble_claim
 from tests.interchange.records import KEY, SCENES, build_record, change, export, export_all, holds, publish
 from tests.interchange.schemas import list_faults
@@ -105,7 +106,7 @@ def test_every_file_carries_the_digest_of_the_canonical_record() -> None:
         record = build_record(scene)
         for name, files in export_all(scene).items():
             for file in () if isinstance(files, str) else files:
-                text = json.dumps(read(file)) if file.path.endswith("json") else file.content.decode()
+                text = json.dumps(read(file)) if file.path.endswith(("json", "jsonld")) else file.content.decode()
                 # A crate has the record itself, whose digest its other files carry.
                 assert record.sha256 in text or file.content == record.content, f"{scene} {name}"
 
@@ -117,7 +118,7 @@ def test_no_export_names_the_method_without_its_paper() -> None:
             for file in () if isinstance(files, str) else files:
                 if file.content == build_record(scene).content:
                     continue
-                text = json.dumps(read(file)) if file.path.endswith("json") else file.content.decode()
+                text = json.dumps(read(file)) if file.path.endswith(("json", "jsonld")) else file.content.decode()
                 assert not re.search(r"\bTRACE\b(?! \(arXiv:2605\.11496\))", text), file.path
 
 
@@ -320,6 +321,28 @@ def test_a_score_for_the_hub_needs_benchmark_task_and_one_usable_figure() -> Non
         (value,) = (arm.figure.value for arm in list_arms(build_record(scene).claim) if arm.part == "test")
         assert entry["value"] == value
         assert entry["notes"].startswith(read_outcome(build_record(scene).claim).words)
+
+
+def test_a_review_says_the_verdict_in_words_and_is_that_of_the_html_supplement() -> None:
+    for scene in SCENES:
+        record, made = build_record(scene), export_all(scene)["jsonld"]
+        html = render_html(record.claim).decode()
+        embedded = re.findall(r'<script type="application/ld\+json">(.*?)</script>', html, re.DOTALL)
+        if isinstance(made, str):
+            assert (made, embedded) == ("export-without-result", [])
+            continue
+        review, (text,) = read_review(made[0].content), embedded
+        assert "<" not in text
+        assert review | {"isBasedOn": None} == json.loads(text) | {"isBasedOn": None}
+        assert json.loads(text)["isBasedOn"]["sha256"] == review["isBasedOn"]["sha256"] == record.sha256
+        assert review["reviewRating"]["alternateName"].startswith(read_outcome(record.claim).words)
+        assert "ratingValue" not in review["reviewRating"]
+
+
+def read_review(content: bytes) -> dict[str, Any]:
+    review = json.loads(content)
+    assert (review["@context"], review["@type"]) == ("https://schema.org", "ClaimReview")
+    return dict(review)
 
 
 def test_unknown_formats_and_drafts_are_refused_by_name() -> None:
