@@ -14,9 +14,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from ruamel.yaml import YAML
 
+from audit.sources.reported_figures import ReportedFigure, read_figures
 from interchange.export.format_catalogue import FORMATS, get_format
 from interchange.formats.export_record import ExportedFile
-from interchange.formats.outcome_facts import is_passed, list_arms, read_outcome
+from interchange.formats.outcome_facts import find_estimate, is_passed, list_arms, read_outcome
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
 from registry.records.claim import QuoteStatus
@@ -220,6 +221,31 @@ def test_figures_read_back_from_an_export_are_those_of_the_record() -> None:
         metrics = find(scene, "cyclonedx")["metadata"]["component"]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
         written = {metric["type"]: float(metric["value"]) for metric in metrics if metric["type"] in arms}
         assert written == {name: figure.value for name, figure in arms.items()}
+
+
+@pytest.mark.parametrize("scene", ["inverted", "holds", "several-judges", "multi-spec"])
+def test_our_own_reader_reads_the_exported_figures_back(scene: str, tmp_path: Path) -> None:
+    """Every Eval Ever and CycloneDX: value, interval, number, model and range are those of the record."""
+    supplement = build_record(scene).claim
+    model, arms, estimate = supplement.claim.payload.model, list_arms(supplement), find_estimate(supplement)
+    assert estimate is not None
+    read_back: dict[str, list[ReportedFigure]] = {}
+    for name in ("eee", "cyclonedx"):
+        for number, file in enumerate(export_all(scene)[name]):
+            assert isinstance(file, ExportedFile)
+            path = tmp_path / f"{name}-{number}.json"
+            path.write_bytes(file.content)
+            figures = read_figures(path)
+            assert figures.unread == ()
+            read_back.setdefault(name, []).extend(figures.figures)
+    expected = [(arm.figure.value, arm.figure.low, arm.figure.high) for arm in arms]
+    assert [(figure.value, figure.low, figure.high) for figure in read_back["eee"]] == expected
+    assert [figure.n for figure in read_back["eee"]] == [arm.responses for arm in arms]
+    assert {figure.range for figure in read_back["eee"]} == {estimate.range}
+    sides = [(figure.value, figure.low, figure.high) for figure in read_back["cyclonedx"] if figure.metric != "Evaluation Differential"]
+    assert sides == [(value, low, high) if low is not None else (value, None, None) for value, low, high in expected]
+    for figures in read_back.values():
+        assert {(figure.model, figure.version) for figure in figures} == {(model.name, model.version)}
 
 
 def test_hostile_texts_survive_whole_where_a_format_has_room_for_them() -> None:
