@@ -149,12 +149,13 @@ def check_review(path):
         faults.append(f"{len(reviews)} reviews with {len(ratings)} ratings")
     if list(graph.objects(None, URIRef(f"{schema}ratingValue"))):
         faults.append("a verdict became a number")
+    # rdflib skips what it does not know: only a file that is no JSON is refused.
     try:
-        Graph().parse(data=json.dumps({**local, "author": {"@id": 1}}), format="json-ld")
+        Graph().parse(data=json.dumps(local)[:-1], format="json-ld")
         is_rejected = False
     except Exception:
         is_rejected = True
-    return faults, {"wrong field": is_rejected}
+    return faults, {"a file that was cut off": is_rejected}
 
 
 def drop_address(item):

@@ -278,10 +278,9 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--form", "--all", "--as-of")
 
 
 @examples(
-    "report CLM-LAB-2026-0001-E --pdf",
     "report CRD-LAB-2026-0001-J --publish --sign --yes",
     "report --all --stale -o site",
-    "report CLM-LAB-2026-0001-E --form eu-gpai-code",
+    "report CLM-LAB-2026-0001-E --pdf --form eu-gpai-code",
 )
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")

@@ -40,7 +40,6 @@ _OF_MODELS = (
 
 
 @examples(
-    "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --from results.json -o claims.yaml",
     "claim propose card.pdf --engine local --with MODEL --base-url http://localhost:8000",
