@@ -5,6 +5,7 @@ from typing import Any, Literal, NotRequired
 from audit.modules.recognition_passages import CandidateCount
 from audit.records.contrast_result import Contrasts
 from audit.records.model_response import ImportedLog
+from audit.sources.reported_figures import FigureFile
 from audit.sources.skill_study_records import ContaminationStudy, RiskLevel
 from audit.verdict.verdict_conditions import DesignSize
 from registry.present.answer_formats import AnswerFormat, answer, group
@@ -87,7 +88,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
             lock=Lock | None, not_fixed=list[str],
         ),
         answer("audit-open", "audit open", dry_run=bool, audit=str | None, claim=str, new=bool),
-        answer("audit-evidence", "audit evidence", audit=str, entries=list[int]),
+        answer("audit-evidence", "audit evidence", audit=str, entries=list[int], unread=list[str]),
         answer(
             "audit-conclude", "audit conclude", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
             imported=NotRequired[ImportedLog],
@@ -253,5 +254,6 @@ def _list_others() -> tuple[AnswerFormat, ...]:
             recognition=recognition, update=NotRequired[update],
         ),
         answer("proposals", "claim propose", Proposals),
+        answer("figure-proposals", "claim propose", card=str | None, files=list[FigureFile]),
         answer("proposal-plan", "claim propose", **_MOST, windows=int, answered=int),
     )  # fmt: skip

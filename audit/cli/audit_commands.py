@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from audit.cli.audit_draft import DraftReading, NamedContexts
     from audit.protocol.evidence_basis import ScoredTable
     from audit.sources.log_rows import LogRow
+    from registry.records.audit_case import Evidence
     from registry.records.claim import ClaimRevision
     from registry.records.claim_draft import AuditDraft
     from registry.records.dossier import AuditFile
@@ -292,31 +293,62 @@ def open_(app: App, /, *, file: Path, dry_run: bool) -> None:
     )
 
 
-@examples("audit evidence AUD-LAB-2026-0001-1 published.yaml")
+@examples(
+    "audit evidence AUD-LAB-2026-0001-1 published.yaml",
+    "audit evidence AUD-LAB-2026-0001-1 result.dsse.json --key evaluator.pem",
+)
 @audit.command()
 @click.argument("audit_id", metavar="AUDIT", type=AUDIT)
 @click.argument("file", type=FILE)
+@click.option("--key", "keys", multiple=True, metavar="VKEY|FILE",
+              help="FILE is an in-toto attestation: the signer's public key (PEM or verifier key).")  # fmt: skip
+@click.option("--subject", type=FILE, help="With --key: the file that the attestation must be about.")
 @pass_app
-def evidence(app: App, *, audit_id: Identifier, file: Path) -> None:
+def evidence(app: App, *, audit_id: Identifier, file: Path, keys: tuple[str, ...], subject: Path | None) -> None:
     """Record reported evidence in an open audit.
 
     FILE lists evidence that was published or measured elsewhere, as `evidence:` in an audit file (caveat admin schema evidence). The audit
     has no lock: what is reported can restrict a claim and never establish a verdict. The same evidence again changes nothing.
+
+    With --key, FILE is a signed in-toto attestation (eval-result v0.2 or test-result v0.1, in DSSE). Its signature is checked with the key,
+    which you got from the signer. Its content stays the signer's word: it is recorded in words, and a result that it calls passed is none
+    here. Fields that are not read are listed.
     """
     from audit.protocol.audit_record import add_evidence
+
+    if subject is not None and not keys:
+        raise click.UsageError("--subject goes with --key")
+    pieces, unread = _read_attested(file, keys, subject) if keys else (_read_reported(file), ())
+    with app.ledger.write(actor=app.config.authority) as writer:
+        added = add_evidence(writer, audit_id.bare, pieces)
+    entries = [statement.entry.seq for statement in added]
+    done = f"Recorded {len(added)} of {len(pieces)} in {audit_id.bare}." if added else "Nothing is new; nothing was recorded."
+    if unread:
+        app.say(f"not read: {', '.join(unread)}")
+    app.answer(
+        {"schema": "caveat/audit-evidence/1", "audit": audit_id.bare, "entries": entries, "unread": list(unread)},
+        f"{done}\nNext: caveat audit conclude {audit_id.bare}",
+    )
+
+
+def _read_reported(file: Path) -> "tuple[Evidence, ...]":
     from registry.codec.canonical_documents import from_document
     from registry.codec.file_io import read_document
     from registry.records.claim_draft import EvidenceDraft
 
-    draft = from_document(EvidenceDraft, read_document(file), where=str(file))
-    with app.ledger.write(actor=app.config.authority) as writer:
-        added = add_evidence(writer, audit_id.bare, draft.evidence)
-    entries = [statement.entry.seq for statement in added]
-    done = f"Recorded {len(added)} of {len(draft.evidence)} in {audit_id.bare}." if added else "Nothing is new; nothing was recorded."
-    app.answer(
-        {"schema": "caveat/audit-evidence/1", "audit": audit_id.bare, "entries": entries},
-        f"{done}\nNext: caveat audit conclude {audit_id.bare}",
-    )
+    return from_document(EvidenceDraft, read_document(file), where=str(file)).evidence
+
+
+def _read_attested(file: Path, keys: Sequence[str], subject: Path | None) -> "tuple[tuple[Evidence, ...], tuple[str, ...]]":
+    import hashlib
+
+    from audit.sources.attestation import read_attestation
+    from registry.codec.file_io import read_text
+    from registry.seal.dsse_envelopes import read_envelope_keys
+
+    digest = None if subject is None else hashlib.sha256(subject.read_bytes()).hexdigest()
+    attestation = read_attestation(read_text(file), read_envelope_keys(keys), where=str(file), subject=digest)
+    return (attestation.evidence,), attestation.unread
 
 
 @examples(

@@ -14,6 +14,7 @@ import requests
 import yaml
 from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
 from prov.model import ProvDocument, ProvWarning
+from rdflib import RDF, Graph, URIRef
 from requests.adapters import HTTPAdapter
 from requests_cache import CachedSession
 from rocrate_validator import services
@@ -134,6 +135,29 @@ def check_result(path):
     return faults, rejected
 
 
+def check_review(path):
+    """Read the file as JSON-LD. No validator of reviews is claimed: this shows that it parses, and that its terms are schema.org's."""
+    document = json.loads(path.read_bytes())
+    # The context is a redirect on the web; its terms are those of this vocabulary.
+    local = {**document, "@context": {"@vocab": "https://schema.org/"}}
+    faults = [] if document["@context"] == "https://schema.org" else ["another context"]
+    graph = Graph().parse(data=json.dumps(local), format="json-ld")
+    schema = "https://schema.org/"
+    reviews = list(graph.subjects(RDF.type, URIRef(f"{schema}ClaimReview")))
+    ratings = list(graph.objects(None, URIRef(f"{schema}reviewRating")))
+    if len(reviews) != 1 or len(ratings) != 1:
+        faults.append(f"{len(reviews)} reviews with {len(ratings)} ratings")
+    if list(graph.objects(None, URIRef(f"{schema}ratingValue"))):
+        faults.append("a verdict became a number")
+    # rdflib skips what it does not know: only a file that is no JSON is refused.
+    try:
+        Graph().parse(data=json.dumps(local)[:-1], format="json-ld")
+        is_rejected = False
+    except Exception:
+        is_rejected = True
+    return faults, {"a file that was cut off": is_rejected}
+
+
 def drop_address(item):
     item["source"].pop("url")
 
@@ -163,6 +187,8 @@ def main():
         add("crate: PROV-JSON", path, *check_provenance(path))
     for path in sorted(FOLDER.rglob("hf/*.yaml")):
         add("hf", path, *check_result(path))
+    for path in sorted(FOLDER.rglob("*.jsonld")):
+        add("jsonld", path, *check_review(path))
     print(json.dumps(rows))
 
 

@@ -29,7 +29,9 @@ SCHEMAS = ROOT / "tests" / "interchange" / "schemas"
 GROUPS = ("attest", "bom", "cff", "cite", "eee", "graph")
 NEWER = "eee"
 """The group that needs Python 3.12."""
-FORMATS = ("in-toto", "in-toto --draft", "eee", "cyclonedx", "scitt", "oscal", "cff", "datacite", "csl", "bibtex", "case", "crate", "hf")
+FORMATS = (
+    "in-toto", "in-toto --draft", "eee", "cyclonedx", "scitt", "oscal", "cff", "datacite", "csl", "bibtex", "case", "crate", "hf", "jsonld",
+)  # fmt: skip
 STATED = (
     "developer=example-lab",
     "deployment_type=self_deployed",

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from interchange.formats import (
     citations,
+    claim_review,
     cyclonedx,
     every_eval_ever,
     hugging_face,
@@ -119,6 +120,10 @@ _FORMATS = (
     ExportFormat(
         name="hf", title="Hugging Face evaluation result", version=".eval_results/*.yaml", validator="huggingface_hub 2.4.0",
         lost=hugging_face.LOST, need=Need.ESTIMATE, warning=hugging_face.WARNING, mapper=hugging_face.map_hugging_face,
+    ),
+    ExportFormat(
+        name="jsonld", title="schema.org ClaimReview", version="schema.org 30.0", validator="none: it parses as JSON-LD (rdflib)",
+        lost=claim_review.LOST, need=Need.OUTCOME, mapper=claim_review.map_claim_review,
     ),
 )  # fmt: skip
 FORMATS: Mapping[str, ExportFormat] = {format_.name: format_ for format_ in _FORMATS}

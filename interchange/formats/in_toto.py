@@ -11,6 +11,7 @@ from interchange.formats.outcome_facts import find_reading, is_passed, list_arms
 from registry.records.audit_case import Independence
 from registry.records.record import Record
 from registry.records.supplement import Supplement
+from registry.seal.dsse_envelopes import encode_signed
 
 SVR = "https://in-toto.io/attestation/svr/v0.1"
 EVAL_RESULT = "https://b7n0de.com/attestation/eval-result/v0.2"
@@ -57,9 +58,7 @@ def name_key(public: bytes) -> str:
 def write_envelope(statement: dict[str, Any], signer: EnvelopeSigner) -> bytes:
     """Return *statement* in a signed DSSE envelope. Its payload is canonical JSON: verifiers refuse anything else."""
     body = write_json(statement)
-    kind = PAYLOAD_TYPE.encode()
-    # The pre-authentication encoding of DSSE v1: type and body cannot run into each other.
-    signed = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(body), body)
+    signed = encode_signed(PAYLOAD_TYPE, body)
     envelope = {
         "payload": b64encode(body).decode(),
         "payloadType": PAYLOAD_TYPE,

@@ -54,6 +54,7 @@ from registry.report.claim_outcome import (
     is_immaterial,
     number_sections,
 )
+from registry.report.claim_review import build_claim_review
 from registry.report.control_wording import describe_reach
 from registry.report.finding_figures import (
     build_ablation_figure,
@@ -195,13 +196,23 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": _STYLE if medium is Medium.SCREEN else "",
         # The PDF carries its record as an attachment.
-        # Without a `<`, JSON in a script element can neither close it nor open a comment.
-        "record": Markup(record.decode().replace("<", "\\u003c")) if medium is Medium.SCREEN else "",  # noqa: S704
+        "record": _embed(record) if medium is Medium.SCREEN else "",
+        "review": _embed_review(supplement, digest) if medium is Medium.SCREEN else "",
     }
     if isinstance(supplement, Supplement):
         facts["backed"] = list_backed(supplement, backings)
     html = environment.get_template(name).render(facts)
     return html if medium is Medium.PRINT else _put_in_style(_label_cells(html))
+
+
+def _embed(content: bytes) -> Markup:
+    # Without a `<`, JSON in a script element can neither close it nor open a comment.
+    return Markup(content.decode().replace("<", "\\u003c"))  # noqa: S704
+
+
+def _embed_review(supplement: AnySupplement, digest: str) -> Markup | str:
+    review = build_claim_review(supplement, digest) if isinstance(supplement, Supplement) else None
+    return "" if review is None else _embed(canonical_bytes(review))
 
 
 def _collect_page_facts(supplement: AnySupplement, environment: Environment, medium: Medium) -> tuple[str, dict[str, Any]]:

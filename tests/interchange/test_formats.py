@@ -14,14 +14,16 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from ruamel.yaml import YAML
 
+from audit.sources.reported_figures import ReportedFigure, read_figures
 from interchange.export.format_catalogue import FORMATS, get_format
 from interchange.formats.export_record import ExportedFile
-from interchange.formats.outcome_facts import is_passed, list_arms, read_outcome
+from interchange.formats.outcome_facts import find_estimate, is_passed, list_arms, read_outcome
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
 from registry.records.claim import QuoteStatus
 from registry.records.claim_status import Dispute, Staleness
 from registry.records.estimates import BoundedEstimate
+from registry.report.html_rendering import render_html
 from registry.report.supplement_assembly import assemble_claim
 from tests.interchange.records import KEY, SCENES, build_record, change, export, export_all, holds, publish
 from tests.interchange.schemas import list_faults
@@ -105,7 +107,7 @@ def test_every_file_carries_the_digest_of_the_canonical_record() -> None:
         record = build_record(scene)
         for name, files in export_all(scene).items():
             for file in () if isinstance(files, str) else files:
-                text = json.dumps(read(file)) if file.path.endswith("json") else file.content.decode()
+                text = json.dumps(read(file)) if file.path.endswith(("json", "jsonld")) else file.content.decode()
                 # A crate has the record itself, whose digest its other files carry.
                 assert record.sha256 in text or file.content == record.content, f"{scene} {name}"
 
@@ -117,7 +119,7 @@ def test_no_export_names_the_method_without_its_paper() -> None:
             for file in () if isinstance(files, str) else files:
                 if file.content == build_record(scene).content:
                     continue
-                text = json.dumps(read(file)) if file.path.endswith("json") else file.content.decode()
+                text = json.dumps(read(file)) if file.path.endswith(("json", "jsonld")) else file.content.decode()
                 assert not re.search(r"\bTRACE\b(?! \(arXiv:2605\.11496\))", text), file.path
 
 
@@ -221,6 +223,31 @@ def test_figures_read_back_from_an_export_are_those_of_the_record() -> None:
         assert written == {name: figure.value for name, figure in arms.items()}
 
 
+@pytest.mark.parametrize("scene", ["inverted", "holds", "several-judges", "multi-spec"])
+def test_our_own_reader_reads_the_exported_figures_back(scene: str, tmp_path: Path) -> None:
+    """Every Eval Ever and CycloneDX: value, interval, number, model and range are those of the record."""
+    supplement = build_record(scene).claim
+    model, arms, estimate = supplement.claim.payload.model, list_arms(supplement), find_estimate(supplement)
+    assert estimate is not None
+    read_back: dict[str, list[ReportedFigure]] = {}
+    for name in ("eee", "cyclonedx"):
+        for number, file in enumerate(export_all(scene)[name]):
+            assert isinstance(file, ExportedFile)
+            path = tmp_path / f"{name}-{number}.json"
+            path.write_bytes(file.content)
+            figures = read_figures(path)
+            assert figures.unread == ()
+            read_back.setdefault(name, []).extend(figures.figures)
+    expected = [(arm.figure.value, arm.figure.low, arm.figure.high) for arm in arms]
+    assert [(figure.value, figure.low, figure.high) for figure in read_back["eee"]] == expected
+    assert [figure.n for figure in read_back["eee"]] == [arm.responses for arm in arms]
+    assert {figure.range for figure in read_back["eee"]} == {estimate.range}
+    sides = [(figure.value, figure.low, figure.high) for figure in read_back["cyclonedx"] if figure.metric != "Evaluation Differential"]
+    assert sides == [(value, low, high) if low is not None else (value, None, None) for value, low, high in expected]
+    for figures in read_back.values():
+        assert {(figure.model, figure.version) for figure in figures} == {(model.name, model.version)}
+
+
 def test_hostile_texts_survive_whole_where_a_format_has_room_for_them() -> None:
     """Line breaks, markup, quotation marks, right-to-left text; and 10,000 characters."""
     assert find("hostile", "cyclonedx")["declarations"]["claims"][0]["predicate"] == build_record("hostile").claim.original
@@ -320,6 +347,28 @@ def test_a_score_for_the_hub_needs_benchmark_task_and_one_usable_figure() -> Non
         (value,) = (arm.figure.value for arm in list_arms(build_record(scene).claim) if arm.part == "test")
         assert entry["value"] == value
         assert entry["notes"].startswith(read_outcome(build_record(scene).claim).words)
+
+
+def test_a_review_says_the_verdict_in_words_and_is_that_of_the_html_supplement() -> None:
+    for scene in SCENES:
+        record, made = build_record(scene), export_all(scene)["jsonld"]
+        html = render_html(record.claim).decode()
+        embedded = re.findall(r'<script type="application/ld\+json">(.*?)</script>', html, re.DOTALL)
+        if isinstance(made, str):
+            assert (made, embedded) == ("export-without-result", [])
+            continue
+        review, (text,) = read_review(made[0].content), embedded
+        assert "<" not in text
+        assert review | {"isBasedOn": None} == json.loads(text) | {"isBasedOn": None}
+        assert json.loads(text)["isBasedOn"]["sha256"] == review["isBasedOn"]["sha256"] == record.sha256
+        assert review["reviewRating"]["alternateName"].startswith(read_outcome(record.claim).words)
+        assert "ratingValue" not in review["reviewRating"]
+
+
+def read_review(content: bytes) -> dict[str, Any]:
+    review = json.loads(content)
+    assert (review["@context"], review["@type"]) == ("https://schema.org", "ClaimReview")
+    return dict(review)
 
 
 def test_unknown_formats_and_drafts_are_refused_by_name() -> None:

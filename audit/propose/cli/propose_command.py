@@ -40,13 +40,15 @@ _OF_MODELS = (
 
 
 @examples(
-    "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
     "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
+    "claim propose CRD-LAB-2026-0001-J --from results.json -o claims.yaml",
     "claim propose card.pdf --engine local --with MODEL --base-url http://localhost:8000",
 )
 @click.command()
 @click.argument("card", metavar="CARD")
 @click.option("--engine", type=click.Choice(["rules", "claude", "local"]), default="rules", show_default=True, help="What proposes.")
+@click.option("--from", "sources", metavar="FILE", type=FILE, multiple=True,
+              help="Propose the figures in FILE (Every Eval Ever, CycloneDX, Hugging Face), not the card's text.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", type=_OUTPUT, help="Write the claims file here; default: standard output.")
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 @click.option("--review", metavar="FILE", type=_OUTPUT, help="Review one by one in the terminal, and write FILE; the same command goes on.")
@@ -82,6 +84,9 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
     is from the card. Of a long card you get the 40 proposals that matter most, safety and bounds first; --all gives all of them.
     """
     _check_options(app, options)
+    if options["sources"]:
+        _propose_figures(app, card, options)
+        return
     from audit.propose.cli.proposal_session import find_card, offer, read_passages
 
     choice = _build_choice(options)
@@ -116,6 +121,9 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
         from audit.propose.cli.review_session import check_terminal
 
         check_terminal()
+    alone = [f"--{name.replace('_', '-')}" for name in (*_CHOICES, "review", "dry_run") if name != "model" and options[name]]
+    if options["sources"] and (alone or options["engine"] != "rules" or options["all_"]):
+        raise click.UsageError(f"--from reads figures and no text: leave {', '.join(alone) or '--engine and --all'} out")
     output = options["output"]
     if output is not None and output.exists() and not options["force"]:
         found = "this file exists already"
@@ -124,6 +132,41 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
         raise FileNotFoundError(errno.ENOENT, "its folder cannot be written to", str(output))  # told before a model is asked for money
     if output is None and sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")  # where the shell closed it (`>&-`)
+
+
+def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
+    """Write the figures that files of others report as a claims file."""
+    from audit.propose.cli.proposal_session import find_card
+    from audit.propose.figure_drafts import build_figure_entries, find_default
+    from audit.propose.proposal_review import write_whole
+    from audit.propose.proposed_claims_file import ClaimsSheet, render_sheet
+    from audit.sources.reported_figures import read_figures
+    from registry.codec.canonical_documents import to_document
+
+    known_card = find_card(app, card)
+    files = tuple(read_figures(path) for path in options["sources"])
+    known = _know_models(known_card, _read_given(options))
+    default = find_default(files, known)
+    entries = tuple(entry for file in files for entry in build_figure_entries(file, known, default))
+    unread = [f"{file.name}: not read: {', '.join(file.unread[:20])}" for file in files if file.unread]
+    head = (
+        f"Figures that {', '.join(file.name for file in files)} report. Nothing is registered yet.",
+        "Each is the word of its source. Read, change, delete; then run caveat claim add with this file.",
+        *unread,
+    )
+    reference = known_card.source.card
+    sheet = ClaimsSheet(head=head, card=reference, model=default, entries=entries, registered=known_card.registered)
+    output: Path | None = options["output"]
+    if output is not None:
+        write_whole(output, render_sheet(sheet))
+        app.say(f"{output} is written: read it, change it, take claims out")
+    for line in unread:
+        app.say(line)
+    if app.json:
+        app.answer({"schema": "caveat/figure-proposals/1", "card": reference, "files": [to_document(file) for file in files]})
+    elif output is None:
+        click.echo(render_sheet(sheet).encode(), nl=False)
+    app.say(f"Next: caveat claim add {output or 'claims.yaml'}")
 
 
 def _build_choice(options: dict[str, Any]) -> "CardSelection":
