@@ -269,7 +269,10 @@ Table 1: Refusals in tests
     ("change", "turned"),
     [
         (("| Model | Refused |", "| Model | Refused politely |"), "a column head changed: Refused → Refused politely"),
-        (("Table 1: Refusals in tests", "Table 1: Refusals in deployment"), "the caption changed: Refusals in tests → Refusals in deployment"),
+        (
+            ("Table 1: Refusals in tests", "Table 1: Refusals in deployment"),
+            "the caption changed: Refusals in tests → Refusals in deployment",
+        ),
     ],
 )
 def test_the_same_row_under_another_head_or_caption_needs_a_reason(
