@@ -174,7 +174,7 @@ def describe_amount(amount: SpentAmount, *, recipient: str = "") -> str:
 
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: CallPurpose) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
-    prices = _read_prices(options)
+    prices = find_prices(options)
     amount = sum((estimate_call(call.body, discount_batch(prices) if options["batch"] else prices) for call in calls), SpentAmount())
     message = f"{describe_amount(amount, recipient=f' to {wanted.model}')}{asking.then}"
     document = {
@@ -191,16 +191,17 @@ def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping
 def build_asker(
     app: App, store: RunStore, wanted: Probe, options: Mapping[str, Any], asking: CallPurpose
 ) -> Callable[[Iterable[Call], int], None]:
-    """Return what makes the calls of a command, within the limits that *options* set for all of them together.
+    """Return what makes the calls of a command, in one or several rounds, within the limits that *options* set for all of them together.
 
     Where every call has an outcome already, no endpoint is opened and no key is needed: recorded answers can be read by everyone.
 
     Raises:
         InputError: a limit in dollars without a price, also for the models that the folder holds calls to already.
     """
-    prices = _read_prices(options)
+    prices = find_prices(options)
     check_prices(Budget(usd=options["max_usd"]), prices, {wanted.model, *(usage.model for usage in store.sum_spent())})
     before = count_before(store, prices)
+    rounds: list[RunSummary] = []
 
     def ask(calls: Iterable[Call], most: int) -> None:
         remaining = _skip_settled(store, calls, options)
@@ -218,7 +219,8 @@ def build_asker(
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
         with track(app, asking.doing, total=most, unit="calls") as advance:
             summary = caller.make(remaining, count_up(advance), batch=options["batch"])
-        check_over(store, summary, open_=asking.open_)
+        check_over(store, summary, open_=asking.open_, earlier=rounds)
+        rounds.append(summary)
 
     return ask
 
@@ -227,11 +229,13 @@ def _skip_settled(store: RunStore, calls: Iterable[Call], options: Mapping[str, 
     """Return *calls* from the first chunk on that may have one to be made; None where there is none."""
     waiting, again = iter(calls), options["retry_failed"] or options["repeat_lost"]
     while chunk := list(islice(waiting, 500)):
-        keys = {call.key for call in chunk}
-        if keys - store.find_settled(keys, failed=not again):
+        outcomes = store.find_outcomes(call.key for call in chunk)
+        # A call that failed before it was sent is always made.
+        if any(call.key not in outcomes or (failure := outcomes[call.key]) in UNSENT or (again and failure is not None) for call in chunk):
             return chain(chunk, waiting)
     return None
 
 
-def _read_prices(options: Mapping[str, Any]) -> Prices:
+def find_prices(options: Mapping[str, Any]) -> Prices:
+    """Return the prices of the file that *options* name; none without one."""
     return {} if options["prices"] is None else read_prices(options["prices"])

@@ -128,11 +128,6 @@ _CONDITION = re.compile(
 )
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
-_DRAWN = re.compile(
-    r"\b(?:we|our team)\s(?:\w+ly\s)?(?:set|define|chose|choose|used?|consider|adopt)\s(?:[\w’'-]+\s){0,5}"
-    r"(?:threshold|bar|limit|cut-?off)s?\s(?:of|at)\s\S{0,3}\s?$",
-    re.IGNORECASE,
-)
 _ATTACK = re.compile(
     r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
     r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
@@ -149,9 +144,7 @@ _RISES = re.compile(
 def is_no_result(words: str, figure: CardFigure) -> bool:
     """Return whether a figure is a condition, a goal, or how much of a test was run."""
     before = words[max(0, figure.start - 70) : figure.start]
-    # "We set a threshold of 0.6" draws a line; a bound behind "where" or "requires" says when something counts.
-    if _DRAWN.search(words[: figure.start]):
-        return True
+    # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
         return True
     if figure.unit is FigureUnit.SHARE and _RUN.search(before):
@@ -345,7 +338,6 @@ _VERBAL = re.compile(
     r"|merely|simply|necessarily|limited|surprising\w*|statistically|significant\w*)\b)|\bno\s(?:\w+\s){0,3}?models?\b",
     re.IGNORECASE,
 )
-_SENTENTIAL = re.compile(r"(?:\bnot|n[’']t)\s(?:the\scase|true|correct)\sthat\b", re.IGNORECASE)
 _LEXICAL = read_expression("lexical")
 _RELATIVE_CLAUSE = re.compile(r"\b(?:that|which|who)\s(?:(?:do|does|did|is|was|are|were|has|have|had|could|would)\s)?$", re.IGNORECASE)
 _OPENS = re.compile(
@@ -364,8 +356,6 @@ def weigh_doubt(reading: FormReading, words: str) -> FormReading:
     """Return *reading* without threshold and bound where the card only believes it or cannot rule it out, with little certainty."""
     if reading.form in (Form.PREVALENCE, Form.EXISTENCE) or not (hit := _DOUBT.search(words)):
         return reading
-    if reading.reported is not None and reading.theta is not None:
-        return replace(reading, certainty=min(reading.certainty, 0.5))
     note = f"the card only says “{hit[0]}”: it claims no threshold and no bound here"
     form = Form.PREVALENCE if reading.reported is not None else Form.EXISTENCE
     return replace(reading, form=form, relation=None, theta=None, relative_to=None, certainty=0.3, notes=(*reading.notes, note))
@@ -388,8 +378,6 @@ def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormRe
         hit for hit in _VERBAL.finditer(before) if not any(hit.start() < other.end() and other.start() < hit.end() for other in lexical)
     ]
     hits = [hit for hit in (*lexical, *verbal) if not _RELATIVE_CLAUSE.search(before[: hit.start()])]
-    if not hits and (wide := _SENTENTIAL.search(words[: figure.start])):
-        hits = [wide]
     after = re.split(r"[;:.!?]\s|,\s(?:and|but|while)\s", words[figure.stop : figure.stop + 160])[0]
     if not hits and (
         _OPENS.match(before)

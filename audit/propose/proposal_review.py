@@ -5,7 +5,6 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -574,24 +573,6 @@ def check_same(journal: ReviewJournal, *, document: str, engine: str) -> None:
 def digest_text(text: str) -> str:
     """Return the SHA-256 of *text* in UTF-8, hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write *text* so that *path* holds all of it or what it held before, also when the machine stops.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("xb") as stream:
-            _write(stream, text.encode())
-        part.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error  # no one knows the name of the part
-    finally:
-        with suppress(FileNotFoundError):
-            part.unlink()
 
 
 def _encode(record: Record) -> bytes:

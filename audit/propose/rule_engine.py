@@ -23,14 +23,13 @@ from audit.propose.claim_form import (
 )
 from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
-from audit.propose.evaluation_facts import describe_evaluation, find_label
+from audit.propose.evaluation_facts import describe_evaluation
 from audit.propose.figure_subject import (
     PRONOUN,
     FigureSubject,
     compare_figures,
     drop_announced,
     find_cell_subject,
-    find_spoken_of,
     find_subjects,
     find_version,
     find_worded_subject,
@@ -45,7 +44,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 4
+RULES_VERSION = 5
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -103,16 +102,8 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
 
 def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
     passage, around, models = span.passage, reading.around, reading.models
-    if not span.cells:
-        worded = read_worded(passage.words)
-        if worded is not None and worded.form is Form.THRESHOLD and not worded.relative_to:
-            yield _describe(span, worded, None, find_spoken_of(passage, around, models), reading)
-        return
     if len(span.cells) > 1 and any(not passage.cells[place].column for place, _ in span.cells):
         # Which figure belongs to which model or measure is not known, so none is proposed: a person reads the page.
-        mentions = models.find(find_label(passage))
-        if mentions and not mentions[0].is_own:
-            return
         form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
         yield _describe(span, form, None, FigureSubject(model=None, is_own=None), reading)
         return

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from audit.propose.proposal_ranking import find_folded, rank_proposals, select_top
 from registry.records.claim import Form, Relation, Reported
-from registry.records.claim_draft import Confidence
+from registry.records.claim_draft import Confidence, FieldEvidence
 from registry.records.system_card import PassageKind
 from tests.propose.made import ACCURACY, CAUTIONS, propose, read_example
 
@@ -23,6 +23,16 @@ def test_a_claim_about_another_model_comes_after_the_card_s_own() -> None:
     card = read_example()
     other, own = (propose(card, _QUOTE, reported=Reported(value=0.9), property=CAUTIONS, is_own=is_own) for is_own in (False, True))
     assert rank_proposals([other, own]) == [1, 0]
+
+
+def test_a_passage_that_names_its_model_comes_before_one_that_leaves_it_out() -> None:
+    card = read_example()
+    places = {"card title": 0.75, "sentence": 0.95}
+    elided, named = (
+        propose(card, _QUOTE, property=CAUTIONS, evidence=(FieldEvidence(field="model", words="M", place=place, certainty=certainty),))
+        for place, certainty in places.items()
+    )
+    assert rank_proposals([elided, named]) == [1, 0]
 
 
 def test_further_rows_of_a_table_of_capabilities_fold_into_the_first() -> None:

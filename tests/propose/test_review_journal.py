@@ -18,9 +18,9 @@ from audit.propose.proposal_review import (
     find_journal,
     name_journal,
     replay_steps,
-    write_whole,
 )
 from audit.propose.proposed_claims_file import KnownModels, build_survey
+from registry.codec.file_io import replace_file
 from registry.errors import ConflictError, InputError, UnavailableError
 from tests.propose.made import propose_example, read_example
 
@@ -119,7 +119,7 @@ def test_a_file_changed_by_hand_is_left_alone(tmp_path: Path) -> None:
     """What the review wrote is known by its digest; anything else is a person's."""
     path = tmp_path / "claims.yaml"
     keep(path, [*STEPS, ReviewStep(move=ReviewMove.WRITE, sha256=digest_text("a: 1\n"))])
-    write_whole(path, "a: 1\n")
+    replace_file(path, b"a: 1\n")
     assert reopen(path).review.written == {digest_text("a: 1\n")}
 
     path.write_text("a: 2\n")
@@ -165,16 +165,6 @@ def test_a_journal_that_is_no_file_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="file-not-accessible"):
         find_journal(tmp_path / "claims.yaml")
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    """No part of it is left beside it."""
-    path = tmp_path / "claims.yaml"
-    write_whole(path, "old")
-    write_whole(path, "new")
-
-    assert path.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_an_opening_with_any_text_comes_back(tmp_path: Path) -> None:

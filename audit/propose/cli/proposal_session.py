@@ -2,14 +2,13 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.cli.analysis_options import list_key_hosts
-from audit.cli.model_calls import Caller, allow, check_over, count_before, count_up
+from audit.cli.model_calls import CallPurpose, build_asker, describe_amount, find_prices
 from audit.propose.card_models import CardSource
 from audit.propose.engine_agreement import combine_engines
 from audit.propose.model_engine import AnswerSession, forecast_calls, plan_calls, propose_by_model
@@ -17,16 +16,16 @@ from audit.propose.model_questions import QuestionSettings
 from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
-from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
-from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
-from audit.replay.run_store import Call, RunStore, open_store
+from audit.replay.call_engine import UNSENT
+from audit.replay.run_budget import SpentAmount, count_spent, format_usd
+from audit.replay.run_store import RunStore, open_store
 from registry.cli.application import App, track
 from registry.errors import CaveatError, Fault, NotFoundError
 from registry.records.claim import ClaimRevision, Form
 from registry.records.claim_draft import Confidence, Engine, Proposals, SurveyDraft
 from registry.records.model_version import ModelRef
 from registry.records.record import Kind, parse_identifier
-from registry.records.replay_run import Budget, Policy
+from registry.records.replay_run import Probe
 from registry.records.specification import ModelApi, PropertySpec, SpecKind
 from registry.records.system_card import Anchor, Card, CardText, Omission, Outline
 from registry.report.number_format import format_items
@@ -166,15 +165,17 @@ def _has_registry(app: App) -> bool:
 # The part of `caveat claim propose` that asks a language model: what it would take, its calls, and the limits on them.
 
 
+_PLAN = "caveat/proposal-plan/1"
+
+
 def report_plan(app: App, known_card: KnownCard, outline: Outline, options: Mapping[str, Any]) -> None:
     """Report what asking about the card would come to; nothing is sent, and no folder is made."""
-    asking, prices, folder = _build_asking(options), _read_prices(options), _name_folder(known_card, options)
+    asking, prices, folder = _build_asking(options), find_prices(options), _name_folder(known_card, options)
     with closing(open_store(folder)) if (folder / "responses.db").is_file() else nullcontext() as store:
         plan = forecast_calls(plan_calls(known_card.text, outline, asking, store=store), prices, store)
     amount = plan.amount
-    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     document = {
-        "schema": "caveat/proposal-plan/1",
+        "schema": _PLAN,
         "model": asking.model,
         "windows": plan.windows,
         "answered": plan.answered,
@@ -183,8 +184,7 @@ def report_plan(app: App, known_card: KnownCard, outline: Outline, options: Mapp
         "most_output_tokens": amount.output_tokens,
         "most_usd": amount.usd if amount.calls else 0.0,
     }
-    tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
-    message = f"{format_items(amount.calls, 'call')} to {asking.model}: {tokens}; {cost}" if amount.calls else "no call is to be made"
+    message = describe_amount(amount, recipient=f" to {asking.model}") if amount.calls else "no call is to be made"
     heading = f"{plan.windows:,} windows, {plan.answered:,} of them answered in {folder}"
     app.answer(document, f"{heading}\n{message}")
 
@@ -197,8 +197,12 @@ def propose(app: App, known_card: KnownCard, outline: Outline, options: Mapping[
     """
     asking = _build_asking(options)
     with closing(open_store(_name_folder(known_card, options), create=True)) as store:
-        prices = _read_prices(options)
-        ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
+        prices = find_prices(options)
+        # A local model speaks the chat API that most servers have, unless --api says otherwise.
+        api = options["api"] or (ModelApi.OPENAI_CHAT if options["engine"] == Engine.LOCAL else None)
+        wanted = Probe(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"], api=api)
+        purpose = CallPurpose(schema=_PLAN, doing=f"asking {asking.model}", open_="parts of the card are still to be read")
+        ask, before = build_asker(app, store, wanted, options, purpose), count_spent(store, prices, UNSENT)
         session = AnswerSession(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
         try:
             return propose_by_model(known_card.text, outline, known_card.source, asking, session, engine=Engine(options["engine"]))
@@ -222,33 +226,6 @@ def _name_folder(known_card: KnownCard, options: Mapping[str, Any]) -> Path:
     """Where answers are kept: a folder for each card, so that the same command goes on."""
     run: Path | None = options["run"]
     return run or Path(f"{known_card.text.sha256[:12]}.proposing")
-
-
-def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
-    prices = _read_prices(options)
-    check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(usage.model for usage in store.sum_spent())})
-    before = count_before(store, prices)
-    # A local model speaks the chat API that most servers have, unless --api says otherwise.
-    api = options["api"] or (ModelApi.OPENAI_CHAT if options["engine"] == Engine.LOCAL else None)
-    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"], api=api)
-
-    rounds: list[RunSummary] = []
-
-    def ask(calls: Iterable[Call], most: int) -> None:
-        chosen = {name: options[name] for name in ("concurrency", "retry_failed", "repeat_lost")}
-        settings = CallSettings(**chosen, budget=allow(before, options), prices=prices)
-        hosts = list_key_hosts(options)
-        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"], send_key_to=hosts)
-        with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
-            summary = caller.make(calls, count_up(advance), batch=options["batch"])
-        check_over(store, summary, open_="parts of the card are still to be read", earlier=rounds)
-        rounds.append(summary)
-
-    return ask
-
-
-def _read_prices(options: Mapping[str, Any]) -> Prices:
-    return {} if options["prices"] is None else read_prices(options["prices"])
 
 
 # What `caveat claim propose` tells of its proposals, on standard error.

@@ -187,9 +187,9 @@ def _answer(app: App, known_card: "KnownCard", offered: "ProposalAnswer", option
     text, proposals = _render(known_card, offered, options), offered.proposals
     output: Path | None = options["output"]
     if output is not None:
-        from audit.propose.proposal_review import write_whole
+        from registry.codec.file_io import replace_file
 
-        write_whole(output, text)
+        replace_file(output, text.encode())
         app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
     if app.json:
         app.answer(to_document(proposals))

@@ -45,11 +45,10 @@ from audit.propose.proposal_review import (
     find_scope,
     find_words,
     take_step,
-    write_whole,
 )
 from audit.propose.proposed_claims_file import ClaimsSheet, DraftEntry, KnownModels, build_entry, render_drafts, render_sheet
 from registry.codec.canonical_documents import from_document, to_document
-from registry.codec.file_io import parse_document
+from registry.codec.file_io import parse_document, replace_file
 from registry.errors import CaveatError, Fault, InputError, UnavailableError, format_faults
 from registry.intake.quote_anchor import AnchoredText
 from registry.present.answers import show
@@ -471,7 +470,7 @@ class ReviewSession:
         """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
         text = render_sheet(self._compose())
         self._step(ReviewStep(move=ReviewMove.WRITE, sha256=digest_text(text)))
-        write_whole(self._ground.path, text)
+        replace_file(self._ground.path, text.encode())
 
     def _compose(self) -> ClaimsSheet:
         opening = self._journal.opening
