@@ -76,7 +76,7 @@ class PageProcess:
 class _NoClaims:
     """Lists are made by the parent."""
 
-    def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:
+    def select(self, wanted: ClaimFilter, *, skip: int = 0, before: int | None = None, limit: int) -> Selection:  # noqa: ARG002
         raise UnavailableError(Fault("search-unavailable", "claims", "this process makes no lists"))
 
 
