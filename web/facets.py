@@ -152,7 +152,7 @@ class SelectedClaim:
     class_: str
     model: ModelRef
     status: Status | None = None
-    """Its status, where it is at hand; otherwise it is read from the registry."""
+    """Its status, where it is at hand; None: it is read from the registry."""
     summary: ClaimSummary | None = None
     """What a list shows, where it is at hand; otherwise it is read from the registry."""
     monitoring: str = NONE

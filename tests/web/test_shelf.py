@@ -128,10 +128,10 @@ def test_a_shelf_that_followed_the_log_is_the_one_that_is_built_at_its_end(folde
 def test_two_processes_read_the_claims_that_one_reads(ledger: Ledger, tmp_path: Path) -> None:
     """Also if the other one cannot read the registry."""
     with ledger.view() as view:
-        alone = [entry for stretch in list_shelf_entries(view, ledger.url) for entry in stretch]
+        expected = [entry for stretch in list_shelf_entries(view, ledger.url) for entry in stretch]
         for database in (ledger.url, f"sqlite:///{tmp_path / 'nowhere.db'}"):
-            assert [entry for stretch in list_shelf_entries(view, database, many=1) for entry in stretch] == alone
-    assert len(alone) == 4
+            assert [entry for stretch in list_shelf_entries(view, database, many=1) for entry in stretch] == expected
+    assert len(expected) == 4
 
 
 def test_a_damaged_file_is_made_again(ledger: Ledger, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class ClaimDescriber:
 
 def write_words(text: str) -> str:
     """Return *text* as the index takes it, so that its words are those of `split_words`."""
-    # The tokenizer separates at ASCII signs alone and takes every other character for a part of a word. So it agrees with Python on ASCII,
+    # The tokenizer separates only at ASCII signs and takes every other character for a part of a word. So it agrees with Python on ASCII,
     # and texts in other scripts are separated here.
     return text.casefold() if text.isascii() and "\0" not in text else " ".join(split_words(text))
 
@@ -114,7 +114,7 @@ def _is_open_to_others(database: str) -> bool:
 
 
 def _start(view: View, database: str, middle: int, output: int) -> "subprocess.Popen[bytes]":
-    # In a session of its own, so that Ctrl-C ends the parent alone.
+    # In a session of its own, so that Ctrl-C ends only the parent.
     process = subprocess.Popen(  # noqa: S603  (our own interpreter)
         build_child_command("web.shelf.shelf_entries", "serve"), stdin=subprocess.PIPE, stdout=output, start_new_session=True
     )

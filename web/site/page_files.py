@@ -1,4 +1,4 @@
-"""Pages as new files beside the old ones: each is written only if its bytes differ."""
+"""Pages as new files next to the old ones: each is written only if its bytes differ."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -41,7 +41,7 @@ class PageProcess:
 
     def __init__(self, task: WritingTask) -> None:
         """Start it."""
-        # In a session of its own, so that Ctrl-C ends the parent alone; it ends when its standard input does.
+        # In a session of its own, so that Ctrl-C ends only the parent; it ends when its standard input does.
         self._process = subprocess.Popen(  # noqa: S603  (our own interpreter)
             build_child_command("web.site.page_process", "serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )

@@ -79,7 +79,7 @@ def export_site(
     Args:
         open_view: opens the log of *view* at an earlier entry, to find what changed since.
         supplements: the folder of published files that become downloads; None leaves those out that the site has.
-        database: the URL at which another process can read the registry; None: pages are written by this one alone.
+        database: the URL at which another process can read the registry; None: only this one writes pages.
         many: from so many pages on, another process helps.
 
     Raises:
