@@ -26,7 +26,7 @@ class PageFile:
 
 
 def write_pages(book: PageBook, pages: Sequence[PlannedPage], folder: Path, known: Mapping[str, str]) -> Iterator[PageFile]:
-    """Write *pages* of *book* into *folder* under their other names; pages that are gone are left out.
+    """Write *pages* of *book* into *folder* under their other names, without pages that are gone.
 
     Args:
         known: the digests of the files that may be there, by path.
