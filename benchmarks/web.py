@@ -23,7 +23,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -165,22 +167,39 @@ def list_questions(rng: random.Random) -> dict[str, list[dict[str, str]]]:
     return {"two facets": facets, "two words": frequent, "rare word": rare}
 
 
-def ask(port: int, paths: Sequence[str]) -> tuple[list[float], list[bytes]]:
-    """Return the milliseconds of each answer, and the answers."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    times, answers = [], []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a server answered, in milliseconds each."""
+
+    times: list[float]
+    cpu: float
+    """CPU time of the server for one answer, on average: other work on the machine adds less to it than to the time by the clock."""
+    bodies: list[bytes]
+
+
+def ask(port: int, process: int, paths: Sequence[str]) -> Answers:
+    """Return the answers of the server *process* to one question after the other."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+    times, bodies, cpu = [], [], read_cpu(process)
     for path in paths:
         started = time.perf_counter()
-        answers.append(fetch(connection, path))
+        bodies.append(fetch(connection, path))
         times.append(1000 * (time.perf_counter() - started))
-    return times, answers
+    return Answers(times=times, cpu=1000 * (read_cpu(process) - cpu) / len(paths), bodies=bodies)
 
 
-def show(what: str, times: Sequence[float], more: str = "") -> float:
-    """Print median and 99th percentile, and return the median."""
-    middle, high = statistics.median(times), sorted(times)[max(0, int(0.99 * len(times)) - 1)]
-    print(f"{what}: p50 {middle:.1f} ms, p99 {high:.1f} ms{more}", flush=True)
-    return middle
+def read_cpu(process: int) -> float:
+    """Return the seconds of CPU that a process and its threads used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def show(what: str, answers: Answers, more: str = "") -> tuple[float, float]:
+    """Print median, 99th percentile and CPU time, and return the median and the CPU time."""
+    middle, high = statistics.median(answers.times), sorted(answers.times)[max(0, int(0.99 * len(answers.times)) - 1)]
+    size = statistics.median(map(len, answers.bodies)) / 1000
+    print(f"{what}: p50 {middle:.1f} ms, p99 {high:.1f} ms, {answers.cpu:.1f} ms CPU, {size:.0f} kB{more}", flush=True)
+    return middle, answers.cpu
 
 
 def write_ours(asked: dict[str, str]) -> str:
@@ -188,23 +207,24 @@ def write_ours(asked: dict[str, str]) -> str:
     return f"/api/1/claims?{urlencode({**asked, 'limit': '20'})}"
 
 
-def write_theirs(asked: dict[str, str]) -> str:
+def write_theirs(database: str, asked: dict[str, str]) -> str:
     """Return the question as datasette takes it: the same facets counted, the latest claims first."""
     pairs = [("_search" if name == "q" else name, value) for name, value in asked.items()]
     pairs += [("_facet", name) for name in FACETS] + [("_size", "20"), ("_sort_desc", "seq"), ("_shape", "objects")]
-    return f"/peer/claim.json?{urlencode(pairs)}"
+    return f"/{database}/claim.json?{urlencode(pairs)}"
 
 
-def count_answers(port: int, paths: Sequence[str], *, last_s: float) -> float:
-    """Return the answers a second that eight clients get."""
-    counts = [0] * CLIENTS
+def count_answers(port: int, process: int, paths: Sequence[str], *, last_s: float) -> tuple[float, float]:
+    """Return the answers a second that eight clients get, each asking for other *paths*, and the milliseconds of CPU of one."""
+    counts, cpu = [0] * CLIENTS, read_cpu(process)
     stop = time.perf_counter() + last_s
 
     def run(number: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        rng = random.Random(number)  # noqa: S311
-        while time.perf_counter() < stop:
-            fetch(connection, rng.choice(paths))
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        for path in cycle(paths[number::CLIENTS]):
+            if time.perf_counter() >= stop:
+                return
+            fetch(connection, path)
             counts[number] += 1
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(CLIENTS)]
@@ -212,38 +232,53 @@ def count_answers(port: int, paths: Sequence[str], *, last_s: float) -> float:
         thread.start()
     for thread in threads:
         thread.join()
-    return sum(counts) / last_s
+    return sum(counts) / last_s, 1000 * (read_cpu(process) - cpu) / sum(counts)
 
 
 def measure_servers(registry: Path, shelf_path: Path, folder: Path, datasette: str | None) -> None:
     """Print how long the server and datasette take for the same questions."""
     asked = list_questions(random.Random(7))  # noqa: S311
-    ours: dict[str, float] = {}
+    ours: dict[str, tuple[float, float]] = {}
     port = find_port()
     serve = [CAVEAT, "serve", "--registry", f"sqlite:///{registry}", "--port", str(port)]
     with run_program([*serve, *list_own_options()], port, "/status/") as process:
-        show("first page", ask(port, ["/"] * ROUNDS)[0])
+        show("first page", ask(port, process, ["/"] * ROUNDS))
         for what, questions in asked.items():
-            times, answers = ask(port, [write_ours(question) for question in questions])
-            ours[what] = show(what, times, f", {statistics.median(map(len, answers)) / 1000:.0f} kB")
-        names = [item["claim"] for item in json.loads(ask(port, ["/api/1/claims?limit=100&lifecycle=registered"])[1][0])["items"]]
-        show("claim page", ask(port, [f"/{name.partition('@')[0]}/" for name in names])[0])
-        pages = [write_ours(question) for question in asked["two facets"]]
-        print(f"two facets, {CLIENTS} clients: {count_answers(port, pages, last_s=LAST_S):.0f} answers a second", flush=True)
+            paths = [write_ours(question) for question in questions]
+            ours[what] = show(what, ask(port, process, paths))
+            show(f"{what}, again", ask(port, process, paths))
+        listed = json.loads(ask(port, process, ["/api/1/claims?limit=100&lifecycle=registered"]).bodies[0])
+        names = [f"/{item['claim'].partition('@')[0]}/" for item in listed["items"]]
+        # The first pages of a server load templates.
+        ask(port, process, names[:5])
+        show("claim page", ask(port, process, names[5:]))
+        show("claim page, again", ask(port, process, names[5:]))
+        every = [write_ours(question) for question in list_every_pair(listed["facets"])]
+        for what, pages in (("never asked before", every), ("asked before", every[:ROUNDS])):
+            rate, cpu = count_answers(port, process, pages, last_s=LAST_S)
+            print(f"two facets {what}, {CLIENTS} clients: {rate:.0f} answers a second, {cpu:.1f} ms CPU each", flush=True)
         print(f"server: {read_memory(process)}", flush=True)
     if datasette is None:
         return
-    peer = folder / "peer.db"
+    peer = folder / f"peer-{registry.stem}.db"
     if not peer.exists():
         write_peer(registry, shelf_path, peer)
     command = [datasette, str(peer), "--port", str(port), "--setting", "suggest_facets", "off"]
-    with run_program(command, port, "/-/versions.json"):
+    with run_program(command, port, "/-/versions.json") as process:
         for what, questions in asked.items():
-            times, answers = ask(port, [write_theirs(question) for question in questions[:20]])
-            late = sum(bool(json.loads(answer).get("facets_timed_out")) for answer in answers)
-            more = f", {late} of {len(answers)} without all counts, {statistics.median(map(len, answers)) / 1000:.0f} kB"
-            theirs = show(f"datasette, {what}", times, more)
-            print(f"ratio, {what}: {theirs / ours[what]:.0f}", flush=True)
+            answers = ask(port, process, [write_theirs(peer.stem, question) for question in questions[:20]])
+            late = sum(bool(json.loads(answer).get("facets_timed_out")) for answer in answers.bodies)
+            middle, cpu = show(f"datasette, {what}", answers, f", {late} of {len(answers.bodies)} without all counts")
+            print(f"ratio, {what}: {middle / ours[what][0]:.0f} by the clock, {cpu / ours[what][1]:.0f} in CPU time", flush=True)
+
+
+def list_every_pair(facets: dict[str, list[dict[str, str]]]) -> list[dict[str, str]]:
+    """Return other questions of two *facets*, in no order: more than a server answers in some seconds."""
+    values = {name: [value["value"] for value in facets[name]] for name in ("developer", "property", "card")}
+    others = [(name, value) for name in ("property", "card") for value in values[name]]
+    pairs = [{"developer": lab, name: value} for lab in values["developer"] for name, value in others]
+    random.Random(11).shuffle(pairs)  # noqa: S311
+    return pairs
 
 
 def list_own_options() -> list[str]:

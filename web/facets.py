@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from registry.errors import CaveatError
 from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
 from registry.records.model_version import ModelRef
-from registry.records.monitor import MonitorState, MonitorVerdict
+from registry.records.monitor import MonitorVerdict
 from registry.records.verdict import Basis, ClaimClass, Verdict, VerdictStanding
 from registry.registration.claim_search import UNAUDITED, ListedClaim, write_plain, write_verdict
 from registry.report.supplement_wording import get_words
@@ -47,8 +47,9 @@ FACETS: Mapping[str, Callable[[ListedClaim], str]] = {
 
 LABELS = {
     "verdict": "Verdict", "class": "TRACE class", "standing": "Standing", "basis": "Evidence basis", "form": "Form of the claim",
-    "staleness": "Staleness", "dispute": "Dispute", "lifecycle": "Lifecycle", "monitoring": "Monitoring", "production": "In production", "developer": "Developer", "model": "Model",
-    "version": "Model version", "card": "Card", "authority": "Authority", "property": "Property", "pclass": "Property class",
+    "staleness": "Staleness", "dispute": "Dispute", "lifecycle": "Lifecycle", "monitoring": "Monitoring", "production": "In production",
+    "developer": "Developer", "model": "Model", "version": "Model version", "card": "Card", "authority": "Authority",
+    "property": "Property", "pclass": "Property class",
 }  # fmt: skip
 
 _TEXTS = frozenset({"developer", "model", "version", "card", "authority", "property"})
@@ -80,13 +81,14 @@ def describe_value(facet: str, value: str) -> str:
     known = _MEMBERS.get(facet)
     if known is None or value not in set(known):
         return value.replace("_", " ")
-    # The words of a verdict are a sentence; a list has its beginning.
-    return get_words(known(value)).partition(":")[0]
+    words = get_words(known(value))
+    # What a monitor says is a sentence; a list has its beginning.
+    return words.partition(":")[0] if facet == "production" else words
 
 
 _MEMBERS: Mapping[str, type[StrEnum]] = {
     "verdict": Verdict, "class": ClaimClass, "standing": VerdictStanding, "basis": Basis, "staleness": Staleness, "dispute": Dispute,
-    "lifecycle": Lifecycle, "monitoring": MonitorState, "production": MonitorVerdict,
+    "lifecycle": Lifecycle, "production": MonitorVerdict,
 }  # fmt: skip
 _MONITORED = frozenset({"monitoring", "production"})
 _WITHOUT_VALUE = frozenset({"verdict", "class", "standing", "basis", "card", "pclass"}) | _MONITORED
@@ -150,7 +152,7 @@ class SelectedClaim:
     class_: str
     model: ModelRef
     status: Status | None = None
-    """Its status, where it is at hand; otherwise it is read from the registry."""
+    """Its status, where it is at hand; None: it is read from the registry."""
     summary: ClaimSummary | None = None
     """What a list shows, where it is at hand; otherwise it is read from the registry."""
     monitoring: str = NONE

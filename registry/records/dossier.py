@@ -128,6 +128,14 @@ class MonitorFile(Record):
         """The evidence after the last window; None before the first window."""
         return self.windows[-1].payload.reading if self.windows else None
 
+    @property
+    def due(self) -> date:
+        """The last day for the next window; after it, the monitor is silent."""
+        current = self.current
+        last = current[-1].stop if current else self.plan.start
+        # A window can be reported when it is over and its labels are in.
+        return last.date() + timedelta(days=self.plan.silent_after_days + self.plan.label_delay_days)
+
     def find_state(self, today: date | None) -> MonitorState:
         """Return where the monitor is on *today*; None leaves time out."""
         reading = self.reading
@@ -136,10 +144,7 @@ class MonitorFile(Record):
         if self.ended is not None:
             return MonitorState.ENDED
         current = self.current
-        last = current[-1].stop if current else self.plan.start
-        # A window can be reported when it is over and its labels are in.
-        due = last.date() + timedelta(days=self.plan.silent_after_days + self.plan.label_delay_days)
-        if (today is not None and today > due) or (current and not current[-1].cells):
+        if (today is not None and today > self.due) or (current and not current[-1].cells):
             return MonitorState.SILENT
         return MonitorState.RUNNING if current else MonitorState.LOCKED
 

@@ -121,13 +121,15 @@ def search_claims(view: View, query: ClaimQuery, *, log: str) -> list[ListedClai
     return [claim for claim in listed if _is_wanted(claim, query)]
 
 
-def stream_claims(view: View, *, log: str) -> Iterator[list[ListedClaim]]:
+def stream_claims(view: View, *, log: str, after: int = 0, last: int | None = None) -> Iterator[list[ListedClaim]]:
     """Yield all claims of *view* in log order, some thousand at once: memory does not grow with the registry.
 
     Args:
         log: the short name of the log.
+        after: only claims with a current revision that was recorded after this entry.
+        last: and not after this one.
     """
-    summaries = view.list_claims()
+    summaries = view.list_claims(after=after, last=last)
     classes: dict[str, PropertyClass | None] = {}
     while stretch := list(islice(summaries, _STRETCH)):
         classes |= {name: _find_class(view, name) for name in {summary.property for summary in stretch} - classes.keys()}

@@ -492,7 +492,7 @@ class _PageTemplate(Template):
         shared: bool = False,  # noqa: FBT001, FBT002
         locals: Mapping[str, Any] | None = None,  # noqa: A002
     ) -> TemplateModule:
-        """Return the macros of this file; they read facts of the page alone, which are the same for all of its parts."""
+        """Return the macros of this file; they read only facts of the page, which are the same for all of its parts."""
         modules: dict[str | None, TemplateModule] = {} if vars is None else vars["modules"]
         if self.name not in modules:
             modules[self.name] = super().make_module(vars, shared, locals)

@@ -79,12 +79,14 @@ def find_current_entry(reader: LogReader, claim: str) -> int | None:
     return seq
 
 
-def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None) -> Iterator[ClaimSummary]:
-    """Yield summaries in log order, asking the database for one stretch at a time."""
+def list_summaries(
+    reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None, after: int = 0
+) -> Iterator[ClaimSummary]:
+    """Yield summaries of revisions after the entry *after* in log order, asking the database for one stretch at a time."""
     finder = FactFinder(reader)
     parts: SharedParts = {}
     shared: dict[tuple[Any, ...], SharedSummary] = {}
-    for rows in _read_stretches(reader, narrowed, limit):
+    for rows in _read_stretches(reader, narrowed, limit, after):
         # Emptied instead of growing without a limit, where every claim has its own definitions.
         if len(shared) > CHUNK:
             shared.clear()
@@ -105,9 +107,11 @@ def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = 
                 yield ClaimSummary(row[1], row[2], row[16], _FORMS[row[15]], property_, model, card, own.get(seq, usual), seq)
 
 
-def _read_stretches(reader: LogReader, narrowed: Sequence[ColumnElement[bool]], limit: int | None) -> Iterator[list[tuple[Any, ...]]]:
+def _read_stretches(
+    reader: LogReader, narrowed: Sequence[ColumnElement[bool]], limit: int | None, after: int
+) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of current revisions in log order, one stretch at a time."""
-    after, left = 0, limit
+    left = limit
     while left is None or left > 0:
         # Paging by the last entry number keeps memory flat and costs the same for every page.
         step = 4 * CHUNK if left is None else min(4 * CHUNK, left)

@@ -223,18 +223,19 @@ def limit_queries(connection: Connection, seconds: float) -> Iterator[None]:
             connection.exec_driver_sql("SET statement_timeout = DEFAULT")
         return
     driver: Any = connection.connection.driver_connection
-    deadline: list[float | None] = [None]
+    deadline: float | None = None
 
     # The time of this thread, and not of the clock: a machine that is busy with other things does not make a question too broad.
     # It counts from the first look, because reading it takes as long as a short question.
     def is_late() -> bool:
+        nonlocal deadline
         now = time.thread_time()
-        if deadline[0] is None:
-            deadline[0] = now + seconds
-        return now > deadline[0]
+        deadline = now + seconds if deadline is None else deadline
+        return now > deadline
 
     def begin_question(*_arguments: object) -> None:
-        deadline[0] = None
+        nonlocal deadline
+        deadline = None
 
     driver.set_progress_handler(is_late, _STEPS)
     event.listen(connection, "before_cursor_execute", begin_question)

@@ -79,6 +79,8 @@ class View(LogReader):
         text: str = "",
         names: Sequence[str] | None = None,
         limit: int | None = None,
+        after: int = 0,
+        last: int | None = None,
     ) -> Iterator[ClaimSummary]:
         """Yield the current revision of each claim with its status, in log order; memory stays flat.
 
@@ -89,11 +91,15 @@ class View(LogReader):
             property: only claims about this property, with or without `@n`.
             text: only claims in which every word of it occurs: in quote, note, property, model or identifier, upper or lower case alike.
             limit: at most so many.
+            after: only revisions that were recorded after this entry.
+            last: and not after this one.
         """
         narrowed = [*claims.narrow(card=card, model=model, property_=property), *claims.match_words(text)]
         if names is not None:
             narrowed.append(claim_revision.c.claim.in_(names))
-        return claims.list_summaries(self, narrowed, limit)
+        if last is not None:
+            narrowed.append(claim_revision.c.seq <= last)
+        return claims.list_summaries(self, narrowed, limit, after)
 
     def list_quoting(self, card: str) -> tuple[str, ...]:
         """Return the claims of which any revision quotes the card `CRD-…`, in any of its revisions, in the order of their registration."""

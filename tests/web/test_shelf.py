@@ -19,8 +19,8 @@ from tests.cli.given_out import run
 from tests.web.brute_force import ClaimTable, count_facets
 from web.facets import FACETS, ClaimFilter, split_words
 from web.shelf.bit_sets import ShelfRow, build_set, build_state, find_places, list_places
+from web.shelf.shelf_entries import list_shelf_entries, write_words
 from web.shelf.shelf_file import Shelf
-from web.shelf.shelf_tables import write_words
 
 FILTERS = (
     ClaimFilter(),
@@ -123,6 +123,15 @@ def test_a_shelf_that_followed_the_log_is_the_one_that_is_built_at_its_end(folde
     for size in (last, 12):
         with ledger.view(size) as view:
             compare(view, again)
+
+
+def test_two_processes_read_the_claims_that_one_reads(ledger: Ledger, tmp_path: Path) -> None:
+    """Also if the other one cannot read the registry."""
+    with ledger.view() as view:
+        expected = [entry for stretch in list_shelf_entries(view, ledger.url) for entry in stretch]
+        for database in (ledger.url, f"sqlite:///{tmp_path / 'nowhere.db'}"):
+            assert [entry for stretch in list_shelf_entries(view, database, many=1) for entry in stretch] == expected
+    assert len(expected) == 4
 
 
 def test_a_damaged_file_is_made_again(ledger: Ledger, tmp_path: Path) -> None:

@@ -375,3 +375,11 @@ def test_a_page_of_a_claim_is_small(ledger: Ledger, site: Path, tmp_path: Path) 
     import gzip
 
     assert len(gzip.compress((tmp_path / "site" / FIRST / "index.html").read_bytes())) < 15_000
+
+
+def test_two_processes_write_the_site_that_one_writes(ledger: Ledger, site: Path, tmp_path: Path) -> None:
+    """Also if the other one cannot read the registry."""
+    for name, database in (("shared", ledger.url), ("single", f"sqlite:///{tmp_path / 'nowhere.db'}")):
+        with ledger.view() as view:
+            export_site(view, tmp_path / name, FILES, open_view=ledger.view, database=database, many=1)
+        assert read(tmp_path / name) == read(site)

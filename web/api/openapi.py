@@ -87,7 +87,7 @@ def _describe_parameter(parameter: Parameter, place: str) -> dict[str, Any]:
     if parameter.default is not None:
         schema["default"] = parameter.default
     if parameter.is_repeated:
-        schema = {"type": "array", "items": schema, "uniqueItems": True}
+        schema = {"type": "array", "items": schema}
     described: dict[str, Any] = {"name": parameter.name, "in": place, "description": parameter.about, "required": place == "path"}
     if parameter.example is not None:
         described["example"] = parameter.example

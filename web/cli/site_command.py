@@ -55,6 +55,7 @@ def site(
             settings,
             open_view=lambda size: app.ledger.view(size, log=app.log_origin),
             supplements=supplements,
+            database=app.ledger.url,
             progress=advance,
         )
     document = {

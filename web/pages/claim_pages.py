@@ -10,6 +10,7 @@ from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Facts, Table
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Section, Supplement
+from registry.registration.claim_search import summarise_monitors
 from registry.report.claim_outcome import find_absent, number_sections
 from registry.report.html_rendering import render_json
 from registry.report.quoted_text import build_redline
@@ -174,7 +175,10 @@ def _render_claim(view: View, supplement: Supplement, link: Linker, files: Publi
         feed=f"/{claim.claim}/",
         names=collect_names(supplement),
     )
-    return render_page("claim.html.j2", text, {"related": related, "whole": record}, link, supplement=supplement)
+    # As the page as a whole: it does not change with the time, and says until when it holds.
+    watched = [monitor for monitor in supplement.monitors if monitor.monitor.payload.claim == claim.reference]
+    facts = {"related": related, "whole": record, "watched": watched, "monitoring": summarise_monitors(watched, None)}
+    return render_page("claim.html.j2", text, facts, link, supplement=supplement)
 
 
 def _name_erased(view: View, supplement: Supplement) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ from web.pages.supplement_files import MEDIA_TYPES as FILE_TYPES
 from web.pages.supplement_files import Download, SupplementFolder, list_downloads
 from web.tiles import log_files
 
-_TOGETHER = 50
+TOGETHER = 50
 """Claims of which everything is read at once."""
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
@@ -56,7 +56,7 @@ _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 _PLAIN = "text/plain; charset=utf-8"
 _SCRIPT = "text/javascript; charset=utf-8"
 _BYTES = "application/octet-stream"
-_SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
+SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
 
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
 """Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
@@ -160,7 +160,7 @@ class PageBook:
             files = self._files = self._list_publications()
         else:
             for address, state in known.items():
-                if address.startswith(_SUBJECTS) and _parse_subject(address, self.view).subject.bare not in changed:
+                if address.startswith(SUBJECTS) and _parse_subject(address, self.view).subject.bare not in changed:
                     yield PlannedPage(address=address, state=state)
             states = find_states(self.view, {name for bare in changed for name in self._list_revisions(bare)})
             files = {bare: listed for bare in changed if (listed := self._find_files(bare))}
@@ -257,9 +257,10 @@ class PageBook:
 
     def expect(self, addresses: Iterable[str]) -> None:
         """Say which pages will be asked for, in this order: what claims rest on is then read for many of them at once."""
-        named = (_parse_subject(address, self.view).subject for address in addresses if address.startswith(_SUBJECTS))
+        named = (_parse_subject(address, self.view).subject for address in addresses if address.startswith(SUBJECTS))
         names = dict.fromkeys(self._name_exactly(subject) for subject in named)
         self._expected = {name: place for place, name in enumerate(names)}
+        self._gathered = None
 
     def find(self, address: str, *, state: str | None = None) -> Page:
         """Return the page at *address*.
@@ -277,7 +278,7 @@ class PageBook:
             return Page(address=address, body=assets[address], media_type=kind, state="immutable")
         if address == VERIFIER:
             return Page(address=address, body=read_page().content, media_type=HTML, state=self.find_address_state(address))
-        if address.startswith(_SUBJECTS):
+        if address.startswith(SUBJECTS):
             return self._find_subject(address, state)
         if address.startswith(PREFIXES):
             return self._find_record(address, state)
@@ -293,7 +294,7 @@ class PageBook:
             return "immutable"
         if address == VERIFIER:
             return f"v-{read_page().sha256[:24]}"
-        if address.startswith(_SUBJECTS):
+        if address.startswith(SUBJECTS):
             state = self.find_state(self._name_exactly(_parse_subject(address, self.view).subject))
             return self._name_page_state(address, state)
         if address.startswith(PREFIXES):
@@ -507,7 +508,7 @@ class PageBook:
             self._collector = SupplementCollector(self.view, is_proven=False, skips_erased=True, searches_texts=self._searches_texts)
         place = self._expected.get(name)
         if place is not None and (self._gathered is None or place not in self._gathered):
-            names = list(self._expected)[place : place + _TOGETHER]
+            names = list(self._expected)[place : place + TOGETHER]
             self._gathered = range(place, place + len(names))
             self._collector.gather(map(parse_identifier, names))
         supplement = self._collector.collect(parse_identifier(name)).supplement

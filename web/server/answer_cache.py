@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MOST_BYTES = 64 << 20
+MOST_BYTES = 32 << 20
 """Of all answers together: some thousand pages."""
 _OVERHEAD = 1_000
 """An estimate of what an answer takes besides its body."""
@@ -59,6 +59,9 @@ class AnswerCache:
         """Keep *answer*, and forget those that were asked for longest ago where there is no room."""
         if (before := self._answers.pop(key, None)) is not None:
             self._bytes -= _weigh(before)
+        # A list of all claims for a spreadsheet would push out everything else.
+        if _weigh(answer) > self._most_bytes // 2:
+            return
         self._answers[key] = answer
         self._bytes += _weigh(answer)
         while self._bytes > self._most_bytes:

@@ -55,7 +55,10 @@ _PLAIN = "/@:!$&'()*+,;=~"
 _MAIN = b'<main id="content" tabindex="-1">'
 _FINAL = ("/claims/", "/cards/", "/models/", "/authorities/", "/changes/", *PREFIXES)
 _FINAL_OPERATIONS = frozenset({"list_claims", "export", "read_index"})
-"""Addresses with answers that follow from entries alone, so that they stay the same while the log has one size. Checkpoints are no entries."""
+"""Addresses with answers that follow only from entries, so that they stay the same while the log has one size.
+
+A checkpoint is no entry, and none of them shows one.
+"""
 _SUBJECTS = ("/CLM-", "/CRD-")
 QUERY_LIMIT_S = 0.25
 """Time that one question to the database may take."""
@@ -372,7 +375,7 @@ class RegistryServer:
         return answer
 
     def _tag(self, reader: _Reader, body: bytes, media_type: str, state: str) -> Response:
-        """Return an answer that depends on the state of the log alone; nothing where the reader has it."""
+        """Return an answer that depends only on the state of the log; nothing where the reader has it."""
         headers = {"ETag": f'"{state}"', "Cache-Control": LIST}
         return _send(reader.call.request, self._keep(reader, body, media_type, headers, state=state))
 

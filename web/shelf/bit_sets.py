@@ -259,6 +259,11 @@ class _Counter:
         listed, rest = column.list_most(counts, len(column.values) if most is None else most)
         # A value that is chosen is shown however rare it is.
         added = {value: column.find_count(counts, value) for value in own if value not in listed}
+        if not added:
+            # They are in order already.
+            picked = frozenset(own)
+            values = (FacetValue(facet=facet, value=value, count=count, is_chosen=value in picked) for value, count in listed.items())
+            return tuple(values), rest
         return order_values(facet, listed | added, own), rest - sum(1 for count in added.values() if count)
 
     def _count(self, facet: str, column: _Column) -> Numbers:

@@ -25,6 +25,7 @@ from registry.store.registry_view import View
 from web.facets import ClaimFilter, Selection, split_words
 from web.shelf import shelf_tables as tables
 from web.shelf.bit_sets import Describe, NamedRevision, Numbers, ShelfState, build_row, build_state
+from web.shelf.shelf_entries import list_shelf_entries
 
 LOG = logging.getLogger("caveat.web")
 
@@ -186,7 +187,7 @@ class Shelf:
         try:
             new.unlink(missing_ok=True)
             with self._ledger.view(size) as view:
-                tables.build_tables(new, stream_claims(view, log=""), size)
+                tables.build_tables(new, list_shelf_entries(view, self._ledger.url), size)
             new.replace(self._path)
         except (CaveatError, sqlite3.Error):
             if threading.current_thread() is not self._building:

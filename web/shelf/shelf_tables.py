@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
+from registry.codec.canonical_documents import from_json
 from registry.records.claim_status import Status
 from registry.registration.claim_search import ListedClaim
-from web.facets import FACETS, split_words, write_searched
+from web.facets import FACETS
 from web.shelf.bit_sets import Codes, Describe, Numbers, ShelfState, narrow_codes
+from web.shelf.shelf_entries import ClaimDescriber, ShelfEntry
 
 VERSION = 3
 """Another version makes another file: this one is not changed, but built again."""
@@ -59,7 +60,6 @@ _DESCRIBE = f"""
 _MEMORY = 32 << 20
 """Bytes of words that are gathered before the index writes a segment of its own."""
 _WAITING = 2
-_MOST_STATUSES = 10_000
 _ROWS = 50_000
 
 
@@ -82,9 +82,9 @@ class FacetValues:
             self._codes[facet][text] = code
         self._stored = [len(known) for known in self._codes]
 
-    def write_codes(self, claim: ListedClaim) -> str:
-        """Return the codes of the facets of *claim*; new values get the next number."""
-        return ",".join(str(known.setdefault(read(claim), len(known))) for known, read in zip(self._codes, FACETS.values(), strict=True))
+    def write_codes(self, facets: Sequence[str]) -> str:
+        """Return the codes of the values *facets*; new values get the next number."""
+        return ",".join([str(known.setdefault(value, len(known))) for known, value in zip(self._codes, facets, strict=True)])
 
     def store(self, connection: sqlite3.Connection) -> None:
         """Store the values that are new."""
@@ -105,43 +105,23 @@ class StatusTexts:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._codes: dict[bytes, int] = {}
-        self._by_object: dict[int, tuple[Status, int]] = {}
-        self._plain: dict[tuple[str | None, ...], int] = {}
+        self._codes: dict[str, int] = {}
         self._next: int = connection.execute("SELECT coalesce(max(code), 0) + 1 FROM status").fetchone()[0]
         self._is_empty = self._next == 1
         self._new: list[tuple[int, bytes, str]] = []
 
-    def find_code(self, status: Status) -> int:
-        """Return the number of *status*; a new one gets the next."""
-        # Claims to which nothing happened share one object.
-        known = self._by_object.get(id(status))
-        if known is None:
-            if len(self._by_object) > _MOST_STATUSES:
-                self._by_object.clear()
-            known = self._by_object[id(status)] = (status, self._find_plain(status))
-        return known[1]
-
-    def _find_plain(self, status: Status) -> int:
-        if status.causes or status.gravest or status.beside:
-            return self._look_up(canonical_bytes(to_document(status)))
-        # Nothing but four words and a successor: comparing these is quicker than writing a text.
-        key = (status.lifecycle, status.dispute, status.staleness, status.restriction, status.superseded_by)
-        code = self._plain.get(key)
+    def find_code(self, text: str) -> int:
+        """Return the number of the status *text*; a new one gets the next."""
+        code = self._codes.get(text)
         if code is None:
-            code = self._plain[key] = self._look_up(canonical_bytes(to_document(status)))
-        return code
-
-    def _look_up(self, text: bytes) -> int:
-        key = hashlib.sha256(text).digest()
-        code = self._codes.get(key)
-        if code is None and not self._is_empty:
-            row = self._connection.execute("SELECT code FROM status WHERE digest = ?", (key,)).fetchone()
-            code = None if row is None else row[0]
-        if code is None:
-            code, self._next = self._next, self._next + 1
-            self._new.append((code, key, text.decode()))
-        self._codes[key] = code
+            digest = hashlib.sha256(text.encode()).digest()
+            row = None if self._is_empty else self._connection.execute("SELECT code FROM status WHERE digest = ?", (digest,)).fetchone()
+            if row is None:
+                code, self._next = self._next, self._next + 1
+                self._new.append((code, digest, text))
+            else:
+                code = int(row[0])
+            self._codes[text] = code
         return code
 
     def store(self) -> None:
@@ -162,8 +142,8 @@ def open_tables(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int) -> None:
-    """Write a new file with all *claims* of the log of *size* entries; nothing reads it before this returns."""
+def build_tables(path: Path, claims: Iterable[Sequence[ShelfEntry]], size: int) -> None:
+    """Write a new file with all *claims* of the log of *size* entries, in log order; nothing reads it before this returns."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_SCHEMA} BEGIN;")
@@ -174,7 +154,7 @@ def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int)
         with ThreadPoolExecutor(max_workers=1) as pool:
             waiting: deque[Future[None]] = deque()
             for stretch in claims:
-                batch = json.dumps([_describe_claim(claim, values, statuses) for claim in stretch], ensure_ascii=False)
+                batch = json.dumps([_encode(claim, values, statuses) for claim in stretch], ensure_ascii=False)
                 while len(waiting) >= _WAITING:
                     waiting.popleft().result()
                 waiting.append(pool.submit(_add_batch, connection, batch, size))
@@ -189,10 +169,9 @@ def build_tables(path: Path, claims: Iterable[Sequence[ListedClaim]], size: int)
         connection.close()
 
 
-def _describe_claim(claim: ListedClaim, values: FacetValues, statuses: StatusTexts) -> tuple[int, str, int, str, str, int]:
-    summary = claim.summary
-    codes, status = values.write_codes(claim), statuses.find_code(summary.status)
-    return summary.seq, summary.claim, summary.revision, codes, write_words(write_searched(claim)), status
+def _encode(claim: ShelfEntry, values: FacetValues, statuses: StatusTexts) -> tuple[int, str, int, str, str, int]:
+    seq, name, revision, facets, words, status = claim
+    return seq, name, revision, values.write_codes(facets), words, statuses.find_code(status)
 
 
 def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
@@ -204,7 +183,7 @@ def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
 def update_tables(connection: sqlite3.Connection, claims: Iterable[ListedClaim], size: int) -> None:
     """Let the facets of *claims* hold from *size* on, where they differ from those before; in a transaction of the caller."""
     values, statuses = FacetValues(connection), StatusTexts(connection)
-    described = {row[1]: row for row in (_describe_claim(claim, values, statuses) for claim in claims)}
+    described = {row[1]: row for row in (_encode(claim, values, statuses) for claim in ClaimDescriber().describe(claims))}
     before = {period.claim: period for period in _find_periods(connection, described, size)}
     added = []
     for claim, row in described.items():
@@ -271,7 +250,7 @@ def change_state(
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         values, statuses = FacetValues(connection), StatusTexts(connection)
-        added = [_describe_claim(claim, values, statuses) for claim in claims]
+        added = [_encode(claim, values, statuses) for claim in ClaimDescriber().describe(claims)]
         known = {row[0] for row in connection.execute(_NAME, (json.dumps([row[0] for row in added]),))}
         if new := [row for row in added if row[0] not in known]:
             # An earlier revision, which was not there any more when the file was built.
@@ -311,10 +290,3 @@ def find_words(connection: sqlite3.Connection, words: Iterable[str]) -> Numbers:
     # One text of all numbers: a row of Python for each would take longer than the search.
     (listed,) = connection.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (query,)).fetchone()
     return np.fromstring(listed, dtype=np.int64, sep=",") if listed else np.zeros(0, dtype=np.int64)
-
-
-def write_words(text: str) -> str:
-    """Return *text* as the index takes it, so that its words are those of `split_words`."""
-    # The tokenizer separates at ASCII signs alone and takes every other character for a part of a word. So it agrees with Python on ASCII,
-    # and texts in other scripts are separated here.
-    return text.casefold() if text.isascii() and "\0" not in text else " ".join(split_words(text))

@@ -15,7 +15,8 @@ from web.pages.addresses import LinkStyle, PageSettings, find_file_path
 from web.pages.page_book import PageBook
 from web.pages.security import is_download
 from web.site import search_index
-from web.site.site_export import HEADERS, JOURNAL, MANIFEST, build_book, read_manifest
+from web.site.page_files import HEADERS
+from web.site.site_export import JOURNAL, MANIFEST, build_book, read_manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

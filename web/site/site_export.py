@@ -8,7 +8,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,21 +18,24 @@ from typing import Any
 
 from registry.codec.file_io import name_part, replace_file, sync
 from registry.configuration import EXAMPLE
-from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.errors import ConflictError, Fault, InputError
 from registry.folder.folder_manifest import hold_folder
 from registry.store.changed_claims import find_candidates
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
 from web.pages.addresses import PageSettings, find_address, find_file_path
-from web.pages.page_book import PageBook, PlannedPage, name_templates
+from web.pages.page_book import SUBJECTS, TOGETHER, PageBook, PlannedPage, name_templates
 from web.pages.security import write_headers_file
 from web.pages.supplement_files import SupplementFolder
 from web.shelf.shelf_file import read_state
 from web.site import search_index
+from web.site.page_files import HEADERS, PageFile, write_file, write_pages
+from web.site.page_process import PageProcess, WritingTask
 
 MANIFEST = "manifest.json"
 JOURNAL = ".site-journal.json"
-HEADERS = "_headers"
+MANY = 1_000
+"""Pages for which a second process is worth its start, of more than a second."""
 SCHEMA = "caveat/site/1"
 _NAMES = re.compile(rb"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]")
 _HEADERS_STATE = hashlib.sha256(write_headers_file()).hexdigest()[:16]
@@ -65,6 +70,8 @@ def export_site(
     *,
     open_view: OpenView,
     supplements: Path | None = None,
+    database: str | None = None,
+    many: int = MANY,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> ExportResult:
     """Write the site of *view* into *folder*, which is made if it is not there.
@@ -72,6 +79,8 @@ def export_site(
     Args:
         open_view: opens the log of *view* at an earlier entry, to find what changed since.
         supplements: the folder of published files that become downloads; None leaves those out that the site has.
+        database: the URL at which another process can read the registry; None: only this one writes pages.
+        many: from so many pages on, another process helps.
 
     Raises:
         ConflictError: `in-use`, another process writes there; `file-in-the-way`, files are there that are no site of ours.
@@ -91,7 +100,8 @@ def export_site(
             return ExportResult(written=0, unchanged=len(files), removed=0, log_size=view.log_size, bytes_written=0, settled=settled)
         book = build_book(view, settings, supplements)
         planned = _plan(book, known, open_view, templates)
-        exported = _write_pages(book, planned, folder, files, progress)
+        task = None if database is None else _build_task(view, database, settings, supplements, folder)
+        exported = _write_pages(book, planned, folder, files, _Writer(folder=folder, task=task, many=many, progress=progress))
         if settings.has_index:
             _write_index(book, folder, files, exported)
         manifest = {
@@ -127,6 +137,24 @@ class _Exported:
     parts: list[str]
     bytes_written: int = 0
 
+    def add(self, file: PageFile) -> None:
+        """Take in a file as it is now."""
+        self.files[file.path] = {"sha256": file.sha256, "state": file.state}
+        if file.bytes_written is not None:
+            self.parts.append(file.path)
+            self.bytes_written += file.bytes_written
+
+
+def _build_task(view: View, database: str, settings: PageSettings, supplements: Path | None, folder: Path) -> WritingTask:
+    return WritingTask(
+        database=database,
+        origin=view.log_origin,
+        log_size=view.log_size,
+        settings=settings,
+        supplements=str(supplements.absolute()) if supplements else None,
+        folder=str(folder.absolute()),
+    )
+
 
 def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView, templates: str) -> Iterator[PlannedPage]:
     """Yield every page; after a few entries only the claims that these can have changed are looked at."""
@@ -161,7 +189,7 @@ def find_changed_subjects(before: View, after: View) -> set[str] | None:
 
 
 def _write_pages(
-    book: PageBook, planned: Iterable[PlannedPage], folder: Path, known: Mapping[str, Mapping[str, str]], progress: Callable[[int], None]
+    book: PageBook, planned: Iterable[PlannedPage], folder: Path, known: Mapping[str, Mapping[str, str]], writer: "_Writer"
 ) -> _Exported:
     """Write every page that may have changed under its other name, and return what the manifest says of all."""
     exported = _Exported(files={}, parts=[])
@@ -172,32 +200,88 @@ def _write_pages(
             exported.files[path] = dict(known[path])
         else:
             due.append(page)
-    book.expect(page.address for page in due)
-    for page in due:
-        path, state = find_file_path(page.address), page.state
-        progress(1)
-        try:
-            data = write_headers_file() if path == HEADERS else book.find(page.address, state=state).body
-        # Of a claim whose text was erased one page is left, which says so; a bundle of entries with an erased text is left out.
-        except NotFoundError as error:
-            if error.code not in ("body-erased", "bundle-not-served"):
-                raise
-            continue
-        _write_part(path, data, state, folder=folder, known=known, exported=exported)
+    for file in writer.write(book, due, {path: described["sha256"] for path, described in known.items()}):
+        exported.add(file)
     return exported
 
 
-def _write_part(path: str, data: bytes, state: str, *, folder: Path, known: Mapping[str, Mapping[str, str]], exported: _Exported) -> None:
-    digest, before = hashlib.sha256(data).hexdigest(), known.get(path)
-    exported.files[path] = {"sha256": digest, "state": state}
-    # Another state can have the same bytes: then the file, and every copy of it elsewhere, stays.
-    if before is not None and before["sha256"] == digest and (folder / path).is_file():
-        return
-    part = name_part(folder / path)
-    part.parent.mkdir(parents=True, exist_ok=True)
-    part.write_bytes(data)
-    exported.parts.append(path)
-    exported.bytes_written += len(data)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Writer:
+    """Writes pages, many of them with a second process."""
+
+    folder: Path
+    task: WritingTask | None
+    """What a second process needs; None for a registry that no other process can read."""
+    many: int
+    progress: Callable[[int], None]
+
+    def write(self, book: PageBook, due: Sequence[PlannedPage], known: Mapping[str, str]) -> Iterator[PageFile]:
+        """Write the pages *due* and yield their files."""
+        tasks = deque(_list_stretches(due))
+        if self.task is None or len(due) < self.many or os.cpu_count() == 1:
+            yield from self._write_rest(book, due, known)
+            yield from self._work(book, tasks, known)
+            return
+        process, shared = PageProcess(self.task), list[PageFile]()
+        thread = threading.Thread(target=_share, args=(process, tasks, known, shared))
+        thread.start()
+        try:
+            yield from self._write_rest(book, due, known)
+            yield from self._work(book, tasks, known)
+            thread.join()
+            self.progress(len(shared))
+            # What the other process could not write.
+            yield from self._work(book, tasks, known)
+        finally:
+            process.close()
+            thread.join()
+        yield from shared
+
+    def _work(self, book: PageBook, tasks: deque[list[PlannedPage]], known: Mapping[str, str]) -> Iterator[PageFile]:
+        while True:
+            try:
+                pages = tasks.popleft()
+            except IndexError:
+                return
+            yield from write_pages(book, pages, self.folder, known)
+            self.progress(len(pages))
+
+    def _write_rest(self, book: PageBook, due: Sequence[PlannedPage], known: Mapping[str, str]) -> Iterator[PageFile]:
+        """Write what is no page of a claim or card."""
+        rest = [page for page in due if not page.address.startswith(SUBJECTS)]
+        yield from write_pages(book, rest, self.folder, known)
+        self.progress(len(rest))
+
+
+def _share(process: PageProcess, tasks: deque[list[PlannedPage]], known: Mapping[str, str], shared: list[PageFile]) -> None:
+    """Let *process* write pages as long as there are any."""
+    while True:
+        try:
+            pages = tasks.popleft()
+        except IndexError:
+            return
+        paths = [find_file_path(page.address) for page in pages]
+        files = process.write(pages, {path: known[path] for path in paths if path in known})
+        if files is None:
+            tasks.appendleft(pages)
+            return
+        shared += files
+
+
+def _list_stretches(due: Iterable[PlannedPage]) -> list[list[PlannedPage]]:
+    """Return the pages of claims and cards in stretches that are read together, cards first: one may have thousands of claims."""
+    stretches: list[list[PlannedPage]] = []
+    subjects: set[str] = set()
+    pages = [page for page in due if page.address.startswith(SUBJECTS)]
+    for page in sorted(pages, key=lambda page: "CRD-" not in page.address):
+        match = _NAMES.search(page.address.encode())
+        name = match[0].decode() if match else ""
+        if not stretches or (name not in subjects and len(subjects) >= TOGETHER):
+            stretches.append([])
+            subjects = set()
+        subjects.add(name)
+        stretches[-1].append(page)
+    return stretches
 
 
 def _write_index(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, str]], exported: _Exported) -> None:
@@ -209,7 +293,8 @@ def _write_index(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, 
         exported.files |= {path: dict(described) for path, described in there.items()}
         return
     for path, data in search_index.build_index(records).items():
-        _write_part(path, data, state, folder=folder, known=known, exported=exported)
+        before = known.get(path, {}).get("sha256")
+        exported.add(write_file(path, data, state, folder=folder, before=before))
 
 
 def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], removed: list[str]) -> None:
