@@ -331,6 +331,8 @@ DECLARE
     v_digest text := encode(sha256(a_result), 'hex');
     v_known text;
 BEGIN
+    -- A result that a crash of the server takes is made again: it need not wait for the disk.
+    PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE fleet.worker SET message = a_message WHERE worker = a_worker;
     SELECT digest INTO STRICT v_known FROM fleet.piece WHERE name = a_name FOR UPDATE;
     IF v_known IS NOT NULL AND v_known <> v_digest THEN

@@ -76,6 +76,8 @@ def add_pieces(database: FleetDatabase, piece_run: PieceRun, pieces: Sequence[Pi
     names = [piece.name(equipment) for piece in pieces]
     inputs = {name: piece.inputs for name, piece in zip(names, pieces, strict=True)}
     with database.transaction() as cursor:
+        # What a crash of the server takes is asked for again.
+        cursor.execute("SET LOCAL synchronous_commit = off")
         cursor.execute("LOCK TABLE fleet.run_piece IN ROW EXCLUSIVE MODE")
         cursor.executemany(
             "INSERT INTO fleet.piece (name, kind, equipment, inputs) VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE"

@@ -295,7 +295,13 @@ def test_a_worker_with_another_press_gets_no_job_and_is_named(new_fleet: NewFlee
         with pytest.raises(KeyboardInterrupt):
             list(do_pieces(order, [Piece(label="a", inputs=b"x")], tell=stop))
     place = make_place(url, tmp_path, {})
-    asyncio.run(PieceHandler(place, press).handle(Job(kind=press.lane, run=piece_run.run, slice=0)))
+
+    async def forge() -> None:
+        handler = PieceHandler(place, press)
+        await handler.handle(Job(kind=press.lane, run=piece_run.run, slice=0))
+        await handler.close()
+
+    asyncio.run(forge())
     messages = [worker.message for worker in list_workers(database, 30) if worker.worker == "one"]
     done = database.call("SELECT count(*) FROM fleet.piece WHERE digest IS NOT NULL")
     database.close()
