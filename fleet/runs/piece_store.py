@@ -179,18 +179,18 @@ def list_poisoned(database: FleetDatabase, run: str) -> list[PoisonedPiece]:
     return [PoisonedPiece(name=name, label=label, messages=messages) for name, label, messages in rows]
 
 
-def end_run(database: FleetDatabase, run: str, state: str) -> None:
-    """End the run of pieces with *state*, and remove inputs and results that no other run needs."""
-    add_event(database, run, state)
+def end_run(database: FleetDatabase, run: str) -> None:
+    """Close the run of pieces, and remove inputs and results that no open run needs."""
+    add_event(database, run, "closed", after=("running", "paused", "stopped"))
     database.fetch("SELECT fleet.clear_pieces(%s)", [run])
 
 
 def end_abandoned(database: FleetDatabase) -> None:
-    """End the runs of pieces whose coordinators have died: their results would stay for ever."""
-    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) = 'running'")
+    """Close the runs of pieces that no coordinator works on: they were stopped, or it died. Their results would stay for ever."""
+    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) <> 'closed'")
     for (run,) in rows:
         if database.call("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", run):
             try:
-                end_run(database, run, "stopped")
+                end_run(database, run)
             finally:
                 database.call("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", run)

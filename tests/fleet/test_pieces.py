@@ -212,6 +212,25 @@ def test_the_coordinator_gives_a_poisoned_piece_its_error(new_fleet: NewFleet, t
     assert "worker-0" in str(error)
 
 
+def test_a_command_that_was_stopped_finds_what_is_done(new_fleet: NewFleet, tmp_path: Path) -> None:
+    """By the names of the pieces, without a worker. When it has ended, nothing is left of either run."""
+    url = new_fleet(lease_s=30)
+    order = PieceOrder(url=url, equipment=read_equipment(), slice_size=1, ahead=10)
+    pieces = [Piece(label=path.name, inputs=dump_request(make_request(path))) for path in write_tables(tmp_path, 3)]
+    with working(url, tmp_path, 1, kinds=(ESTIMATE,)):
+        stopped = do_pieces(order, pieces, tell=print)
+        first = [next(stopped) for _ in pieces]
+        stopped.close()
+    again = list(do_pieces(order, [*pieces, pieces[0]], tell=print))
+    database = FleetDatabase(url)
+
+    assert sorted(outcome.position for outcome in again) == [0, 1, 2, 3]
+    assert {outcome.result for outcome in again} == {outcome.result for outcome in first}
+    assert database.fetch("SELECT count(result), count(digest) FROM fleet.piece") == [(0, 3)]
+    assert database.fetch("SELECT DISTINCT fleet.read_state(run) FROM fleet.runs") == [("closed",)]
+    database.close()
+
+
 def test_the_same_result_twice_is_harmless_and_another_is_a_contradiction(new_fleet: NewFleet) -> None:
     """The first result stays. The command ends with `piece-differs` and names both workers."""
     database, piece_run = begin(new_fleet(), b"one")
@@ -237,7 +256,7 @@ def test_a_result_is_compared_with_that_of_an_earlier_run(new_fleet: NewFleet) -
     database, piece_run = begin(new_fleet(), b"one")
     (piece,) = read_pieces(database, piece_run, 0)
     keep_result(database, piece, worker="a", facts="", data=b"5", is_failure=False, message="")
-    end_run(database, "estimate-1", "closed")
+    end_run(database, "estimate-1")
     later = PieceRun(run="estimate-2", equipment=TOOLS, settings={})
     begin_run(database, later)
     add_pieces(database, later, [Piece(label="piece", inputs=b"one")], first=0, slice_size=1)
