@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
 
-from audit.modules.estimate_batch import EstimateRequest, estimate_here
+from audit.modules.differential_estimate import EstimateRequest, estimate_here
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import read_clock
 from audit.replay.run_store import dump_response, open_store

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from audit.errors import DesignError
-from audit.modules.estimate_batch import EstimateRequest, estimate_here
+from audit.modules.differential_estimate import EstimateRequest, estimate_here
 from audit.replay.call_engine import read_clock
 from audit.sources.score_table import read_table
 from fleet.database import FleetDatabase, hold_name
