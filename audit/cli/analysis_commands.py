@@ -54,10 +54,9 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 
 
 @examples(
-    "analyze estimate scores.csv",
     "analyze estimate test=eval.eval deploy=agent.eval --contexts fixed",
-    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
     "analyze estimate tables/*.csv --each --fleet postgresql://fleet@db.example.org/fleet --json",
+    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
 )
 @click.command()
 @click.argument("sources", metavar="[ARM=]SOURCE...", nargs=-1, required=True)

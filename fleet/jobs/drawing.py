@@ -63,7 +63,7 @@ class _Source:
 
 
 def do_piece(inputs: bytes, settings: dict[str, Any]) -> bytes:
-    """Return the file that *inputs* ask for, drawn in a process of its own with the coordinator's time limit.
+    """Return the file that *inputs* ask for, made by a process of its own with the coordinator's time limit.
 
     Raises:
         InputError: the record cannot be rendered, here or anywhere.

@@ -70,7 +70,7 @@ def read_run(database: FleetDatabase, run: str) -> PieceRun | None:
 def add_pieces(database: FleetDatabase, piece_run: PieceRun, pieces: Sequence[Piece], *, first: int, slice_size: int) -> list[int]:
     """Add *pieces* to the run from position *first*; return the new slices, which have the pieces that have no result yet.
 
-    Repeated with the same position it changes nothing: a coordinator whose connection broke asks again.
+    Repeated with the same position it changes nothing: a coordinator asks again when its connection broke.
     """
     equipment = piece_run.equipment
     names = [piece.name(equipment) for piece in pieces]
@@ -121,7 +121,7 @@ def read_pieces(database: FleetDatabase, piece_run: PieceRun, number: int) -> li
 
 
 def keep_result(database: FleetDatabase, piece: OpenPiece, *, worker: str, facts: str, data: bytes, is_failure: bool, message: str) -> bool:
-    """Keep the result of *piece*; return False where another result of it is there, which is noted.
+    """Keep the result of *piece*; return False where there is another one, and note that.
 
     Args:
         facts: of the worker.

@@ -300,8 +300,7 @@ _TOGETHER = 40
 _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 
 
-@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --all --stale -o site",
-          "report --stale -o site --fleet postgresql://fleet@db.example.org/fleet")  # fmt: skip
+@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --stale -o site")
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
 @click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
