@@ -1,6 +1,6 @@
 """A fleet of four workers: requests sent twice in random schedules, capacity used, database time a call, and the shared rate limit.
 
-Run: python benchmarks/fleet.py [--schedules N] [--calls N] [--at-once N]
+Run: python benchmarks/fleet.py [--schedules N] [--calls N] [--at-once N] [--first SEED] [--minutes M] [--only-schedules]
 """
 
 import argparse
@@ -41,23 +41,37 @@ def make_fleet(server: str, engine: str, lease_s: float) -> str:
     return url
 
 
-def measure_schedules(server: str, count: int, at_once: int) -> bool:
-    """Random schedules on all three queues; the first seed is 1."""
+def measure_schedules(server: str, count: int, at_once: int, *, first: int, minutes: float) -> bool:
+    """Random schedules on all three queues in turn, with the seeds from *first* on; none is begun after *minutes*."""
+    end = time.monotonic() + 60 * minutes
 
-    def run(seed: int) -> ChaosResult:
+    def run(seed: int) -> ChaosResult | None:
+        if time.monotonic() > end:
+            return None
         queue = QUEUES[seed % 3]
         new: Callable[[], str] = partial(make_fleet, server, "procrastinate" if queue == "hostile" else queue, 1.0)
         with tempfile.TemporaryDirectory() as folder:
-            return run_schedule(seed, server, new, Path(folder), is_hostile=queue == "hostile", tasks=15)
+            try:
+                result = run_schedule(seed, server, new, Path(folder), is_hostile=queue == "hostile", tasks=15)
+            except Exception as error:  # noqa: BLE001 (a schedule that did not end is a result too)
+                print(f"seed {seed} ({queue}) did not end: {str(error)[:2000]}", flush=True)
+                broken.append(seed)
+                return None
+        print(f"seed {seed} ({queue}): {result.sent} sent, {result.lost} lost, {result.find_faults()}", flush=True)
+        return result
 
+    broken: list[int] = []
     with ThreadPoolExecutor(at_once) as pool:
-        results = list(pool.map(run, range(1, count + 1)))
+        results = [result for result in pool.map(run, range(first, first + count)) if result is not None]
     faults = [fault for result in results for fault in result.find_faults()]
     sent, lost = sum(result.sent for result in results), sum(result.lost for result in results)
     calls = sum(result.calls for result in results)
     twice = sum(result.sent_twice for result in results)
-    print(f"{count} schedules, {calls} calls: {sent} sent, {twice} sent twice, {lost} lost in flight, {len(faults)} broken laws {faults}")
-    return not faults
+    print(
+        f"{len(results)} schedules from seed {first}, {calls} calls: {sent} sent, {twice} sent twice, {lost} lost in flight,"
+        f" {len(faults)} broken laws {faults}; {len(broken)} did not end {broken}"
+    )
+    return not faults and not broken
 
 
 def measure_capacity(server: str, calls: int, workers: int = 4, concurrency: int = 16) -> bool:
@@ -171,11 +185,16 @@ def main() -> None:
     parser.add_argument("--schedules", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=4000)
     parser.add_argument("--at-once", type=int, default=3)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--minutes", type=float, default=600.0, help="after which no schedule is begun")
+    parser.add_argument("--only-schedules", action="store_true")
     options = parser.parse_args()
     with run_server(is_durable=True) as server:
-        met = [measure_sending(server), measure_rate(server)]
+        met = [] if options.only_schedules else [measure_sending(server), measure_rate(server)]
         met += [measure_capacity(server, options.calls)] if options.calls else []
-        met += [measure_schedules(server, options.schedules, options.at_once)] if options.schedules else []
+        if options.schedules:
+            how = {"first": options.first, "minutes": options.minutes}
+            met.append(measure_schedules(server, options.schedules, options.at_once, **how))
     sys.exit(0 if all(met) else 1)
 
 

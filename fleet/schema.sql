@@ -46,7 +46,7 @@ CREATE INDEX call_slice ON fleet.call (run, slice, position);
 
 -- One owner a slice. The epoch counts owners; `until` is a time of this database.
 CREATE TABLE fleet.lease (
-    run text NOT NULL REFERENCES fleet.runs, slice integer NOT NULL, epoch integer NOT NULL DEFAULT 0, worker text,
+    run text NOT NULL REFERENCES fleet.runs, slice integer NOT NULL, calls integer NOT NULL DEFAULT 0, epoch integer NOT NULL DEFAULT 0, worker text,
     until timestamptz NOT NULL DEFAULT '-infinity', is_released boolean NOT NULL DEFAULT true, is_done boolean NOT NULL DEFAULT false,
     is_parked boolean NOT NULL DEFAULT false, deaths integer NOT NULL DEFAULT 0, messages jsonb NOT NULL DEFAULT '[]',
     PRIMARY KEY (run, slice)
@@ -66,7 +66,7 @@ CREATE TABLE fleet.outcome (
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     UNIQUE (run, key, round, is_late), FOREIGN KEY (run, key, round) REFERENCES fleet.intent
 );
-CREATE INDEX outcome_count ON fleet.outcome (run, failure);
+CREATE INDEX outcome_count ON fleet.outcome (run, is_counted, failure, is_late);
 CREATE TABLE fleet.model (
     run text NOT NULL REFERENCES fleet.runs, requested text NOT NULL, returned text NOT NULL, PRIMARY KEY (run, requested, returned)
 );
@@ -331,6 +331,8 @@ DECLARE
     v_digest text := encode(sha256(a_result), 'hex');
     v_known text;
 BEGIN
+    -- A result that a crash of the server takes is made again: it need not wait for the disk.
+    PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE fleet.worker SET message = a_message WHERE worker = a_worker;
     SELECT digest INTO STRICT v_known FROM fleet.piece WHERE name = a_name FOR UPDATE;
     IF v_known IS NOT NULL AND v_known <> v_digest THEN

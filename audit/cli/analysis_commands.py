@@ -32,7 +32,7 @@ from registry.report.number_format import format_items
 if TYPE_CHECKING:
     from audit.modules.arm_contrasts import ResponseMentions
     from audit.modules.cue_ablation import CueInventories, NamedCue
-    from audit.modules.estimate_batch import EstimateAll, EstimateRequest
+    from audit.modules.differential_estimate import EstimateAll, EstimateRequest
     from audit.modules.judge_error import JudgeQuestion
     from audit.records.contrast_result import ContrastRequest
     from audit.sources.score_columns import ColumnSelection
@@ -54,10 +54,9 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 
 
 @examples(
-    "analyze estimate scores.csv",
     "analyze estimate test=eval.eval deploy=agent.eval --contexts fixed",
-    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
     "analyze estimate tables/*.csv --each --fleet postgresql://fleet@db.example.org/fleet --json",
+    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
 )
 @click.command()
 @click.argument("sources", metavar="[ARM=]SOURCE...", nargs=-1, required=True)
@@ -102,7 +101,7 @@ def estimate(
     compute the estimates; the answer has the same bytes.
     """
     from audit.cli.analysis_presenter import describe_design, present_estimate, summarise_design
-    from audit.modules.estimate_batch import estimate_here, get_estimate
+    from audit.modules.differential_estimate import estimate_here, get_estimate
     from audit.verdict.verdict_conditions import measure_design
     from registry.codec.canonical_documents import to_document
 
@@ -128,7 +127,7 @@ def estimate(
 
 def _read_request(app: App, options: dict[str, Any], plan: "Plan", sources: tuple[str, ...]) -> "EstimateRequest":
     """Return what is to be estimated from the one table that *sources* come to."""
-    from audit.modules.estimate_batch import EstimateRequest
+    from audit.modules.differential_estimate import EstimateRequest
 
     range_ = options["range_"] or (0.0, 1.0)
     return EstimateRequest(
@@ -169,7 +168,7 @@ def _estimate_each(
 ) -> None:
     """Answer with the estimate of each of *sources*, in their order; ends with exit code 3 where one has none."""
     from audit.cli.analysis_presenter import present_estimates, summarise_estimates
-    from audit.modules.estimate_batch import get_estimate
+    from audit.modules.differential_estimate import get_estimate
 
     places: list[str] = []
     failed: dict[str, CaveatError] = {}

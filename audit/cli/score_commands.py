@@ -211,7 +211,6 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     "audit score replay.run",
     "audit score replay.run --scorer judge.yaml --max-usd 5 --prices prices.yaml",
     "audit score replay.run --sheet labels.csv --items 50",
-    "audit score replay.run --fleet postgresql://fleet@db.example.org/fleet",
 )
 @click.command()
 @click.argument("run", metavar="RUN", type=_FOLDER)

@@ -1,8 +1,8 @@
 """Station 5: a score table becomes the Evaluation Differential ED (method sections 1 and 4)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from audit.statistics.missing_responses import exclusion_bounds
 from audit.statistics.responses import Floats, ScoreTable, find_relative_weights, normalise, pooled_deviation, sum_all
 from audit.statistics.side_moments import Cells, Moments, compute_moments, compute_task_means, find_units
 from audit.statistics.subset_regression import estimate_from_subset
-from registry.errors import Fault
+from registry.errors import CaveatError, Fault
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import (
     Bootstrap,
@@ -373,3 +373,56 @@ def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int)
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
         yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are excluded: {names}.")
+
+
+# Estimates of many tables, each by itself: one that fails stops no other.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateRequest:
+    """One table to be estimated from."""
+
+    label: str
+    """What people call it."""
+    table: ScoreTable
+    plan: Plan
+    range: tuple[float, float]
+    test: str
+    deploy: str
+    pointwise: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateOutcome:
+    """The estimate of one table, or why there is none."""
+
+    position: int
+    """Of the request, from 0."""
+    result: Estimate | CaveatError
+
+
+EstimateAll = Callable[[Iterable[EstimateRequest]], Iterable[EstimateOutcome]]
+"""Gives the outcome of each request, in any order: `estimate_here`, or the workers of a fleet."""
+
+
+def estimate_here(requests: Iterable[EstimateRequest]) -> Iterator[EstimateOutcome]:
+    """Give the outcome of each of *requests*, in their order."""
+    for position, request in enumerate(requests):
+        try:
+            yield EstimateOutcome(position=position, result=estimate_request(request))
+        except CaveatError as error:
+            yield EstimateOutcome(position=position, result=error)
+
+
+def get_estimate(outcome: EstimateOutcome) -> Estimate:
+    """Return the estimate of *outcome*; raises the CaveatError that it has instead."""
+    if isinstance(outcome.result, CaveatError):
+        raise outcome.result
+    return outcome.result
+
+
+def estimate_request(request: EstimateRequest) -> Estimate:
+    """Return the estimate of *request*; raises CaveatError as `estimate`."""
+    return estimate(
+        request.table, request.plan, range_=request.range, test=request.test, deploy=request.deploy, pointwise=request.pointwise
+    )

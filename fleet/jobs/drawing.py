@@ -11,7 +11,7 @@ from registry.records.statement import OutputFormat
 from registry.report.pdf_rendering import describe_press
 from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, dump_job, make_json
 
-_SLICE, _AHEAD = 4, 64
+_SLICE, _AHEAD = 2, 64
 
 
 def read_equipment() -> Equipment:
@@ -63,7 +63,7 @@ class _Source:
 
 
 def do_piece(inputs: bytes, settings: dict[str, Any]) -> bytes:
-    """Return the file that *inputs* ask for, drawn in a process of its own with the coordinator's time limit.
+    """Return the file that *inputs* ask for, made by a process of its own with the coordinator's time limit.
 
     Raises:
         InputError: the record cannot be rendered, here or anywhere.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.modules.estimate_batch import EstimateOutcome, EstimateRequest, estimate_request
+from audit.modules.differential_estimate import EstimateOutcome, EstimateRequest, estimate_request
 from audit.statistics.responses import ScoreTable, TableFile, TextColumn
 from fleet.jobs.piece_run import PieceOrder, do_pieces
 from fleet.pieces import ESTIMATE, Equipment, Piece

@@ -23,7 +23,7 @@ from fleet.runs.piece_store import (
     list_results,
     refuse_contradictions,
 )
-from fleet.runs.run_states import list_free_slices, read_event
+from fleet.runs.run_states import add_event, list_free_slices, read_event
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault
 
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.01, 0.1
@@ -81,21 +81,24 @@ def do_pieces(order: PieceOrder, pieces: Iterable[Piece], *, tell: Callable[[str
         )
         run = f"{order.equipment.kind}-{secrets.token_hex(4)}"
         with hold_name(database, run) as take:
-            end_abandoned(database)
             piece_run = PieceRun(run=run, equipment=order.equipment, settings=order.settings)
             begin_run(database, piece_run)
             batch = _PieceBatch(database, queue, piece_run, order, lease_s=float(meta["lease_s"]), take=take, tell=tell)
-            state = "stopped"
             try:
                 yield from batch.collect(iter(pieces))
-                state = "closed"
-            finally:
-                # Also when the caller stops collecting. What cannot be reached now, the next coordinator ends.
+            except BaseException:
+                # Also when the caller stops collecting. What is done stays: the same command finds it by its name.
                 with contextlib.suppress(CaveatError):
-                    end_run(database, run, state)
-                if state != "closed":
-                    with contextlib.suppress(Exception):
-                        queue.cancel(run)
+                    add_event(database, run, "stopped")
+                with contextlib.suppress(Exception):
+                    queue.cancel(run)
+                raise
+            # What cannot be reached now, the next coordinator ends.
+            with contextlib.suppress(CaveatError):
+                end_run(database, run)
+                # Only now: an earlier start of the same command may have left results that this one has used. This connection holds the
+                # name of its own run, so it comes after that has ended.
+                end_abandoned(database)
 
 
 class _PieceBatch:
@@ -176,7 +179,7 @@ class _PieceBatch:
         if not self._ask(self._take):
             raise ConflictError(Fault("run-busy", run, "another coordinator took it while the database was away"))
         event = self._ask(lambda: read_event(self._database, run))
-        if event is not None and event.state == "stopped":
+        if event is not None and event.state == "closed":
             # Without its lock it looked abandoned. What is done is named by its inputs, so the same command finds most of it again.
             raise ConflictError(Fault("run-busy", run, "another coordinator ended it while the database was away"))
         with contextlib.suppress(Exception):

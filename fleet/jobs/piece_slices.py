@@ -1,7 +1,7 @@
 """A worker does pieces of pure work, one after the other, and keeps each result as soon as there is one."""
 
 import asyncio
-from functools import partial
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -35,13 +35,15 @@ def load_kind(kind: str) -> PieceKind:
 class PieceHandler(SliceHandler):
     """Does the pieces of slices of one kind."""
 
-    def __init__(self, place: WorkerPlace, equipment: Equipment) -> None:
+    def __init__(self, place: WorkerPlace, equipment: Equipment, *, slots: int = 1) -> None:
         super().__init__(place)
+        self._places = asyncio.Semaphore(slots)
+        """For pieces under way: a slice that is read ahead waits here."""
         self._equipment = equipment
         self._kind = load_kind(equipment.kind)
         self._runs: dict[str, PieceRun] = {}
 
-    async def work(self, database: FleetDatabase, lease: SliceLease, _has_room: asyncio.Event) -> None:
+    async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Do the pieces of the slice that have no result."""
         piece_run = self._runs.get(lease.run) or await asyncio.to_thread(read_run, database, lease.run)
         if piece_run is None:
@@ -52,21 +54,47 @@ class PieceHandler(SliceHandler):
         if fault is not None or piece_run.equipment.kind != self._equipment.kind:
             raise UnableError(UnavailableError(fault or Fault("worker-differs", self._place.name, f"it does no {lease.run}")))
         pieces = await asyncio.to_thread(read_pieces, database, piece_run, lease.slice)
+        await self._do_all(database, lease, piece_run, pieces, has_room)
+
+    async def _do_all(
+        self, database: FleetDatabase, lease: SliceLease, piece_run: PieceRun, pieces: Sequence[OpenPiece], has_room: asyncio.Event
+    ) -> None:
         messages = [f"{self._equipment.kind} {piece.label} of {lease.run}" for piece in pieces]
         if messages:
             await asyncio.to_thread(self._place.note, database, messages[0])
-        for piece, following in zip(pieces, [*messages[1:], f"has done slice {lease.slice} of {lease.run}"], strict=True):
-            # A result that comes after the lease would be kept too; what has not begun is for the next owner.
-            if lease.guard.is_over or self._place.is_leaving:
-                return
-            await asyncio.to_thread(self._do, database, piece, piece_run, following)
-
-    def _do(self, database: FleetDatabase, piece: OpenPiece, piece_run: PieceRun, following: str) -> None:
+        keeping: asyncio.Future[None] | None = None
         try:
-            data, is_failure = self._kind.do_piece(piece.inputs, piece_run.settings), False
+            for piece, following in zip(pieces, [*messages[1:], f"has done slice {lease.slice} of {lease.run}"], strict=True):
+                async with self._places:
+                    # A result that comes after the lease would be kept too; what has not begun is for the next owner.
+                    if lease.guard.is_over or self._place.is_leaving:
+                        return
+                    # The next slice is read while the last piece of this one is done.
+                    if piece is pieces[-1]:
+                        has_room.set()
+                    data, is_failure = await asyncio.to_thread(self._do, piece, piece_run)
+                if keeping is not None:
+                    await keeping
+                # One result is written while the next piece is done, and no more than one: the first piece without a result is the one
+                # that a worker died of.
+                keeping = asyncio.ensure_future(asyncio.to_thread(self._keep, database, piece, data, following, is_failure=is_failure))
+        finally:
+            if keeping is not None:
+                await keeping
+
+    def _do(self, piece: OpenPiece, piece_run: PieceRun) -> tuple[bytes, bool]:
+        """Return the result of *piece*, and whether it is an error."""
+        try:
+            return self._kind.do_piece(piece.inputs, piece_run.settings), False
         except UnavailableError:
             raise
         except CaveatError as error:
-            data, is_failure = dump_error(error).encode(), True
-        keep = partial(keep_result, database, piece, worker=self._place.name, facts=self._place.facts, message=following)
-        repeat_until(lambda: keep(data=data, is_failure=is_failure), lambda: self._place.is_leaving)
+            return dump_error(error).encode(), True
+
+    def _keep(self, database: FleetDatabase, piece: OpenPiece, data: bytes, following: str, *, is_failure: bool) -> None:
+        place = self._place
+
+        def keep() -> bool:
+            return keep_result(database, piece, worker=place.name, facts=place.facts, data=data, is_failure=is_failure, message=following)
+
+        repeat_until(keep, lambda: place.is_leaving)

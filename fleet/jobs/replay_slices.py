@@ -79,6 +79,9 @@ class ReplayHandler(SliceHandler):
                 if add_event(database, lease.run, "stopped", error=error, worker=place.name):
                     loop.call_soon_threadsafe(halt.request)
 
+        def free() -> None:
+            loop.call_soon_threadsafe(has_room.set)
+
         store = SliceStore(
             database,
             lease,
@@ -91,7 +94,7 @@ class ReplayHandler(SliceHandler):
             spill=place.spill,
             watch=watch,
             # The next slice is taken while the last answers of this one are awaited: no place at the endpoint is idle meanwhile.
-            all_sent=lambda: loop.call_soon_threadsafe(has_room.set),
+            all_sent=free,
         )
         place.halts.add(halt)
         try:

@@ -111,7 +111,7 @@ class _Worker:
         )
         make = request.open_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
         self._queue: JobQueue = make(request.url, choose_timeout(self._lease_s))
-        self._handlers: dict[str, SliceHandler] = {entry.lane: PieceHandler(self._place, entry) for entry in equipment}
+        self._handlers: dict[str, SliceHandler] = {entry.lane: PieceHandler(self._place, entry, slots=request.slots) for entry in equipment}
         """By the kind of job: pieces come on a lane that only workers with the same equipment listen to."""
         if REPLAY in request.kinds:
             self._handlers[REPLAY] = ReplayHandler(self._place)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.replay.call_engine import LOST
 from audit.replay.run_budget import SpentAmount
 from fleet.database import FleetDatabase
 from fleet.runs.piece_store import PieceRun, list_poisoned, read_run
@@ -116,26 +117,29 @@ def _read_run(database: FleetDatabase, run: str) -> RunOverview:
     events = database.fetch("SELECT state, session FROM fleet.event WHERE run = %s ORDER BY id DESC LIMIT 1", [run])
     state, session = events[0] if events else ("new", 0)
     failures: dict[str, int] = {}
-    answered = late = outcomes = 0
-    # One pass over an index. A late answer replaces a loss; the calls sent again are few.
-    for failure, is_late, count in database.fetch(
-        "SELECT failure, is_late, count(*) FROM fleet.outcome WHERE run = %s AND is_counted GROUP BY 1, 2", [run]
+    answered = late = 0
+    # One pass over an index. A late answer replaces a loss.
+    for is_counted, failure, is_late, count in database.fetch(
+        "SELECT is_counted, failure, is_late, count(*) FROM fleet.outcome WHERE run = %s GROUP BY 1, 2, 3", [run]
     ):
+        late += count if is_late or not is_counted else 0
+        if not is_counted:
+            continue
         if failure is None:
             answered += count
         else:
             failures[failure] = count
-        late += count if is_late else 0
-        outcomes += 0 if is_late else count
-    if late:
-        failures["lost-in-flight"] = failures.get("lost-in-flight", 0) - late
-    uncounted = database.call("SELECT count(*) FROM fleet.outcome WHERE run = %s AND NOT is_counted", run)
-    calls, intents = database.fetch(
-        "SELECT (SELECT count(*) FROM fleet.call WHERE run = %s), (SELECT count(*) FROM fleet.intent WHERE run = %s)", [run, run]
-    )[0]
-    slices, done, held = database.fetch(
-        "SELECT count(*), count(*) FILTER (WHERE is_done), count(*) FILTER (WHERE NOT is_released AND until > clock_timestamp())"
-        " FROM fleet.lease WHERE run = %s",
+        if is_late:
+            failures[LOST] = failures.get(LOST, 0) - count
+    # The calls under way are in slices that have not been given back; the others need not be counted.
+    under_way = database.call(
+        "SELECT count(*) FROM fleet.lease JOIN fleet.intent USING (run, slice) WHERE run = %s AND NOT is_released AND NOT EXISTS (SELECT"
+        " FROM fleet.outcome WHERE outcome.run = intent.run AND outcome.key = intent.key AND outcome.round = intent.round)",
+        run,
+    )
+    calls, slices, done, held = database.fetch(
+        "SELECT coalesce(sum(calls), 0)::int, count(*), count(*) FILTER (WHERE is_done),"
+        " count(*) FILTER (WHERE NOT is_released AND until > clock_timestamp()) FROM fleet.lease WHERE run = %s",
         [run],
     )[0]
     parked = database.fetch("SELECT slice, messages FROM fleet.lease WHERE run = %s AND is_parked ORDER BY slice", [run])
@@ -151,8 +155,8 @@ def _read_run(database: FleetDatabase, run: str) -> RunOverview:
         calls=calls,
         answered=answered,
         failures={code: count for code, count in sorted(failures.items()) if count},
-        late=late + uncounted,
-        under_way=intents - outcomes,
+        late=late,
+        under_way=under_way,
         slices=slices,
         slices_done=done,
         slices_held=held,

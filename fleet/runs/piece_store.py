@@ -70,12 +70,14 @@ def read_run(database: FleetDatabase, run: str) -> PieceRun | None:
 def add_pieces(database: FleetDatabase, piece_run: PieceRun, pieces: Sequence[Piece], *, first: int, slice_size: int) -> list[int]:
     """Add *pieces* to the run from position *first*; return the new slices, which have the pieces that have no result yet.
 
-    Repeated with the same position it changes nothing: a coordinator whose connection broke asks again.
+    Repeated with the same position it changes nothing: a coordinator asks again when its connection broke.
     """
     equipment = piece_run.equipment
     names = [piece.name(equipment) for piece in pieces]
     inputs = {name: piece.inputs for name, piece in zip(names, pieces, strict=True)}
     with database.transaction() as cursor:
+        # What a crash of the server takes is asked for again.
+        cursor.execute("SET LOCAL synchronous_commit = off")
         cursor.execute("LOCK TABLE fleet.run_piece IN ROW EXCLUSIVE MODE")
         cursor.executemany(
             "INSERT INTO fleet.piece (name, kind, equipment, inputs) VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE"
@@ -119,7 +121,7 @@ def read_pieces(database: FleetDatabase, piece_run: PieceRun, number: int) -> li
 
 
 def keep_result(database: FleetDatabase, piece: OpenPiece, *, worker: str, facts: str, data: bytes, is_failure: bool, message: str) -> bool:
-    """Keep the result of *piece*; return False where another result of it is there, which is noted.
+    """Keep the result of *piece*; return False where there is another one, and note that.
 
     Args:
         facts: of the worker.
@@ -177,18 +179,18 @@ def list_poisoned(database: FleetDatabase, run: str) -> list[PoisonedPiece]:
     return [PoisonedPiece(name=name, label=label, messages=messages) for name, label, messages in rows]
 
 
-def end_run(database: FleetDatabase, run: str, state: str) -> None:
-    """End the run of pieces with *state*, and remove inputs and results that no other run needs."""
-    add_event(database, run, state)
+def end_run(database: FleetDatabase, run: str) -> None:
+    """Close the run of pieces, and remove inputs and results that no open run needs."""
+    add_event(database, run, "closed", after=("running", "paused", "stopped"))
     database.fetch("SELECT fleet.clear_pieces(%s)", [run])
 
 
 def end_abandoned(database: FleetDatabase) -> None:
-    """End the runs of pieces whose coordinators have died: their results would stay for ever."""
-    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) = 'running'")
+    """Close the runs of pieces that no coordinator works on: they were stopped, or it died. Their results would stay for ever."""
+    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) <> 'closed'")
     for (run,) in rows:
         if database.call("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", run):
             try:
-                end_run(database, run, "stopped")
+                end_run(database, run)
             finally:
                 database.call("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", run)

@@ -93,6 +93,14 @@ class _Fleet:
         worker.communicate(timeout=60)
         self.add_worker()
 
+    def restart_workers(self) -> None:
+        """Start workers again that found no database when they started, as systemd or Kubernetes would."""
+        for worker in [worker for worker in self.workers if worker.returncode is not None]:
+            _, err = worker.communicate(timeout=60)
+            assert "away" in err.lower() or "DatabaseAwayError" in err, err
+            self.workers.remove(worker)
+            self.add_worker()
+
     def pause_worker(self) -> None:
         worker = self.chance.choice(self.workers)
         _signal(worker, signal.SIGSTOP)
@@ -179,6 +187,7 @@ def _wait(is_reached: Callable[[], bool], fleet: _Fleet, deadline: float) -> Non
         if fleet.coordinator is not None and fleet.coordinator.returncode is not None:
             # Done already: what is lost is never sent, so a share of the calls may not be reached.
             return
+        fleet.restart_workers()
         time.sleep(0.02)
 
 
@@ -188,6 +197,7 @@ def _finish(fleet: _Fleet, deadline: float) -> None:
         assert fleet.coordinator is not None
         while fleet.coordinator.returncode is None:
             assert time.monotonic() < deadline, f"the run did not end: {_describe(fleet)}"
+            fleet.restart_workers()
             time.sleep(0.05)
         code, (out, err) = fleet.coordinator.returncode, fleet.coordinator.communicate(timeout=10)
         if code == 0:

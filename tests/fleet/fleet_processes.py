@@ -15,6 +15,7 @@ from audit.replay.replay_file import read_replay
 from audit.replay.request_pacing import RetryLimits
 from audit.replay.run_store import open_store, put_replay
 from fleet.jobs.replay_run import FleetReplay, run_replay
+from fleet.jobs.replay_slices import REPLAY
 from fleet.jobs.worker import WorkerRequest, WorkerStop, run_worker
 from registry.cli.main import main
 from tests.endpoint.server import KEY, Endpoint
@@ -47,7 +48,7 @@ def start_worker(
 
 
 def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
-    hostile_seed = how["hostile_seed"]
+    hostile_seed = how.get("hostile_seed")
 
     async def go() -> None:
         stop, loop = WorkerStop(), asyncio.get_running_loop()
@@ -58,13 +59,20 @@ def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
             name=name,
             slots=how["slots"],
             spill=Path(folder) / "spill",
-            clock=read_fixed_clock if how["is_clock_fixed"] else read_clock,
+            clock=read_fixed_clock if how.get("is_clock_fixed") else read_clock,
+            kinds=how.get("kinds", (REPLAY,)),
             patience=QUICK,
             open_queue=None if hostile_seed is None else lambda url, timeout_s: HostileQueue(url, timeout_s, seed=hostile_seed),
         )
         await run_worker(request, stop, lambda message: sys.stderr.write(f"{message}\n"))
 
     asyncio.run(go())
+
+
+def start_pure_worker(url: str, folder: Path, *, name: str, kinds: tuple[str, ...]) -> Started:
+    """Start a worker of pure work called *name*, which has no key of any model."""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith(("ANTHROPIC_", "CAVEAT_"))}
+    return Started(_work, url, str(folder), name, {"slots": 1, "kinds": kinds}, folder=folder, environ=environ)
 
 
 def start_coordinator(url: str, server: Endpoint, folder: Path, *words: str, hostile_seed: int | None = None) -> Started:

@@ -36,11 +36,18 @@ def list_environ(server: Endpoint | None, key: str | None = KEY) -> dict[str, st
 
 
 def prepare_run(
-    url: str, folder: Path, server: Endpoint | None = None, *, tasks: int = 2, budget: Budget | None = None, **settings: Any
+    url: str,
+    folder: Path,
+    server: Endpoint | None = None,
+    *,
+    tasks: int = 2,
+    samples: int = 1,
+    budget: Budget | None = None,
+    **settings: Any,
 ) -> tuple[FleetDatabase, str]:
     """Write the plan of a small replay to the fleet and begin a session; return the database and the run's name."""
     folder.mkdir(exist_ok=True)
-    file = read_replay(write_replay(folder, tasks=tasks), None)
+    file = read_replay(write_replay(folder, tasks=tasks, samples=samples), None)
     planned = build_design(file.replay, file.tasks, file.contexts)
     store = open_store(folder / "small.run", create=True)
     store.add_cells(planned)

@@ -30,20 +30,19 @@ def test_permits_of_three_workers_never_exceed_the_rate(new_fleet: NewFleet) -> 
     url, rate = new_fleet(), 200.0
     databases = [FleetDatabase(url) for _ in range(3)]
     report_limits(databases[0], ENDPOINT, rate, 0.0)
-    # Offsets are added to one clock, so that only the database's own order is compared.
+    # By the row of the limit alone: two readings of a clock may be far apart on a busy machine.
     moments: list[float] = []
     for number in range(12):
         database = databases[number % 3]
-        row = database.fetch(
-            "SELECT extract(epoch FROM clock_timestamp())::float8, fleet.grant_slots(%s, %s, %s)", [*ENDPOINT, number + 1]
-        )[0]
-        moments += [row[0] + row[1]["wait_s"] + place * row[1]["spacing_s"] for place in range(row[1]["count"])]
+        grant = ask_database(database, number + 1)
+        assert grant.count is not None
+        end = database.call("SELECT extract(epoch FROM next_at)::float8 FROM fleet.quota")
+        moments += [end - (grant.count - place) * grant.spacing_s for place in range(grant.count)]
     for database in databases:
         database.close()
 
     assert len(moments) > 12
-    # The two clocks of a grant are read some microseconds apart.
-    assert min(after - before for before, after in pairwise(moments)) > 1 / rate - 0.002
+    assert min(after - before for before, after in pairwise(moments)) > 1 / rate
 
 
 def test_a_pause_holds_permits_back(new_fleet: NewFleet) -> None:

@@ -1,7 +1,5 @@
 """Bad input and failures of a fleet: each is named, nothing is lost, and the rest goes on."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +23,6 @@ from tests.fleet.fleet_runs import begin_session, list_environ, list_keys, make_
 from tests.postgres import create_database
 from tests.replay.conftest import Caveat
 from tests.replay.conftest import caveat as caveat  # noqa: PLC0414 (a fixture of another folder)
-from tests.replay.replay_files import write_replay
 
 CALLS = 8
 
@@ -331,20 +328,6 @@ def test_lost_calls_are_settled_when_no_worker_is_left(new_fleet: NewFleet, tmp_
     assert settle_expired(database, run, read_clock()) == 1
     assert list_runs(database)[0].failures == {"lost-in-flight": len(keys[:2])} or list_runs(database)[0].under_way == 0
     database.close()
-
-
-def test_without_fleet_nothing_of_it_is_imported(tmp_path: Path) -> None:
-    """`caveat audit run` on one machine loads neither PostgreSQL nor an engine."""
-    write_replay(tmp_path)
-    script = (
-        "import sys; from registry.cli.main import cli, App;"
-        " cli.main(['audit', 'run', 'small.yaml', '--dry-run'], standalone_mode=False, obj=App());"
-        " print([name for name in ('psycopg', 'procrastinate', 'pgqueuer', 'fleet') if name in sys.modules])"
-    )
-    environ = {"PATH": "/usr/bin:/bin"}
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, env=environ)
-
-    assert done.stdout.strip().endswith("[]"), done.stdout + done.stderr
 
 
 def test_errors_of_the_family_come_back_from_rows_alone(new_fleet: NewFleet, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from audit.errors import DesignError
-from audit.modules.estimate_batch import EstimateRequest, estimate_here
+from audit.modules.differential_estimate import EstimateRequest, estimate_here
 from audit.replay.call_engine import read_clock
 from audit.sources.score_table import read_table
 from fleet.database import FleetDatabase, hold_name
@@ -212,6 +212,25 @@ def test_the_coordinator_gives_a_poisoned_piece_its_error(new_fleet: NewFleet, t
     assert "worker-0" in str(error)
 
 
+def test_a_command_that_was_stopped_finds_what_is_done(new_fleet: NewFleet, tmp_path: Path) -> None:
+    """By the names of the pieces, without a worker. When it has ended, nothing is left of either run."""
+    url = new_fleet(lease_s=30)
+    order = PieceOrder(url=url, equipment=read_equipment(), slice_size=1, ahead=10)
+    pieces = [Piece(label=path.name, inputs=dump_request(make_request(path))) for path in write_tables(tmp_path, 3)]
+    with working(url, tmp_path, 1, kinds=(ESTIMATE,)):
+        stopped = do_pieces(order, pieces, tell=print)
+        first = [next(stopped) for _ in pieces]
+        stopped.close()
+    again = list(do_pieces(order, [*pieces, pieces[0]], tell=print))
+    database = FleetDatabase(url)
+
+    assert sorted(outcome.position for outcome in again) == [0, 1, 2, 3]
+    assert {outcome.result for outcome in again} == {outcome.result for outcome in first}
+    assert database.fetch("SELECT count(result), count(digest) FROM fleet.piece") == [(0, 3)]
+    assert database.fetch("SELECT DISTINCT fleet.read_state(run) FROM fleet.runs") == [("closed",)]
+    database.close()
+
+
 def test_the_same_result_twice_is_harmless_and_another_is_a_contradiction(new_fleet: NewFleet) -> None:
     """The first result stays. The command ends with `piece-differs` and names both workers."""
     database, piece_run = begin(new_fleet(), b"one")
@@ -237,7 +256,7 @@ def test_a_result_is_compared_with_that_of_an_earlier_run(new_fleet: NewFleet) -
     database, piece_run = begin(new_fleet(), b"one")
     (piece,) = read_pieces(database, piece_run, 0)
     keep_result(database, piece, worker="a", facts="", data=b"5", is_failure=False, message="")
-    end_run(database, "estimate-1", "closed")
+    end_run(database, "estimate-1")
     later = PieceRun(run="estimate-2", equipment=TOOLS, settings={})
     begin_run(database, later)
     add_pieces(database, later, [Piece(label="piece", inputs=b"one")], first=0, slice_size=1)
@@ -295,7 +314,13 @@ def test_a_worker_with_another_press_gets_no_job_and_is_named(new_fleet: NewFlee
         with pytest.raises(KeyboardInterrupt):
             list(do_pieces(order, [Piece(label="a", inputs=b"x")], tell=stop))
     place = make_place(url, tmp_path, {})
-    asyncio.run(PieceHandler(place, press).handle(Job(kind=press.lane, run=piece_run.run, slice=0)))
+
+    async def forge() -> None:
+        handler = PieceHandler(place, press)
+        await handler.handle(Job(kind=press.lane, run=piece_run.run, slice=0))
+        await handler.close()
+
+    asyncio.run(forge())
     messages = [worker.message for worker in list_workers(database, 30) if worker.worker == "one"]
     done = database.call("SELECT count(*) FROM fleet.piece WHERE digest IS NOT NULL")
     database.close()

@@ -117,10 +117,13 @@ def test_without_fleet_nothing_of_it_is_imported(tmp_path: Path) -> None:
     write_replay(tmp_path, tasks=2, more=SCORING)
     with run_endpoint(Endpoint(script=answer)) as server:
         run_on_one_machine(tmp_path, server)
+    # The environment is for calls of models, so the run is asked for without it.
+    del_url = "import os; os.environ.pop('CAVEAT_FLEET_URL');"
     commands = [["audit", "score", "small.run"], ["analyze", "estimate", "small.run"], ["init", "--code", "LAB"], ["report", "--stale"]]
     script = (
         "import sys; from registry.cli.main import cli, App;"
-        f" [cli.main(words, standalone_mode=False, obj=App()) for words in {commands!r}];"
+        f" [cli.main(words, standalone_mode=False, obj=App()) for words in {commands!r}]; {del_url}"
+        " cli.main(['audit', 'run', 'small.yaml', '--dry-run'], standalone_mode=False, obj=App());"
         " print([name for name in ('psycopg', 'procrastinate', 'pgqueuer', 'fleet') if name in sys.modules])"
     )
     environ = {"PATH": "/usr/bin:/bin", "CAVEAT_FLEET_URL": "postgresql://u@h/d"}
