@@ -62,6 +62,7 @@ from registry.report.finding_figures import (
     build_shift_figure,
 )
 from registry.report.font_subset import build_font_faces
+from registry.report.forecast_wording import describe_direction, describe_error, describe_ratio, describe_track
 from registry.report.interval_figures import IntervalChart, build_claim_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
@@ -577,7 +578,11 @@ def _globals() -> Mapping[str, Any]:
         "Section": Section,
         "checks": CHECKS,
         "describe_audits": describe_audits,
+        "describe_direction": describe_direction,
+        "describe_error": describe_error,
+        "describe_ratio": describe_ratio,
         "describe_results": describe_results,
+        "describe_track": describe_track,
         "control_reach": describe_reach,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
