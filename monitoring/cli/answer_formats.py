@@ -11,7 +11,13 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     figures = {"rate": float | None, "lower": float | None, "upper": float | None, "theta": float, "alarm": int | None}
     row = group(monitor=str, claim=str, state=MonitorState, verdict=MonitorVerdict, windows=int, items=int, **figures)
     lists = {"doubts": list[str], "gaps": list[int], "corrected": list[int]}
-    added = {"added": list[int], "known": list[int], "verdict": MonitorVerdict, "reading": MonitorReading | None}
+    added = {
+        "added": list[int],
+        "known": list[int],
+        "left_out": dict[str, int],
+        "verdict": MonitorVerdict,
+        "reading": MonitorReading | None,
+    }
     listed = group(
         entry=int, audit=str, monitor=str, developer=str, by=str, due=str, forecast=float, low=float, high=float,
         observed=float | None, held=bool | None, within=bool | None,

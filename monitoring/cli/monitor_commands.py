@@ -1,5 +1,6 @@
 """`caveat monitor`: watch a claim after release, with control over ever being wrong."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,15 +95,20 @@ def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: b
 
     with app.view() as view:
         file = get_monitor(view, monitor_id.bare)
-    batches = [
-        batch for path in files for batch in (read_traces(path, file, now=app.config.now()) if is_otlp(path) else read_batches(path))
-    ]
+    batches, left_out = [], Counter[str]()
+    for path in files:
+        if is_otlp(path):
+            reading = read_traces(path, file, now=app.config.now())
+            left_out.update(reading.left_out)
+            batches += reading.batches
+        else:
+            batches += read_batches(path)
 
     def work(writer: "Writer"):  # type: ignore[no-untyped-def]  # noqa: ANN202
         return add_windows(writer, monitor_id.bare, batches, why=reason, now=app.config.now())
 
     done, windows = record(app, work, dry_run=dry_run)
-    app.report(present_added(done, windows, today=app.config.today, dry_run=dry_run))
+    app.report(present_added(done, windows, left_out=left_out, today=app.config.today, dry_run=dry_run))
 
 
 @examples("monitor list", "monitor list --csv")
