@@ -13,7 +13,7 @@ from registry.present.listings import Column
 from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
 from registry.records.monitor import Monitor, MonitorPlan, MonitorReading, MonitorState, MonitorWindow
-from registry.report.number_format import format_hundredths
+from registry.report.number_format import format_hundredths, format_items
 from registry.report.supplement_wording import get_words
 
 _STATES = {
@@ -164,9 +164,12 @@ def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple
 
 
 def _list_plan(plan: MonitorPlan) -> Iterator[tuple[str, str]]:
-    yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {plan.every_days} days, item: {plan.unit.value}"
+    yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {format_items(plan.every_days, 'day')}, item: {plan.unit.value}"
     yield "reviewed", ", ".join(f"{stratum.name} with probability {stratum.inclusion:g}" for stratum in plan.strata)
-    yield "error", f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, over {plan.family} claims monitored together"
+    yield (
+        "error",
+        f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, over {format_items(plan.family, 'claim')} monitored together",
+    )
     anchors = plan.anchors
     text = "none" if anchors is None else (
         f"false positives up to {anchors.false_positive:g}, false negatives up to {anchors.false_negative:g}, guard {anchors.guard}"

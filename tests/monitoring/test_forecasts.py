@@ -1,6 +1,7 @@
 """`caveat forecast`: an audit's estimate is locked before release, and compared with what the monitor saw."""
 
 import math
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def test_a_forecast_is_locked_and_scored(watched: Path, caveat: Caveat, write: W
     scored = caveat("forecast", "score", MONITOR, "--json").document["scores"]
     known = caveat("forecast", "score", MONITOR)
     listed = caveat("forecast", "list", "--json").document["forecasts"]
+    caveat("monitor", "show", MONITOR, "--figure", "band.svg")
     page = caveat("report", CLAIM, "--html", "-o", "out")
 
     forecast = locked["forecast"]
@@ -53,6 +55,9 @@ def test_a_forecast_is_locked_and_scored(watched: Path, caveat: Caveat, write: W
     assert page.code == 0, page.err
     html = next((watched / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
     assert "EXAMPLE has made 1 forecast for LAB in this log: 1 scored, 1 with the observed rate in the interval" in html
+    band = re.search(r'<polygon points="[^"]+"', Path("band.svg").read_text(encoding="utf-8"))
+    assert band is not None
+    assert band[0] in html
     assert caveat("admin", "log", "check").code == 0
 
 
