@@ -166,10 +166,8 @@ def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple
 def _list_plan(plan: MonitorPlan) -> Iterator[tuple[str, str]]:
     yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {format_items(plan.every_days, 'day')}, item: {plan.unit.value}"
     yield "reviewed", ", ".join(f"{stratum.name} with probability {stratum.inclusion:g}" for stratum in plan.strata)
-    yield (
-        "error",
-        f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, over {format_items(plan.family, 'claim')} monitored together",
-    )
+    family = f"over {format_items(plan.family, 'claim')} monitored together"
+    yield "error", f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, {family}"
     anchors = plan.anchors
     text = "none" if anchors is None else (
         f"false positives up to {anchors.false_positive:g}, false negatives up to {anchors.false_negative:g}, guard {anchors.guard}"
