@@ -251,7 +251,7 @@ def measure_anchors(draws: int, per_item: float) -> list[Row]:
 def simulate(draws: int) -> tuple[list[Row], list[str]]:
     failed = []
     falling = np.where(np.arange(2_000) < 500, 0.09, 0.02)
-    # A week of 100 items a day: two days in seven have a higher rate, 0.0514 on average.
+    # A week of 100 items a day: two days in seven have a higher rate, 0.0501 on average.
     weekly = np.where(np.arange(ITEMS) // 100 % 7 >= 5, 0.10, 0.032)
     streams: list[tuple[str, Callable[[np.random.Generator, int], Array], float, bool]] = [
         ("rate 0.05, limit 0.05, all items", draw_plain(0.05), 0.05, True),
