@@ -30,6 +30,7 @@ SECTIONS = {
         "export": "Write a claim or card in a format of other tools.",
         "gate": "Check a draft card, or a change of model.",
         "monitor": "Watch a claim in production after release.",
+        "forecast": "Forecast production rates, and score the forecasts.",
         "stale": "Review claims that a change may have overtaken.",
         "compare": "Compare the claims of two registries or bundles.",
     },

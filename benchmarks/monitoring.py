@@ -251,6 +251,8 @@ def measure_anchors(draws: int, per_item: float) -> list[Row]:
 def simulate(draws: int) -> tuple[list[Row], list[str]]:
     failed = []
     falling = np.where(np.arange(2_000) < 500, 0.09, 0.02)
+    # A week of 100 items a day: two days in seven have a higher rate, 0.0501 on average.
+    weekly = np.where(np.arange(ITEMS) // 100 % 7 >= 5, 0.10, 0.032)
     streams: list[tuple[str, Callable[[np.random.Generator, int], Array], float, bool]] = [
         ("rate 0.05, limit 0.05, all items", draw_plain(0.05), 0.05, True),
         ("rate 0.01, limit 0.01, all items", draw_plain(0.01), 0.01, True),
@@ -263,6 +265,18 @@ def simulate(draws: int) -> tuple[list[Row], list[str]]:
             "rate 0.09 for 500 items, then 0.02 (average 0.0375)",
             lambda rng, count: (rng.random((count, 2_000)) < falling).astype(float),
             0.05,
+            False,
+        ),
+        (
+            "a 7-day cycle, 0.032 and on two days 0.10; limit 0.10",
+            lambda rng, count: (rng.random((count, ITEMS)) < weekly).astype(float),
+            0.10,
+            True,
+        ),
+        (
+            "the same, limit 0.06: above it on two days, below it on average",
+            lambda rng, count: (rng.random((count, ITEMS)) < weekly).astype(float),
+            0.06,
             False,
         ),
     ]
@@ -278,6 +292,7 @@ def simulate(draws: int) -> tuple[list[Row], list[str]]:
     rows += [
         measure_average(draws // 4, rates=steady, name="upper limit of the average, rate 0.05"),
         measure_average(draws // 4, rates=turning, name="upper limit of the average, 0.09 then 0.02"),
+        measure_average(draws // 4, rates=weekly, name="upper limit of the average, a 7-day cycle"),
         measure_average(draws // 4, rates=steady, name="upper limit of the average, one item in five reviewed", inclusion=0.2),
     ]
     quiet, changed, mean_length = measure_drift(draws)

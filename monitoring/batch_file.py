@@ -14,36 +14,21 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.monitor import AnchorCounts, Monitor, WindowCell
 from registry.records.record import Record
 
-_COLUMNS = ("monitor", "order", "from", "to", "stratum", "N", "n", "sum", "sum_sq", "users", "pi", "pending", "suppressed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchCell(Record):
-    """The items of one stratum, as a file has them."""
-
-    stratum: str
-    N: int
-    """Items in the stream."""
-    n: int = 0
-    """Reviewed items with labels that are old enough."""
-    sum: float = 0.0
-    """Of their scores, mapped to [0, 1]."""
-    sum_sq: float | None = None
-    users: int | None = None
-    pi: float | None = None
-    """Inclusion probability: as the plan has it."""
-    pending: int = 0
-    suppressed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchAnchors(Record):
-    """What the judge said of anchors."""
-
-    n: int
-    bad: int
-    false_positive: int
-    false_negative: int
+_COLUMNS = (
+    "monitor",
+    "order",
+    "from",
+    "to",
+    "stratum",
+    "items",
+    "reviewed",
+    "total",
+    "squares",
+    "users",
+    "inclusion",
+    "pending",
+    "suppressed",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +39,11 @@ class WindowBatch(Record):
     order: int
     from_: datetime
     to: datetime
-    cells: tuple[BatchCell, ...] = ()
+    cells: tuple[WindowCell, ...] = ()
     missing: str | None = None
     """Why there are no data."""
     opted_out: float | None = None
-    anchors: BatchAnchors | None = None
+    anchors: AnchorCounts | None = None
     judge: str | None = None
     """`SCF-…@n`: must be that of the plan."""
     source_sha256: str | None = None
@@ -120,30 +105,13 @@ def fit_batch(batch: WindowBatch, monitor: Monitor) -> WindowDraft:
         raise ConflictError(differing)
     if faults := list(_find_faults(batch, monitor, where)):
         raise InputError(faults)
-    anchors = None
-    if batch.anchors is not None:
-        counts = batch.anchors
-        anchors = AnchorCounts(
-            good=counts.n - counts.bad, bad=counts.bad, false_positive=counts.false_positive, false_negative=counts.false_negative
-        )
     return WindowDraft(
         number=batch.order,
         start=_to_utc(batch.from_),
         stop=_to_utc(batch.to),
-        cells=tuple(
-            WindowCell(
-                stratum=cell.stratum,
-                items=cell.N,
-                reviewed=0 if cell.suppressed else cell.n,
-                total=0.0 if cell.suppressed else cell.sum,
-                squares=None if cell.suppressed else cell.sum_sq,
-                users=None if cell.suppressed else cell.users,
-                pending=0 if cell.suppressed else cell.pending,
-                suppressed=cell.suppressed,
-            )
-            for cell in batch.cells
-        ),
-        anchors=anchors,
+        # The plan has the inclusion probabilities, and they agree.
+        cells=tuple(replace(cell, inclusion=None) for cell in batch.cells),
+        anchors=batch.anchors,
         opted_out=batch.opted_out,
         missing=batch.missing,
         source=batch.source_sha256 or "",
@@ -163,8 +131,8 @@ def _find_differences(batch: WindowBatch, monitor: Monitor, where: str) -> Itera
         if cell.stratum not in known:
             problem = f"the plan has no stratum {cell.stratum!r}; it has {', '.join(known)}"
             yield Fault("monitor-differs-from-lock", where, problem)
-        elif cell.pi is not None and cell.pi != known[cell.stratum]:
-            problem = f"items of {cell.stratum} were reviewed with probability {cell.pi:g}; locked is {known[cell.stratum]:g}"
+        elif cell.inclusion is not None and cell.inclusion != known[cell.stratum]:
+            problem = f"items of {cell.stratum} were reviewed with probability {cell.inclusion:g}; locked is {known[cell.stratum]:g}"
             yield Fault("inclusion-differs", where, problem)
 
 
@@ -183,34 +151,30 @@ def _find_faults(batch: WindowBatch, monitor: Monitor, where: str) -> Iterator[F
     for name in sorted({name for name in strata if strata.count(name) > 1}):
         yield Fault("cell-impossible", where, f"stratum {name} has more than one cell")
     if batch.cells and (lacking := [stratum.name for stratum in plan.strata if stratum.name not in strata]):
-        yield Fault("cell-impossible", where, f"it lacks a cell for {', '.join(lacking)}; a stratum without items has N: 0")
+        yield Fault("cell-impossible", where, f"it lacks a cell for {', '.join(lacking)}; a stratum without items has items: 0")
     if batch.opted_out is not None and not 0 <= batch.opted_out < 1:
         yield Fault("not-valid", where, f"opted_out must lie in [0, 1), got {batch.opted_out}")
     for cell in batch.cells:
         yield from _find_cell_faults(cell, plan.min_users, f"{where}, {cell.stratum}")
-    if (counts := batch.anchors) is not None:
-        good = counts.n - counts.bad
-        if not (0 <= counts.bad <= counts.n and 0 <= counts.false_positive <= good and 0 <= counts.false_negative <= counts.bad):
-            yield Fault("cell-impossible", where, "the anchors' counts cannot be: more wrong ones than anchors")
 
 
-def _find_cell_faults(cell: BatchCell, min_users: int, where: str) -> Iterator[Fault]:
-    if cell.N < 0 or cell.n < 0 or cell.pending < 0 or cell.n + cell.pending > cell.N:
-        yield Fault("cell-impossible", where, f"{cell.n} reviewed and {cell.pending} pending of {cell.N} items cannot be")
+def _find_cell_faults(cell: WindowCell, min_users: int, where: str) -> Iterator[Fault]:
+    if cell.items < 0 or cell.reviewed < 0 or cell.pending < 0 or cell.reviewed + cell.pending > cell.items:
+        yield Fault("cell-impossible", where, f"{cell.reviewed} reviewed and {cell.pending} pending of {cell.items} items cannot be")
         return
     if cell.suppressed:
-        if cell.n or cell.sum or cell.users:
-            yield Fault("cell-impossible", where, "a suppressed cell has only N")
+        if cell.reviewed or cell.total or cell.users:
+            yield Fault("cell-impossible", where, "a suppressed cell has only items")
         return
-    if not 0 <= cell.sum <= cell.n:
-        yield Fault("cell-impossible", where, f"scores in [0, 1] of {cell.n} items cannot sum to {cell.sum:g}")
-    squares = cell.sum_sq
+    if not 0 <= cell.total <= cell.reviewed:
+        yield Fault("cell-impossible", where, f"scores in [0, 1] of {cell.reviewed} items cannot sum to {cell.total:g}")
+    squares = cell.squares
     # Σx² lies between (Σx)²/n and Σx for scores in [0, 1].
-    if squares is not None and not (cell.sum**2 <= squares * max(cell.n, 1) + 1e-9 and squares <= cell.sum + 1e-9):
-        yield Fault("cell-impossible", where, f"squares of scores that sum to {cell.sum:g} cannot sum to {squares:g}")
-    if cell.users is not None and cell.users > cell.N:
-        yield Fault("cell-impossible", where, f"{cell.users} users of {cell.N} items cannot be")
-    if cell.N > 0 and (cell.users is None or cell.users < min_users):
+    if squares is not None and not (cell.total**2 <= squares * max(cell.reviewed, 1) + 1e-9 and squares <= cell.total + 1e-9):
+        yield Fault("cell-impossible", where, f"squares of scores that sum to {cell.total:g} cannot sum to {squares:g}")
+    if cell.users is not None and cell.users > cell.items:
+        yield Fault("cell-impossible", where, f"{cell.users} users of {cell.items} items cannot be")
+    if cell.items > 0 and (cell.users is None or cell.users < min_users):
         number = "an unknown number of" if cell.users is None else str(cell.users)
         problem = f"it is of {number} users; cells of fewer than {min_users} are suppressed"
         yield Fault("cell-too-small", where, problem)
@@ -233,7 +197,7 @@ def _group_rows(text: str, where: str) -> Iterator[Json]:
     if unknown := [name for name in names if name not in _COLUMNS]:
         # A column that is not known could hold texts of users.
         raise InputError(Fault("text-in-batch", where, f"column {', '.join(map(repr, unknown))} is not part of the format"))
-    if lacking := [name for name in ("monitor", "order", "from", "to", "stratum", "N") if name not in names]:
+    if lacking := [name for name in ("monitor", "order", "from", "to", "stratum", "items") if name not in names]:
         raise InputError(Fault("not-valid", where, f"it lacks the column {', '.join(lacking)}"))
     windows: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(reader, start=2):
@@ -249,7 +213,7 @@ def _group_rows(text: str, where: str) -> Iterator[Json]:
 
 def _read_row(row: Mapping[str, str]) -> dict[str, Any]:
     cell: dict[str, Any] = {"stratum": row["stratum"]}
-    for name in ("N", "n", "sum", "sum_sq", "users", "pi", "pending"):
+    for name in ("items", "reviewed", "total", "squares", "users", "inclusion", "pending"):
         if row.get(name, ""):
             cell[name] = _number(row[name])
     if row.get("suppressed", ""):

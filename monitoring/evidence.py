@@ -57,7 +57,7 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
     alarm = raised[0] if raised else None
     scored_at_alarm: int | None = None
     for number, (cells, counts) in enumerate(windows, start=1):
-        stream = [_read_cell(cell, plan) for cell in cells]
+        stream = [read_cell(cell, plan) for cell in cells]
         turned = [cell.complement() for cell in stream]
         events, complement = events.add(stream), complement.add(turned)
         average = average.add(stream if is_upper else turned)
@@ -77,7 +77,7 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
     return MonitorReading(
         items=events.items,
         reviewed=sum(cell.reviewed for cells, _ in windows for cell in cells if not cell.suppressed),
-        rate=_round(find_rate([_read_cell(cell, plan) for cells, _ in windows for cell in cells])),
+        rate=_round(find_rate([read_cell(cell, plan) for cells, _ in windows for cell in cells])),
         log_evidence=_round(evidence) or 0.0,
         lower=_round(highest) or 0.0,
         upper=_round(lowest) or 0.0,
@@ -116,7 +116,8 @@ def _attribute(
     return Attribution.SYSTEM if since >= plan.guard else Attribution.OPEN
 
 
-def _read_cell(cell: WindowCell, plan: MonitorPlan) -> StreamCell:
+def read_cell(cell: WindowCell, plan: MonitorPlan) -> StreamCell:
+    """Return a cell with the inclusion probability that *plan* gives its stratum."""
     inclusion = next(stratum.inclusion for stratum in plan.strata if stratum.name == cell.stratum)
     return StreamCell(
         items=cell.items,

@@ -6,18 +6,18 @@ sums of its window is kept.
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from monitoring.batch_file import BatchCell, WindowBatch
+from monitoring.batch_file import WindowBatch
 from registry.codec.file_io import read_text
 from registry.errors import Fault, InputError
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import MonitorPlan, StreamUnit
+from registry.records.monitor import MonitorPlan, StreamUnit, WindowCell
 
 LARGEST_TRACES = 2_000_000_000
 """Bytes of a file of traces."""
@@ -47,6 +47,15 @@ class _Unit:
     lacking: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceReading:
+    """The windows that traces fill, and what of the traces is not in them."""
+
+    batches: list[WindowBatch]
+    left_out: dict[str, int]
+    """Numbers of spans and results, by why they are not of the stream."""
+
+
 def is_otlp(path: Path) -> bool:
     """Whether the file *path* begins as OTLP JSON does."""
     try:
@@ -57,7 +66,7 @@ def is_otlp(path: Path) -> bool:
     return b'"resourceSpans"' in head or b'"resourceLogs"' in head
 
 
-def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> list[WindowBatch]:
+def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> TraceReading:
     """Return the windows that the traces in *path* fill, from the first that is not on record to the last that is over.
 
     Raises:
@@ -72,9 +81,11 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> list[WindowB
     scores: dict[str, float] = {}
     items: list[_Item] = []
     faults: list[Fault] = []
+    left_out: Counter[str] = Counter()
     for document in _read_documents(text, path.name):
+        left_out += _count_results(document, plan)
         scores |= _read_logged_scores(document, plan, path.name, faults)
-        for attributes, span in _list_spans(document, plan):
+        for attributes, span in _list_spans(document, plan, left_out):
             item = _read_item(attributes, span, path.name, faults)
             if item is not None:
                 items.append(item)
@@ -82,7 +93,33 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> list[WindowB
                     scores[item.response] = score
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
-    return _fill_windows(items, scores, file, now=now, digest=hashlib.sha256(text.encode()).hexdigest(), where=path.name)
+    left_out["spans before the stream began"] = sum(item.at < plan.start for item in items)
+    batches = _fill_windows(items, scores, file, now=now, digest=hashlib.sha256(text.encode()).hexdigest(), where=path.name)
+    return TraceReading(batches=batches, left_out={reason: count for reason, count in sorted(left_out.items()) if count})
+
+
+def _count_results(document: Mapping[str, Any], plan: MonitorPlan) -> Counter[str]:
+    """Count the results of other evaluations than the plan's, in spans and log records."""
+    spans = (
+        span
+        for resource in document.get("resourceSpans", ())
+        for scope in resource.get("scopeSpans", ())
+        for span in scope.get("spans", ())
+    )
+    logs = (
+        entry
+        for resource in document.get("resourceLogs", ())
+        for scope in resource.get("scopeLogs", ())
+        for entry in scope.get("logRecords", ())
+    )
+    results = [_read_attributes(event) for span in spans for event in span.get("events", ()) if event.get("name") == _EVENT]
+    results += [
+        attributes
+        for entry in logs
+        for attributes in (_read_attributes(entry),)
+        if entry.get("eventName", attributes.get("event.name")) == _EVENT
+    ]
+    return Counter({"results of other evaluations": sum(result.get("gen_ai.evaluation.name") != plan.evaluation for result in results)})
 
 
 def _read_documents(text: str, where: str) -> list[Mapping[str, Any]]:
@@ -110,15 +147,20 @@ def _read_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-def _list_spans(document: Mapping[str, Any], plan: MonitorPlan) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+def _list_spans(
+    document: Mapping[str, Any], plan: MonitorPlan, left_out: Counter[str]
+) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
     """Yield the spans of the stream, each with its attributes: of production, and of the model."""
     for resource in document.get("resourceSpans", ()):
-        if _read_attributes(resource.get("resource", {})).get("deployment.environment.name") != "production":
-            continue
+        is_production = _read_attributes(resource.get("resource", {})).get("deployment.environment.name") == "production"
         for scope in resource.get("scopeSpans", ()):
             for span in scope.get("spans", ()):
                 attributes = _read_attributes(span)
-                if attributes.get("gen_ai.response.model") in plan.models:
+                if not is_production:
+                    left_out["spans of other environments"] += 1
+                elif attributes.get("gen_ai.response.model") not in plan.models:
+                    left_out["spans of other models, or of none"] += 1
+                else:
                     yield attributes, span
 
 
@@ -219,18 +261,18 @@ def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, dig
         # With items that are conversations, users are not known: at least one a conversation is not, so few items are suppressed.
         users = count if plan.unit is StreamUnit.USER or plan.one_per_user else 0
         if 0 < users < plan.min_users or (count and not users):
-            cells.append(BatchCell(stratum=stratum.name, N=count, suppressed=True))
+            cells.append(WindowCell(stratum=stratum.name, items=count, suppressed=True))
             continue
         chosen = sum(unit.is_chosen for unit in own)
         cells.append(
-            BatchCell(
+            WindowCell(
                 stratum=stratum.name,
-                N=count,
-                n=len(means),
-                sum=sum(means),
-                sum_sq=sum(mean**2 for mean in means),
+                items=count,
+                reviewed=len(means),
+                total=sum(means),
+                squares=sum(mean**2 for mean in means),
                 users=users,
-                pi=stratum.inclusion,
+                inclusion=stratum.inclusion,
                 pending=chosen - len(means),
             )
         )

@@ -21,7 +21,7 @@ CREATE TABLE entry (
 	at BIGINT NOT NULL,
 	leaf BYTEA NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -727,6 +727,44 @@ CREATE TABLE finding (
 
 CREATE INDEX ix_finding_log_audit ON finding (log, audit)
 
+CREATE TABLE forecast (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	audit TEXT NOT NULL,
+	spec TEXT NOT NULL,
+	authority TEXT NOT NULL,
+	rate DOUBLE PRECISION NOT NULL,
+	CONSTRAINT pk_forecast PRIMARY KEY (log, seq),
+	CONSTRAINT ck_forecast_rate_is_share CHECK (rate BETWEEN 0 AND 1),
+	CONSTRAINT uq_forecast_log_monitor_audit_spec UNIQUE (log, monitor, audit, spec),
+	CONSTRAINT fk_forecast_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_forecast_authority_authority FOREIGN KEY(log, authority) REFERENCES authority (log, code),
+	CONSTRAINT fk_forecast_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_forecast_log_audit ON forecast (log, audit)
+
+CREATE INDEX ix_forecast_log_claim ON forecast (log, claim)
+
+CREATE TABLE forecast_score (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	forecast BIGINT NOT NULL,
+	observed DOUBLE PRECISION NOT NULL,
+	CONSTRAINT pk_forecast_score PRIMARY KEY (log, seq),
+	CONSTRAINT ck_forecast_score_observed_is_share CHECK (observed BETWEEN 0 AND 1),
+	CONSTRAINT fk_forecast_score_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_forecast_score_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_forecast_score_log_claim ON forecast_score (log, claim)
+
 CREATE TABLE lock (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -1224,6 +1262,22 @@ CREATE TRIGGER finding__truncate BEFORE TRUNCATE ON finding FOR EACH STATEMENT E
 CREATE FUNCTION caveat_finding_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT 1 FROM restriction WHERE log = NEW.log AND audit = NEW.audit AND seq < NEW.seq) THEN RAISE EXCEPTION 'after-outcome: a finding enters an audit before its outcome' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER finding__insert BEFORE INSERT ON finding FOR EACH ROW EXECUTE FUNCTION caveat_finding_insert()
+
+CREATE TRIGGER forecast__change BEFORE UPDATE OR DELETE ON forecast FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER forecast__truncate BEFORE TRUNCATE ON forecast FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE FUNCTION caveat_forecast_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq) THEN RAISE EXCEPTION 'forecast-too-late: forecast must come before the first window of its monitor' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+
+CREATE TRIGGER forecast__insert BEFORE INSERT ON forecast FOR EACH ROW EXECUTE FUNCTION caveat_forecast_insert()
+
+CREATE TRIGGER forecast_score__change BEFORE UPDATE OR DELETE ON forecast_score FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER forecast_score__truncate BEFORE TRUNCATE ON forecast_score FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE FUNCTION caveat_forecast_score_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM forecast WHERE log = NEW.log AND seq = NEW.forecast AND monitor = NEW.monitor AND seq < NEW.seq) THEN RAISE EXCEPTION 'forecast-unknown: forecast_score.forecast must be an earlier forecast for its monitor' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+
+CREATE TRIGGER forecast_score__insert BEFORE INSERT ON forecast_score FOR EACH ROW EXECUTE FUNCTION caveat_forecast_score_insert()
 
 CREATE TRIGGER lock__change BEFORE UPDATE OR DELETE ON lock FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

@@ -25,7 +25,7 @@ CREATE TABLE entry (
 	at INTEGER NOT NULL,
 	leaf BLOB NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -813,6 +813,48 @@ CREATE TABLE finding (
 
 CREATE INDEX ix_finding_log_audit ON finding (log, audit)
 
+CREATE TABLE forecast (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	audit TEXT NOT NULL,
+	spec TEXT NOT NULL,
+	authority TEXT NOT NULL,
+	rate REAL NOT NULL,
+	CONSTRAINT pk_forecast PRIMARY KEY (log, seq),
+	CONSTRAINT ck_forecast_rate_is_share CHECK (rate BETWEEN 0 AND 1),
+	CONSTRAINT uq_forecast_log_monitor_audit_spec UNIQUE (log, monitor, audit, spec),
+	CONSTRAINT fk_forecast_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_forecast_authority_authority FOREIGN KEY(log, authority) REFERENCES authority (log, code),
+	CONSTRAINT fk_forecast_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_forecast_log_audit ON forecast (log, audit)
+
+CREATE INDEX ix_forecast_log_claim ON forecast (log, claim)
+
+CREATE TABLE forecast_score (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	forecast INTEGER NOT NULL,
+	observed REAL NOT NULL,
+	CONSTRAINT pk_forecast_score PRIMARY KEY (log, seq),
+	CONSTRAINT ck_forecast_score_observed_is_share CHECK (observed BETWEEN 0 AND 1),
+	CONSTRAINT fk_forecast_score_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_forecast_score_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_forecast_score_log_claim ON forecast_score (log, claim)
+
 CREATE TABLE lock (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -1372,6 +1414,18 @@ CREATE TRIGGER finding__update BEFORE UPDATE ON finding BEGIN SELECT RAISE(ABORT
 CREATE TRIGGER finding__delete BEFORE DELETE ON finding BEGIN SELECT RAISE(ABORT, 'append-only: finding takes no DELETE'); END
 
 CREATE TRIGGER finding__insert BEFORE INSERT ON finding BEGIN SELECT CASE WHEN EXISTS (SELECT 1 FROM restriction WHERE log = NEW.log AND audit = NEW.audit AND seq < NEW.seq) THEN RAISE(ABORT, 'after-outcome: a finding enters an audit before its outcome') WHEN (SELECT 1 FROM finding WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: finding holds this log seq') END; END
+
+CREATE TRIGGER forecast__update BEFORE UPDATE ON forecast BEGIN SELECT RAISE(ABORT, 'append-only: forecast takes no UPDATE'); END
+
+CREATE TRIGGER forecast__delete BEFORE DELETE ON forecast BEGIN SELECT RAISE(ABORT, 'append-only: forecast takes no DELETE'); END
+
+CREATE TRIGGER forecast__insert BEFORE INSERT ON forecast BEGIN SELECT CASE WHEN EXISTS (SELECT 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq) THEN RAISE(ABORT, 'forecast-too-late: forecast must come before the first window of its monitor') WHEN (SELECT 1 FROM forecast WHERE audit = NEW.audit AND log = NEW.log AND monitor = NEW.monitor AND spec = NEW.spec) THEN RAISE(ABORT, 'append-only: forecast holds this audit log monitor spec') WHEN (SELECT 1 FROM forecast WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: forecast holds this log seq') END; END
+
+CREATE TRIGGER forecast_score__update BEFORE UPDATE ON forecast_score BEGIN SELECT RAISE(ABORT, 'append-only: forecast_score takes no UPDATE'); END
+
+CREATE TRIGGER forecast_score__delete BEFORE DELETE ON forecast_score BEGIN SELECT RAISE(ABORT, 'append-only: forecast_score takes no DELETE'); END
+
+CREATE TRIGGER forecast_score__insert BEFORE INSERT ON forecast_score BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM forecast WHERE log = NEW.log AND seq = NEW.forecast AND monitor = NEW.monitor AND seq < NEW.seq) THEN RAISE(ABORT, 'forecast-unknown: forecast_score.forecast must be an earlier forecast for its monitor') WHEN (SELECT 1 FROM forecast_score WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: forecast_score holds this log seq') END; END
 
 CREATE TRIGGER lock__update BEFORE UPDATE ON lock BEGIN SELECT RAISE(ABORT, 'append-only: lock takes no UPDATE'); END
 

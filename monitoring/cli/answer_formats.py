@@ -2,6 +2,7 @@
 
 from registry.present.answer_formats import AnswerFormat, answer, group
 from registry.records.dossier import MonitorFile
+from registry.records.forecast import Forecast, ForecastScore
 from registry.records.monitor import Monitor, MonitorReading, MonitorState, MonitorVerdict
 
 
@@ -10,8 +11,21 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     figures = {"rate": float | None, "lower": float | None, "upper": float | None, "theta": float, "alarm": int | None}
     row = group(monitor=str, claim=str, state=MonitorState, verdict=MonitorVerdict, windows=int, items=int, **figures)
     lists = {"doubts": list[str], "gaps": list[int], "corrected": list[int]}
-    added = {"added": list[int], "known": list[int], "verdict": MonitorVerdict, "reading": MonitorReading | None}
+    added = {
+        "added": list[int],
+        "known": list[int],
+        "left_out": dict[str, int],
+        "verdict": MonitorVerdict,
+        "reading": MonitorReading | None,
+    }
+    listed = group(
+        entry=int, audit=str, monitor=str, developer=str, by=str, due=str, forecast=float, low=float, high=float,
+        observed=float | None, held=bool | None, within=bool | None,
+    )  # fmt: skip
     return (
+        answer("forecast-lock", "forecast lock", dry_run=bool, new=bool, entry=int | None, forecast=Forecast),
+        answer("forecast-score", "forecast score", dry_run=bool, scores=list[group(ForecastScore, new=bool, audit=str)]),
+        answer("forecasts", "forecast list", forecasts=list[listed]),
         answer("monitor-lock", "monitor lock", dry_run=bool, monitor=Monitor),
         answer("monitor-add", "monitor add", dry_run=bool, **added),
         answer("monitors", "monitor list", monitors=list[row]),

@@ -1,5 +1,6 @@
 """`caveat monitor`: watch a claim after release, with control over ever being wrong."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from registry.cli.list_options import ListOutput, list_options
 from registry.records.record import Identifier, Kind
 
 if TYPE_CHECKING:
+    from registry.records.dossier import MonitorFile
     from registry.store.log_writer import Writer
 
 MONITOR = IdentifierType(Kind.MONITOR)
@@ -93,15 +95,20 @@ def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: b
 
     with app.view() as view:
         file = get_monitor(view, monitor_id.bare)
-    batches = [
-        batch for path in files for batch in (read_traces(path, file, now=app.config.now()) if is_otlp(path) else read_batches(path))
-    ]
+    batches, left_out = [], Counter[str]()
+    for path in files:
+        if is_otlp(path):
+            reading = read_traces(path, file, now=app.config.now())
+            left_out.update(reading.left_out)
+            batches += reading.batches
+        else:
+            batches += read_batches(path)
 
     def work(writer: "Writer"):  # type: ignore[no-untyped-def]  # noqa: ANN202
         return add_windows(writer, monitor_id.bare, batches, why=reason, now=app.config.now())
 
     done, windows = record(app, work, dry_run=dry_run)
-    app.report(present_added(done, windows, today=app.config.today, dry_run=dry_run))
+    app.report(present_added(done, windows, left_out=left_out, today=app.config.today, dry_run=dry_run))
 
 
 @examples("monitor list", "monitor list --csv")
@@ -130,12 +137,15 @@ def list_(app: App, /, *, output: ListOutput) -> None:
     )
 
 
-@examples("monitor show MON-LAB-2026-0003-8", "monitor show MON-LAB-2026-0003-8 --json")
+@examples("monitor show MON-LAB-2026-0003-8", "monitor show MON-LAB-2026-0003-8 --figure band.svg")
 @monitor.command()
 @click.argument("monitor_id", metavar="MONITOR", type=MONITOR)
+@click.option(
+    "--figure", metavar="FILE.svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write the band as an SVG figure."
+)
 @as_of_option
 @pass_app
-def show(app: App, *, monitor_id: Identifier) -> None:
+def show(app: App, *, monitor_id: Identifier, figure: Path | None) -> None:
     """Show a monitor with its verdict and windows.
 
     The recorded evidence is computed again from the recorded windows. Exit code 1 after an alarm, 3 when the monitor is silent.
@@ -150,10 +160,26 @@ def show(app: App, *, monitor_id: Identifier) -> None:
         today = view.today or app.config.today
     if wrong := check_readings(file):
         raise AlteredError([Fault("evidence-differs", monitor_id.bare, text) for text in wrong])
+    if figure is not None:
+        _write_figure(figure, file)
     app.answer({"schema": "caveat/monitor-show/1", **build_document(file, today=today)}, present_monitor(file, today=today))
     state = file.find_state(today)
     if state in (MonitorState.ALARM, MonitorState.SILENT):
         click.get_current_context().exit(1 if state is MonitorState.ALARM else 3)
+
+
+def _write_figure(path: Path, file: "MonitorFile") -> None:
+    from registry.cli.log_commands import write_whole
+    from registry.errors import ConflictError, Fault
+    from registry.report.band_figure import build_band
+    from registry.report.html_rendering import render_band
+
+    figure = build_band(file)
+    if figure is None:
+        raise ConflictError(
+            Fault("figure-without-data", file.monitor.payload.monitor, "no window with data is reported, so nothing can be drawn")
+        )
+    write_whole(path, render_band(figure))
 
 
 @examples('monitor end MON-LAB-2026-0003-8 -m "new sampler"')

@@ -13,7 +13,7 @@ from registry.present.listings import Column
 from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
 from registry.records.monitor import Monitor, MonitorPlan, MonitorReading, MonitorState, MonitorWindow
-from registry.report.number_format import format_hundredths
+from registry.report.number_format import format_hundredths, format_items
 from registry.report.supplement_wording import get_words
 
 _STATES = {
@@ -78,13 +78,16 @@ def present_lock(monitor: Monitor, *, dry_run: bool) -> Answer:
     return Answer(document, blocks)
 
 
-def present_added(file: MonitorFile, windows: Sequence[RecordedWindow], *, today: date, dry_run: bool) -> Answer:
+def present_added(
+    file: MonitorFile, windows: Sequence[RecordedWindow], *, left_out: Mapping[str, int], today: date, dry_run: bool
+) -> Answer:
     """Present windows that were added: an alarm first."""
     document = {
         "schema": "caveat/monitor-add/1",
         "dry_run": dry_run,
         "added": [recorded.window.number for recorded in windows if recorded.is_new],
         "known": [recorded.window.number for recorded in windows if not recorded.is_new],
+        "left_out": dict(left_out),
         "verdict": file.find_verdict(today).value,
         "reading": to_document(file.reading) if file.reading else None,
     }
@@ -98,6 +101,7 @@ def present_added(file: MonitorFile, windows: Sequence[RecordedWindow], *, today
         yield f"{len(new)} of {len(windows)} windows {what} {file.monitor.payload.monitor}" + (
             "" if len(new) == len(windows) else "; the others are on record already"
         )
+        yield from (f"left out: {count:,} {reason}" for reason, count in sorted(left_out.items()))
         yield _build_windows([recorded.window for recorded in windows])
         if file.ended is not None:
             yield f"The monitor ended: {file.ended.payload.reason}"
@@ -160,9 +164,10 @@ def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple
 
 
 def _list_plan(plan: MonitorPlan) -> Iterator[tuple[str, str]]:
-    yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {plan.every_days} days, item: {plan.unit.value}"
+    yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {format_items(plan.every_days, 'day')}, item: {plan.unit.value}"
     yield "reviewed", ", ".join(f"{stratum.name} with probability {stratum.inclusion:g}" for stratum in plan.strata)
-    yield "error", f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, over {plan.family} claims monitored together"
+    family = f"over {format_items(plan.family, 'claim')} monitored together"
+    yield "error", f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, {family}"
     anchors = plan.anchors
     text = "none" if anchors is None else (
         f"false positives up to {anchors.false_positive:g}, false negatives up to {anchors.false_negative:g}, guard {anchors.guard}"

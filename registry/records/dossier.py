@@ -18,6 +18,7 @@ from registry.records.claim_status import (
     find_state,
     owner_of,
 )
+from registry.records.forecast import Forecast, ForecastScore
 from registry.records.log_seal import EntryOpening, EntrySignature, KeyEvent, Node
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
 from registry.records.module_findings import Finding
@@ -111,6 +112,10 @@ class MonitorFile(Record):
     windows: tuple[Recorded[MonitorWindow], ...] = ()
     """In log order, corrections included."""
     ended: Recorded[MonitorEnd] | None = None
+    forecasts: tuple[Recorded[Forecast], ...] = ()
+    """What audits said of it before its first window."""
+    scores: tuple[Recorded[ForecastScore], ...] = ()
+    """How they came true; the last score of a forecast counts."""
 
     @property
     def plan(self) -> MonitorPlan:
@@ -135,6 +140,10 @@ class MonitorFile(Record):
         last = current[-1].stop if current else self.plan.start
         # A window can be reported when it is over and its labels are in.
         return last.date() + timedelta(days=self.plan.silent_after_days + self.plan.label_delay_days)
+
+    def find_score(self, entry: int) -> ForecastScore | None:
+        """Return how the forecast of *entry* came true; None where it was not scored."""
+        return next((recorded.payload for recorded in reversed(self.scores) if recorded.payload.forecast == entry), None)
 
     def find_state(self, today: date | None) -> MonitorState:
         """Return where the monitor is on *today*; None leaves time out."""

@@ -226,6 +226,8 @@ class WindowCell(Record):
     """Items chosen for review without a score."""
     suppressed: bool = False
     """Whether only the number of items is given."""
+    inclusion: float | None = None
+    """The inclusion probability as a file states it, which must be the plan's; None in the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

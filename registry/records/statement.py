@@ -12,6 +12,7 @@ from registry.records import (  # noqa: F401
     audit_case,
     claim,
     claim_status,
+    forecast,
     log_seal,
     model_version,
     module_findings,

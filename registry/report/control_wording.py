@@ -36,7 +36,7 @@ def describe_rate(report: ControlReport) -> str:
         raise ValueError("the report has no detectable rate")
     low, level = format_percent(report.rate_low), share(report.level)
     ends = f"at least {low}" if report.rate_high is None else f"{low.removesuffix(' %')}–{format_percent(report.rate_high)}"
-    return f"{format_percent(report.rate)} ({level} CI {ends})"
+    return f"{share(report.rate)} ({level} CI {ends})"
 
 
 def describe_outcome(report: ControlReport) -> str:

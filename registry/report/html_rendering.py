@@ -41,6 +41,7 @@ from registry.records.supplement import AnySupplement, CardSupplement, ChangeRep
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import ItemStatus, find_restriction
 from registry.report import number_format as numbers
+from registry.report.band_figure import BandFigure, build_band
 from registry.report.card_coverage import build_coverage_figure, describe_audits, describe_results
 from registry.report.change_report_page import collect_change_facts
 from registry.report.claim_outcome import (
@@ -64,6 +65,7 @@ from registry.report.finding_figures import (
     build_shift_figure,
 )
 from registry.report.font_subset import build_font_faces
+from registry.report.forecast_wording import describe_direction, describe_error, describe_ratio, describe_track
 from registry.report.interval_figures import IntervalChart, build_claim_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
@@ -373,6 +375,10 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
             for finding in (supplement.audit.findings if supplement.audit else ())
         },
         **_draw_drift(supplement, environment),
+        "band_figures": {
+            file.monitor.payload.monitor: figure and _draw(environment, "band", f=figure, key=f"figure-{file.monitor.entry.seq}")
+            for file, figure in ((file, build_band(file)) for file in supplement.monitors)
+        },
         "sighted": {
             passage_match.entry.seq: _compare_passages(supplement.claim.payload, passage_match.payload)
             for passage_match in supplement.passage_matches
@@ -419,6 +425,11 @@ def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, A
 def render_drift(figure: DriftFigure) -> str:
     """Return *figure* as one SVG file that needs no style sheet."""
     return f"{_draw(_environment(None), 'drift', f=figure, key='drift')}\n"
+
+
+def render_band(figure: BandFigure) -> str:
+    """Return *figure* as one SVG file that needs no style sheet."""
+    return f"{_draw(_environment(None), 'band', f=figure, key='band')}\n"
 
 
 def _draw_finding(
@@ -609,7 +620,11 @@ def _globals() -> Mapping[str, Any]:
         "ItemStatus": ItemStatus,
         "checks": CHECKS,
         "describe_audits": describe_audits,
+        "describe_direction": describe_direction,
+        "describe_error": describe_error,
+        "describe_ratio": describe_ratio,
         "describe_results": describe_results,
+        "describe_track": describe_track,
         "control_reach": describe_reach,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,

@@ -8,6 +8,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimates import DEVIATIONS, Estimate
 from registry.records.model_version import ModelRef
+from registry.records.module_findings import ControlReport
 from registry.records.replay_run import Provenance, ReplayAccount, describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason, Supplement
@@ -94,10 +95,19 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
         has_other_tasks=any(_is_of_tasks(recorded.payload) for recorded in audit.deviations),
     )
     lock = known.lock
-    fixed = [*_list_computed(known), *_list_specs(known), *_list_sizes(known), *_list_worded(known)]
+    fixed = [*_list_computed(known), *_list_specs(known), *_list_sizes(known), *_list_worded(known), *_list_controls(audit, lock)]
     # What the lock leaves open is listed too: a lock that fixes little still gives the basis
     # *replay*.
     return (*fixed, *(FixedRow(label=name, value=None, mark=UNKNOWN, done="") for name in lock.unfixed if not name.startswith("θ")))
+
+
+def _list_controls(audit: AuditPart, lock: Lock) -> Iterator[FixedRow]:
+    """Give the controls that the lock names, and whether each has a result."""
+    bodies = [finding.payload.body for finding in audit.findings]
+    reported = {body.plan.name for body in bodies if isinstance(body, ControlReport)}
+    for control in lock.controls:
+        mark, done = (KEPT, "a result is on record") if control.name in reported else (UNKNOWN, "no result is on record")
+        yield FixedRow(label=f"Control {control.name}", value=control.subject, mark=mark, done=done)
 
 
 def _is_of_tasks(deviation: Deviation) -> bool:

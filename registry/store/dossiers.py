@@ -14,6 +14,7 @@ from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.claim_status import CauseKind, Family, Objection, ObjectionEvent, StaleCause, Staleness, StalenessReview, Status
 from registry.records.dossier import AuditFile, Dossier, MonitorFile, ObjectionFile, Recorded
+from registry.records.forecast import Forecast, ForecastScore
 from registry.records.log_seal import Erasure
 from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding
@@ -176,7 +177,13 @@ def get_monitor(reader: LogReader, name: str) -> MonitorFile:
     """Return the monitor *name*, which exists, with its windows and its end."""
     parts = _read_parts(reader, OF_MONITOR, name)
     (opening,) = parts[Monitor]
-    return MonitorFile(monitor=opening, windows=tuple(parts[MonitorWindow]), ended=next(iter(parts[MonitorEnd]), None))
+    return MonitorFile(
+        monitor=opening,
+        windows=tuple(parts[MonitorWindow]),
+        ended=next(iter(parts[MonitorEnd]), None),
+        forecasts=tuple(parts[Forecast]),
+        scores=tuple(parts[ForecastScore]),
+    )
 
 
 def find_monitors_of(reader: LogReader, claims: Collection[str]) -> dict[str, tuple[MonitorFile, ...]]:
@@ -604,7 +611,7 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
                 statements = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
                 yield from _flatten((*statements, part.starts, part.ends))
             case MonitorFile():
-                yield from _flatten((part.monitor, part.windows, part.ended))
+                yield from _flatten((part.monitor, part.windows, part.ended, part.forecasts, part.scores))
             case ObjectionFile():
                 yield from _flatten((part.objection, part.events, part.replays))
             case _:

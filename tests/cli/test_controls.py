@@ -75,6 +75,7 @@ def test_a_dose_control_says_which_rate_would_have_been_seen(caveat: Caveat, tmp
     assert page.code == 0, page.err
     html = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
     assert html.count(sentence) >= 2  # page one and the section on controls
+    assert "Control planted" in html
 
 
 def reading_claim(caveat: Caveat, audit: str) -> str:

@@ -26,6 +26,7 @@ from tests.docs.transcripts import check_pages
         ("preregistration.md",),
         ("updating.md",),
         ("tutorial-real-model.md",),
+        ("monitoring-example.md",),
     ],
     ids=" then ".join,
 )

@@ -62,15 +62,18 @@ def watched(_locked: Path, caveat: Caveat, tmp_path: Path, monkeypatch: pytest.M
 def window(number: int, *, bad: float = 0.02, **changes: Any) -> dict[str, Any]:
     """A window of 400 flagged items and 4,000 others, of which one in ten was reviewed."""
     start = FIRST + timedelta(days=7 * (number - 1))
-    counted = {"n": 400, "sum": round(400 * bad), "sum_sq": round(400 * bad), "users": 390}
+    counted = {"reviewed": 400, "total": round(400 * bad), "squares": round(400 * bad), "users": 390}
     return {
         "schema": "caveat/monitor-batch/1",
         "monitor": MONITOR,
         "order": number,
         "from": start.isoformat(),
         "to": (start + timedelta(days=7)).isoformat(),
-        "cells": [{"stratum": "flagged", "N": 400, **counted, "pi": 1}, {"stratum": "rest", "N": 4000, **counted, "pi": 0.1}],
-        "anchors": {"n": 200, "bad": 100, "false_positive": 1, "false_negative": 9},
+        "cells": [
+            {"stratum": "flagged", "items": 400, **counted, "inclusion": 1},
+            {"stratum": "rest", "items": 4000, **counted, "inclusion": 0.1},
+        ],
+        "anchors": {"good": 100, "bad": 100, "false_positive": 1, "false_negative": 9},
         **changes,
     }
 

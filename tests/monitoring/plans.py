@@ -7,6 +7,8 @@ from typing import Any
 from monitoring.evidence import WindowData, read_evidence
 from monitoring.statistics.e_process import BETS
 from registry.records.claim import Relation
+from registry.records.forecast import Forecast, ForecastScore
+from registry.records.model_version import ModelRef
 from registry.records.monitor import (
     AnchorCounts,
     AnchorPlan,
@@ -75,3 +77,17 @@ def windows_of(monitor: Monitor, data: list[WindowData]) -> list[MonitorWindow]:
             )
         )
     return windows
+
+
+def forecast(monitor: Monitor, audit: str, *, by: str, **changes: Any) -> Forecast:
+    """A forecast of 4 % for the first window."""
+    known: dict[str, Any] = {"rate": 0.04, "low": 0.02, "high": 0.07, "level": 0.95, "responses": 192, "due": monitor.plan.start + WEEK}
+    model = ModelRef(developer="LAB", name="M", version="1")
+    return Forecast(monitor=monitor.monitor, claim=monitor.claim, audit=audit, spec="default", model=model, by=by, **(known | changes))
+
+
+def forecast_score(forecast: Forecast, entry: int, **changes: Any) -> ForecastScore:
+    """A score of *forecast* at 2 %."""
+    known: dict[str, Any] = {"windows": 1, "reviewed": 1000, "observed": 0.02, "observed_low": 0.012, "observed_high": 0.031}
+    known |= {"log_ratio": 0.30103, "within": True, "held": True, "distinguishable": True}
+    return ForecastScore(monitor=forecast.monitor, claim=forecast.claim, forecast=entry, **(known | changes))

@@ -58,9 +58,9 @@ def test_a_correction_does_not_take_an_alarm_back(watched: Path, caveat: Caveat,
 
 def test_a_csv_file_gives_what_json_gives(watched: Path, caveat: Caveat, write: Write) -> None:
     batch = window(1)
-    lines = ["monitor,order,from,to,stratum,N,n,sum,sum_sq,users,pi,pending,suppressed"]
+    lines = ["monitor,order,from,to,stratum,items,reviewed,total,squares,users,inclusion,pending,suppressed"]
     for cell in batch["cells"]:
-        values = [cell[name] for name in ("stratum", "N", "n", "sum", "sum_sq", "users", "pi")]
+        values = [cell[name] for name in ("stratum", "items", "reviewed", "total", "squares", "users", "inclusion")]
         lines.append(",".join(map(str, [MONITOR, 1, batch["from"], batch["to"], *values, 0, "false"])))
     (watched / "window.csv").write_text("\n".join(lines) + "\n")
     del batch["anchors"]
@@ -78,7 +78,7 @@ def test_a_window_without_data_says_why(watched: Path, caveat: Caveat, write: Wr
 
 
 def test_an_alarm_of_the_anchors_ends_the_monitor(watched: Path, caveat: Caveat, write: Write) -> None:
-    wrong = {"n": 200, "bad": 100, "false_positive": 60, "false_negative": 9}
+    wrong = {"good": 100, "bad": 100, "false_positive": 60, "false_negative": 9}
     answer = caveat("monitor", "add", MONITOR, write(window(1, bad=0.5, anchors=wrong)))
     assert "The judge changed" in answer.out
     assert "The monitor ended" in answer.out
@@ -88,12 +88,12 @@ def test_an_alarm_of_the_anchors_ends_the_monitor(watched: Path, caveat: Caveat,
 
 CELLS = window(1)["cells"]
 REFUSED: list[tuple[str, dict[str, Any]]] = [
-    ("inclusion-differs", {"cells": [CELLS[0], CELLS[1] | {"pi": 0.2}]}),
+    ("inclusion-differs", {"cells": [CELLS[0], CELLS[1] | {"inclusion": 0.2}]}),
     ("cell-too-small", {"cells": [CELLS[0] | {"users": 12}, CELLS[1]]}),
     ("cell-too-small", {"cells": [{name: value for name, value in CELLS[0].items() if name != "users"}, CELLS[1]]}),
-    ("cell-impossible", {"cells": [CELLS[0] | {"n": 401}, CELLS[1]]}),
-    ("cell-impossible", {"cells": [CELLS[0] | {"sum": 500}, CELLS[1]]}),
-    ("cell-impossible", {"cells": [CELLS[0] | {"sum": -1}, CELLS[1]]}),
+    ("cell-impossible", {"cells": [CELLS[0] | {"reviewed": 401}, CELLS[1]]}),
+    ("cell-impossible", {"cells": [CELLS[0] | {"total": 500}, CELLS[1]]}),
+    ("cell-impossible", {"cells": [CELLS[0] | {"total": -1}, CELLS[1]]}),
     ("cell-impossible", {"cells": [CELLS[0] | {"users": 4000}, CELLS[1]]}),
     ("cell-impossible", {"cells": [CELLS[0]]}),
     ("cell-impossible", {"cells": [CELLS[0], *CELLS]}),
@@ -223,3 +223,8 @@ def test_traces_of_another_environment_or_model_are_left_out(watched: Path, cave
     other = span(1, score=1.0, **{"gen_ai.response.model": "m-2"})
     Path("traces.jsonl").write_text(json.dumps(traces([span(2, score=1.0)], "staging")) + "\n" + json.dumps(traces([other])))
     assert caveat("monitor", "add", MONITOR, "traces.jsonl").error == "not-matured"
+    spans = [span(number, score=0.0) for number in range(30)]
+    lines = [traces(spans), traces([span(2, score=1.0)], "staging"), traces([other])]
+    Path("traces.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    added = caveat("monitor", "add", MONITOR, "traces.jsonl", "--json").document
+    assert added["left_out"] == {"spans of other environments": 1, "spans of other models, or of none": 1}

@@ -17,6 +17,7 @@ from registry.records.claim_status import (
     StalenessReview,
     StalenessVerdict,
 )
+from registry.records.forecast import Forecast
 from registry.records.model_version import Descent, EndpointEventKind, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.monitor import Monitor, MonitorEnd
 from registry.records.record import Kind
@@ -53,6 +54,7 @@ class World:
         self.sealed: list[Reveal] = []
         self.monitors: dict[str, Monitor] = {}
         self.windows: dict[str, int] = {}
+        self.forecasts: list[tuple[Forecast, int]] = []
         with ledger.write(actor="LAB") as writer:
             phi = make.settle(writer).partition("@")[0]
             self.specs[phi] = make.property_spec(phi)
@@ -307,6 +309,16 @@ def _window(world: World, writer: Writer, a: int, b: int) -> None:
     world.windows[name] = len(data)
 
 
+def _forecast(world: World, writer: Writer, a: int, b: int) -> None:
+    monitor = _pick(list(world.monitors.values()), a)
+    forecast = plans.forecast(monitor, world.audit(b), by="LAB")
+    world.forecasts.append((forecast, writer.append(forecast).seq))
+
+
+def _score_forecast(world: World, writer: Writer, a: int, b: int) -> None:
+    writer.append(plans.forecast_score(*_pick(world.forecasts, a), observed=0.02 + 0.01 * (b % 3)))
+
+
 def _end_monitor(world: World, writer: Writer, a: int, _b: int) -> None:
     monitor = _pick(list(world.monitors.values()), a)
     writer.append(MonitorEnd(monitor=monitor.monitor, claim=monitor.claim, reason="The model was replaced."))
@@ -345,6 +357,8 @@ STEPS: dict[str, Callable[[World, Writer, int, int], None]] = {
     "monitor": _monitor,
     "window": _window,
     "end monitor": _end_monitor,
+    "forecast": _forecast,
+    "score forecast": _score_forecast,
     "erase": _erase,
     "authority": _authority,
 }

@@ -93,7 +93,10 @@ def fill(writer: Writer, audit: str, claim: str, *, erase: int) -> None:
     )
     monitors = [Monitor(monitor=make.allocate(writer, Kind.MONITOR), claim=claim, plan=plans.plan(), by="LAB") for _ in range(2)]
     writer.append_many(monitors)
+    forecasts = [plans.forecast(monitor, audit, by="LAB") for monitor in monitors]
+    entries = writer.append_many(forecasts)
     writer.append_many(plans.windows_of(monitors[0], [([plans.cell(1000, 20)], None), ([plans.cell(1000, 400)], None)]))
+    writer.append(plans.forecast_score(forecasts[0], entries[0].seq))
     writer.append(MonitorEnd(monitor=monitors[1].monitor, claim=claim, reason="The judge was replaced."))
     writer.erase(erase, why="It named a person.")
     writer.append(

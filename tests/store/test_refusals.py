@@ -238,6 +238,7 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "outcome_validity": {},
         "monitor_window": {"number": 3, "alarm": 2, "attribution": "unknown"},
         "monitor_end": {"monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 1)},
+        "forecast_score": {},
         "asked_name": {"position": 1},
     }
 
@@ -311,6 +312,11 @@ ROWS: list[tuple[str, str, Change]] = [
     ("an alarm in a later window", "monitor_window", {"number": 3, "alarm": 4, "attribution": "unknown"}),
     ("a window of a monitor that ended", "monitor_window", {"number": 1, "monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 2)}),
     ("a monitor that ends twice", "monitor_end", {}),
+    ("a forecast for the second time", "forecast", {"monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 2)}),
+    ("a forecast after the first window", "forecast", {"monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 1), "spec": "other"}),
+    ("a forecast above one", "forecast", {"monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 2), "spec": "other", "rate": 1.5}),
+    ("a score without its forecast", "forecast_score", {"forecast": 1}),
+    ("a score of another monitor's forecast", "forecast_score", {"monitor": format_identifier(Kind.MONITOR, "LAB", 2026, 2)}),
     ("a last day that is none", "outcome_validity", {"valid_until": "soon"}),
     ("a last day of an audit that no one opened", "outcome_validity", {"audit": "AUD-LAB-2026-0099-X"}),
     ("a run without its lock", "run", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),

@@ -100,7 +100,7 @@ class Traversal:
     def find_parts(self, claim: str) -> dict[str, set[int]]:
         """Return the audits of *claim*, each with the entries that belong to it."""
         audits = [audit["audit"] for audit in self._list("audit") if audit["claim"].partition("@")[0] == claim]
-        parts = [statement for statement in self._statements if statement.kind != "publication"]
+        parts = [statement for statement in self._statements if statement.kind not in ("publication", "forecast")]
         return {audit: {part.seq for part in parts if part.payload.get("audit") == audit} for audit in audits}
 
     def _list(self, kind: str) -> list[dict[str, Any]]:

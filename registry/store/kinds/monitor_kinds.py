@@ -1,4 +1,4 @@
-"""Statements of monitors after release: the locked plan, windows of production data, and the end."""
+"""Statements of monitors after release: the locked plan, windows of production data, the end, and forecasts with their scores."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func, select
 
 from registry.errors import Fault
+from registry.records.forecast import Forecast, ForecastScore
 from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorWindow
 from registry.records.record import Kind
 from registry.store.database_engine import (
@@ -19,7 +20,7 @@ from registry.store.database_engine import (
     text_columns,
     whole_column,
 )
-from registry.store.statement_kind import CLAIM, MONITOR, EntryPlace, Role, Row, StatementKind, split_reference
+from registry.store.statement_kind import AUDIT, CLAIM, MONITOR, EntryPlace, Role, Row, StatementKind, split_reference
 
 if TYPE_CHECKING:
     from registry.store.statement_rules import StatementRules
@@ -91,6 +92,43 @@ monitor_end = new_table(
     UniqueConstraint("log", "monitor"),
     refers("monitor claim revision", "monitor", "monitor claim revision"),
     Index(None, "log", "claim"),
+)
+
+forecast = new_table(
+    "forecast",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    *text_columns("audit spec authority"),
+    real_column("rate", null=False),
+    CheckConstraint("rate BETWEEN 0 AND 1", name="rate_is_share"),
+    UniqueConstraint("log", "monitor", "audit", "spec"),
+    refers("monitor claim revision", "monitor", "monitor claim revision"),
+    refers("authority", "authority", "code"),
+    Index(None, "log", "claim"),
+    Index(None, "log", "audit"),
+    guards=(
+        TriggerRule(
+            broken="EXISTS (SELECT 1 FROM monitor_window WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq)",
+            message="forecast-too-late: forecast must come before the first window of its monitor",
+        ),
+    ),
+)
+forecast_score = new_table(
+    "forecast_score",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    whole_column("forecast"),
+    real_column("observed", null=False),
+    CheckConstraint("observed BETWEEN 0 AND 1", name="observed_is_share"),
+    refers("monitor claim revision", "monitor", "monitor claim revision"),
+    Index(None, "log", "claim"),
+    guards=(
+        TriggerRule(
+            broken="NOT EXISTS (SELECT 1 FROM forecast WHERE log = NEW.log AND seq = NEW.forecast AND monitor = NEW.monitor"
+            " AND seq < NEW.seq)",
+            message="forecast-unknown: forecast_score.forecast must be an earlier forecast for its monitor",
+        ),
+    ),
 )
 
 MONITORS = Role("monitor", "claim", CLAIM, "revision", "monitor")
@@ -187,3 +225,62 @@ class MonitorEndKind(StatementKind[MonitorEnd]):
 
     def describe(self, payload: MonitorEnd) -> str:
         return f"{payload.monitor}: {payload.reason}"
+
+
+class ForecastKind(StatementKind[Forecast]):
+    """What an audit says of the rate that a monitor will see."""
+
+    tables = (forecast,)
+    names = (
+        Role("forecast", "claim", CLAIM, "revision", "monitor"),
+        Role("forecast", "monitor", MONITOR),
+        Role("forecast", "audit", AUDIT, is_basis=False),
+    )
+    kept = "it is compared with what was observed later"
+    reason = "an auditor made a forecast"
+    importance = 32
+
+    def build_rows(self, forecast: Forecast, place: EntryPlace) -> Iterator[Row]:
+        target = (forecast.monitor, *split_reference(forecast.claim))
+        yield "forecast", (*place.here, *target, forecast.audit, forecast.spec, forecast.by, forecast.rate)
+
+    def find_faults(self, forecast: Forecast, rules: "StatementRules") -> Iterator[Fault]:
+        file = rules.view.find_monitor(forecast.monitor)
+        audit = rules.view.find_audit(forecast.audit)
+        if file is None or file.monitor.payload.claim != forecast.claim:
+            yield Fault("not-registered", forecast.monitor, f"is not a monitor of {forecast.claim}", advice="caveat monitor list")
+            return
+        if audit is None:
+            yield rules.refuse_unknown("audit", forecast.audit)
+        elif forecast.by != audit.audit.payload.auditor or forecast.by != rules.actor:
+            # Hits and misses are those of the auditor, so that no one else can add to them.
+            problem = f"{audit.audit.payload.auditor} made the audit, and you act as {rules.actor}"
+            yield Fault("not-permitted", forecast.audit, problem, advice="make a forecast from an audit of your own")
+        if file.windows:
+            yield Fault("forecast-too-late", forecast.audit, f"{forecast.monitor} has reported a window already")
+
+    def describe(self, payload: Forecast) -> str:
+        return f"{payload.audit} for {payload.monitor}: {payload.rate:.2%} ({payload.low:.2%} to {payload.high:.2%})"
+
+
+class ForecastScoreKind(StatementKind[ForecastScore]):
+    """How a forecast came true."""
+
+    tables = (forecast_score,)
+    names = (Role("forecast_score", "claim", CLAIM, "revision", "monitor"), Role("forecast_score", "monitor", MONITOR))
+    kept = "hits and misses of an auditor are counted together"
+    reason = "a forecast was scored"
+    importance = 33
+
+    def build_rows(self, score: ForecastScore, place: EntryPlace) -> Iterator[Row]:
+        yield "forecast_score", (*place.here, score.monitor, *split_reference(score.claim), score.forecast, score.observed)
+
+    def find_faults(self, score: ForecastScore, rules: "StatementRules") -> Iterator[Fault]:
+        file = rules.view.find_monitor(score.monitor)
+        forecasts = {recorded.entry.seq for recorded in file.forecasts} if file else set()
+        if file is None or file.monitor.payload.claim != score.claim or score.forecast not in forecasts:
+            yield Fault("not-registered", f"{score.monitor}, entry {score.forecast}", "is not a forecast for this monitor")
+
+    def describe(self, payload: ForecastScore) -> str:
+        held = "held" if payload.held else "missed"
+        return f"{payload.monitor}, entry {payload.forecast}: observed {payload.observed:.2%}, interval {held}"

@@ -1,0 +1,43 @@
+"""Forecasts and how they came true, in words: in supplements and in a terminal."""
+
+from registry.records.forecast import CHANGE, Forecast, ForecastScore
+from registry.report.number_format import format_hundredths
+
+
+def describe_error(forecast: Forecast, score: ForecastScore) -> str:
+    """Return how a forecast came true, as a clause."""
+    rates = f"{format_hundredths(forecast.rate)} forecast, {format_hundredths(score.observed)} observed"
+    if not score.distinguishable:
+        return f"{rates}: not distinguishable"
+    held = "its interval holds the observed rate" if score.held else "its interval misses the observed rate"
+    return f"{rates}: {held}"
+
+
+def describe_ratio(score: ForecastScore) -> str:
+    """Return the error as a factor, and whether it is below 10."""
+    factor = 10 ** abs(score.log_ratio)
+    side = "too high" if score.log_ratio > 0 else "too low"
+    zero = f"; the {' and the '.join(score.zeros)} rate is zero and counts as half an event" if score.zeros else ""
+    near = "within a factor of 10" if score.within else "beyond a factor of 10"
+    return f"{factor:.2g} times {side}, {near}{zero}" if factor > 1.005 else f"no error, {near}{zero}"
+
+
+def describe_direction(forecast: Forecast, score: ForecastScore) -> str:
+    """Return whether the change from the baseline had the direction that was forecast."""
+    if forecast.baseline is None:
+        return "no baseline"
+    if score.direction is None:
+        return f"not scored: production changed by less than {CHANGE:g} times"
+    return "as forecast" if score.direction else "not as forecast"
+
+
+def describe_track(forecast: Forecast, score: ForecastScore) -> str:
+    """Return the auditor's forecasts for this developer, hits and misses, in a sentence."""
+    scored = [tracked for tracked in score.track if tracked.held is not None]
+    held, within = sum(bool(tracked.held) for tracked in scored), sum(bool(tracked.within) for tracked in scored)
+    total = len(score.track)
+    return (
+        f"{forecast.by} has made {total} {'forecast' if total == 1 else 'forecasts'} for {forecast.model.developer} in this log: "
+        f"{len(scored)} scored, {held} with the observed rate in the interval, {within} within a factor of 10, "
+        f"{total - len(scored)} still open."
+    )
