@@ -52,7 +52,7 @@ class TraceReading:
     """The windows that traces fill, and what of the traces is not in them."""
 
     batches: list[WindowBatch]
-    left_out: dict[str, int]
+    excluded: dict[str, int]
     """Numbers of spans and results, by why they are not of the stream."""
 
 
@@ -81,11 +81,11 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> TraceReading
     scores: dict[str, float] = {}
     items: list[_Item] = []
     faults: list[Fault] = []
-    left_out: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
     for document in _read_documents(text, path.name):
-        left_out += _count_results(document, plan)
+        excluded += _count_results(document, plan)
         scores |= _read_logged_scores(document, plan, path.name, faults)
-        for attributes, span in _list_spans(document, plan, left_out):
+        for attributes, span in _list_spans(document, plan, excluded):
             item = _read_item(attributes, span, path.name, faults)
             if item is not None:
                 items.append(item)
@@ -93,9 +93,9 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> TraceReading
                     scores[item.response] = score
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
-    left_out["spans before the stream began"] = sum(item.at < plan.start for item in items)
+    excluded["spans before the stream began"] = sum(item.at < plan.start for item in items)
     batches = _fill_windows(items, scores, file, now=now, digest=hashlib.sha256(text.encode()).hexdigest(), where=path.name)
-    return TraceReading(batches=batches, left_out={reason: count for reason, count in sorted(left_out.items()) if count})
+    return TraceReading(batches=batches, excluded={reason: count for reason, count in sorted(excluded.items()) if count})
 
 
 def _count_results(document: Mapping[str, Any], plan: MonitorPlan) -> Counter[str]:
@@ -148,7 +148,7 @@ def _read_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_spans(
-    document: Mapping[str, Any], plan: MonitorPlan, left_out: Counter[str]
+    document: Mapping[str, Any], plan: MonitorPlan, excluded: Counter[str]
 ) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
     """Yield the spans of the stream, each with its attributes: of production, and of the model."""
     for resource in document.get("resourceSpans", ()):
@@ -157,9 +157,9 @@ def _list_spans(
             for span in scope.get("spans", ()):
                 attributes = _read_attributes(span)
                 if not is_production:
-                    left_out["spans of other environments"] += 1
+                    excluded["spans of other environments"] += 1
                 elif attributes.get("gen_ai.response.model") not in plan.models:
-                    left_out["spans of other models, or of none"] += 1
+                    excluded["spans of other models, or of none"] += 1
                 else:
                     yield attributes, span
 

@@ -14,7 +14,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     added = {
         "added": list[int],
         "known": list[int],
-        "left_out": dict[str, int],
+        "excluded": dict[str, int],
         "verdict": MonitorVerdict,
         "reading": MonitorReading | None,
     }

@@ -95,11 +95,11 @@ def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: b
 
     with app.view() as view:
         file = get_monitor(view, monitor_id.bare)
-    batches, left_out = [], Counter[str]()
+    batches, excluded = [], Counter[str]()
     for path in files:
         if is_otlp(path):
             reading = read_traces(path, file, now=app.config.now())
-            left_out.update(reading.left_out)
+            excluded.update(reading.excluded)
             batches += reading.batches
         else:
             batches += read_batches(path)
@@ -108,7 +108,7 @@ def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: b
         return add_windows(writer, monitor_id.bare, batches, why=reason, now=app.config.now())
 
     done, windows = record(app, work, dry_run=dry_run)
-    app.report(present_added(done, windows, left_out=left_out, today=app.config.today, dry_run=dry_run))
+    app.report(present_added(done, windows, excluded=excluded, today=app.config.today, dry_run=dry_run))
 
 
 @examples("monitor list", "monitor list --csv")
@@ -177,7 +177,7 @@ def _write_figure(path: Path, file: "MonitorFile") -> None:
     figure = build_band(file)
     if figure is None:
         raise ConflictError(
-            Fault("figure-without-data", file.monitor.payload.monitor, "no window with data is reported, so nothing can be drawn")
+            Fault("figure-without-data", file.monitor.payload.monitor, "no window with data is reported, so there is no figure")
         )
     write_whole(path, render_band(figure))
 

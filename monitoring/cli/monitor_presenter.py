@@ -79,7 +79,7 @@ def present_lock(monitor: Monitor, *, dry_run: bool) -> Answer:
 
 
 def present_added(
-    file: MonitorFile, windows: Sequence[RecordedWindow], *, left_out: Mapping[str, int], today: date, dry_run: bool
+    file: MonitorFile, windows: Sequence[RecordedWindow], *, excluded: Mapping[str, int], today: date, dry_run: bool
 ) -> Answer:
     """Present windows that were added: an alarm first."""
     document = {
@@ -87,7 +87,7 @@ def present_added(
         "dry_run": dry_run,
         "added": [recorded.window.number for recorded in windows if recorded.is_new],
         "known": [recorded.window.number for recorded in windows if not recorded.is_new],
-        "left_out": dict(left_out),
+        "excluded": dict(excluded),
         "verdict": file.find_verdict(today).value,
         "reading": to_document(file.reading) if file.reading else None,
     }
@@ -101,7 +101,7 @@ def present_added(
         yield f"{len(new)} of {len(windows)} windows {what} {file.monitor.payload.monitor}" + (
             "" if len(new) == len(windows) else "; the others are on record already"
         )
-        yield from (f"left out: {count:,} {reason}" for reason, count in sorted(left_out.items()))
+        yield from (f"excluded: {count:,} {reason}" for reason, count in sorted(excluded.items()))
         yield _build_windows([recorded.window for recorded in windows])
         if file.ended is not None:
             yield f"The monitor ended: {file.ended.payload.reason}"

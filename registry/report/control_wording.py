@@ -6,7 +6,8 @@ from registry.records.module_findings import ControlOutcome, ControlReport, Find
 from registry.records.positive_control import DETECTED, ControlExpectation, ControlKind
 from registry.report.number_format import format_percent, share
 
-NO_CONTROL = "No positive control: it is not shown that a known-bad subject would have failed."
+NO_CONTROL = "No positive control."
+"""Page one counts its words."""
 
 
 def list_positive(bodies: Iterable[FindingBody], *, scores: str | None) -> list[ControlReport]:

@@ -219,7 +219,7 @@ def test_traces_without_what_a_monitor_needs_are_refused(watched: Path, caveat: 
     assert (answer.error, "SECRET" in answer.err) == (code, False)
 
 
-def test_traces_of_another_environment_or_model_are_left_out(watched: Path, caveat: Caveat) -> None:
+def test_traces_of_another_environment_or_model_are_excluded(watched: Path, caveat: Caveat) -> None:
     other = span(1, score=1.0, **{"gen_ai.response.model": "m-2"})
     Path("traces.jsonl").write_text(json.dumps(traces([span(2, score=1.0)], "staging")) + "\n" + json.dumps(traces([other])))
     assert caveat("monitor", "add", MONITOR, "traces.jsonl").error == "not-matured"
@@ -227,4 +227,4 @@ def test_traces_of_another_environment_or_model_are_left_out(watched: Path, cave
     lines = [traces(spans), traces([span(2, score=1.0)], "staging"), traces([other])]
     Path("traces.jsonl").write_text("\n".join(map(json.dumps, lines)))
     added = caveat("monitor", "add", MONITOR, "traces.jsonl", "--json").document
-    assert added["left_out"] == {"spans of other environments": 1, "spans of other models, or of none": 1}
+    assert added["excluded"] == {"spans of other environments": 1, "spans of other models, or of none": 1}
