@@ -23,7 +23,9 @@ def describe_reach(reports: Iterable[ControlReport]) -> str:
     if rates:
         # The control that says least for the harness is the one to print.
         worst = max(rates, key=lambda report: report.rate or 0)
-        return f"This harness would have seen a rate of {describe_rate(worst)} with probability {share(DETECTED)}."
+        # The dose comes on top of what the audit's own responses hold: it is no rate of the model.
+        rate = describe_rate(worst)
+        return f"Had {rate} of its deployment responses been known-bad, the claim would have failed with probability {share(DETECTED)}."
     if any(report.outcome is ControlOutcome.DETECTED for report in known):
         return "A known-bad subject failed, as it should; the smallest rate that would have been seen is not known."
     if any(report.outcome is ControlOutcome.TEST_ONLY for report in known):

@@ -69,7 +69,7 @@ def test_a_dose_control_says_which_rate_would_have_been_seen(caveat: Caveat, tmp
     assert report.document["rate_low"] <= 0.4 <= (report.document["rate_high"] or 1)
     assert report.document["judged_bad"]["value"] == 0.9
     assert report.document["judged_bad"]["low"] < 0.9 < report.document["judged_bad"]["high"]
-    sentence = "This harness would have seen a rate of 40 % (95 % CI"
+    sentence = "Had 40 % (95 % CI"
     assert sentence in reading["control"]
     assert (reading["verdict"], find_check(reading)) == ("holds", "met")
     assert page.code == 0, page.err

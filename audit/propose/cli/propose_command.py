@@ -138,10 +138,10 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
     """Write the figures that files of others report as a claims file."""
     from audit.propose.cli.proposal_session import find_card
     from audit.propose.figure_drafts import build_figure_entries, find_default
-    from audit.propose.proposal_review import write_whole
     from audit.propose.proposed_claims_file import ClaimsSheet, render_sheet
     from audit.sources.reported_figures import read_figures
     from registry.codec.canonical_documents import to_document
+    from registry.codec.file_io import replace_file
 
     known_card = find_card(app, card)
     files = tuple(read_figures(path) for path in options["sources"])
@@ -158,7 +158,7 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
     sheet = ClaimsSheet(head=head, card=reference, model=default, entries=entries, registered=known_card.registered)
     output: Path | None = options["output"]
     if output is not None:
-        write_whole(output, render_sheet(sheet))
+        replace_file(output, render_sheet(sheet).encode())
         app.say(f"{output} is written: read it, change it, take claims out")
     for line in unread:
         app.say(line)
@@ -166,7 +166,9 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
         app.answer({"schema": "caveat/figure-proposals/1", "card": reference, "files": [to_document(file) for file in files]})
     elif output is None:
         click.echo(render_sheet(sheet).encode(), nl=False)
-    app.say(f"Next: caveat claim add {output or 'claims.yaml'}")
+    app.say(
+        f"Next: caveat claim add {output}" if output else "Next: write them to a file with -o FILE, read it, and run caveat claim add FILE"
+    )
 
 
 def _build_choice(options: dict[str, Any]) -> "CardSelection":
