@@ -43,7 +43,7 @@ weekly: $(READY)  ## every law on ten times as many examples (hours)
 
 soak: $(READY)  ## interruptions, published files, the interface and the fleet with more instants, examples and cards (an hour)
 	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist load tests/regeneration tests/cli/test_propose.py tests/web/test_api_schema.py \
-		tests/web/test_browser.py tests/fleet/test_fleet_chaos.py
+		tests/web/test_browser.py tests/fleet/test_fleet_chaos.py tests/fleet/test_fleet_equal.py tests/fleet/test_pieces.py
 
 compile: $(READY)
 	@$(VENV)/bin/python -m compileall -q registry audit fleet interchange monitoring web caveat caveat_command.py

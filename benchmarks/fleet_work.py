@@ -158,7 +158,10 @@ def _compare(name: str, here: Callable[[], object], there: Callable[[], object],
         seconds.append(time.perf_counter() - begun)
     ratio = seconds[1] / seconds[0]
     equal = "equal" if results[0] == results[1] else "DIFFERENT"
-    print(f"{name}, load {os.getloadavg()[0]:.1f}: here {seconds[0]:.1f} s, fleet {seconds[1]:.1f} s, {ratio:.3f}; results {equal}")
+    print(
+        f"{name}, load {os.getloadavg()[0]:.1f}: here {seconds[0]:.1f} s, fleet {seconds[1]:.1f} s, {ratio:.3f}; results {equal}",
+        flush=True,
+    )
     return ratio <= most and results[0] == results[1]
 
 
