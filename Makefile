@@ -7,6 +7,8 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
+# One more than cores: a worker waits a fifth of its time, for processes, servers and disks.
+WORKERS ?= $(shell expr $(JOBS) + 1)
 # The tests start hundreds of processes, each of which would compile every module again where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -36,7 +38,7 @@ check: lint types contracts size $(READY)  ## lint, types, contracts, budgets an
 
 test: $(READY)  ## set everything up and pass every check and test
 	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target lint contracts types compile
-	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30  # in the order of tests/conftest.py: slow files first
+	$(VENV)/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=30  # in the order of tests/conftest.py: slow files first
 
 weekly: $(READY)  ## every law on ten times as many examples (hours)
 	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30 --hypothesis-profile=weekly

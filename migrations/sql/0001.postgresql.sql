@@ -765,6 +765,8 @@ CREATE TABLE forecast_score (
 
 CREATE INDEX ix_forecast_score_log_claim ON forecast_score (log, claim)
 
+CREATE INDEX ix_forecast_score_log_monitor ON forecast_score (log, monitor)
+
 CREATE TABLE lock (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,

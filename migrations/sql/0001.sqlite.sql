@@ -855,6 +855,8 @@ CREATE TABLE forecast_score (
 
 CREATE INDEX ix_forecast_score_log_claim ON forecast_score (log, claim)
 
+CREATE INDEX ix_forecast_score_log_monitor ON forecast_score (log, monitor)
+
 CREATE TABLE lock (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,

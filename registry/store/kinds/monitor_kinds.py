@@ -122,6 +122,7 @@ forecast_score = new_table(
     CheckConstraint("observed BETWEEN 0 AND 1", name="observed_is_share"),
     refers("monitor claim revision", "monitor", "monitor claim revision"),
     Index(None, "log", "claim"),
+    Index(None, "log", "monitor"),
     guards=(
         TriggerRule(
             broken="NOT EXISTS (SELECT 1 FROM forecast WHERE log = NEW.log AND seq = NEW.forecast AND monitor = NEW.monitor"
