@@ -193,7 +193,9 @@ def present_control(report: ControlReport) -> Iterator[Block]:
     facts += [
         (
             "sensitivity" if is_bad else "false alarms",
-            f"{format_percent(bad.value or 0)} judged bad ({ends}); {report.responses:,} responses",
+            "not known: " + (bad.reason or "no share")
+            if bad.value is None
+            else f"{format_percent(bad.value)} judged bad ({ends}); {report.responses:,} responses",
         )
     ]
     facts += [("claim on it", get_words(report.verdict))] if report.verdict else []

@@ -1,6 +1,6 @@
 """Figures that others report about a model, in their formats: Every Eval Ever, CycloneDX, and Hugging Face.
 
-They are somebody's word on a model, and become proposals for a person: no score, no verdict, no claim by themselves.
+Caveat has not checked them. They become proposals for a person: no score, no verdict, no claim by themselves.
 """
 
 import hashlib

@@ -14,7 +14,7 @@ CHANGE = 1.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast(Payload):
-    """What an audit says of the rate that a monitor will see. All rates are of scores on the wrong side of the claim."""
+    """The rate that an audit predicts for a monitor. All rates are of scores on the wrong side of the claim."""
 
     KIND = "forecast"
     monitor: str

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.intake.outline.card_passages import read_outline
 from registry.intake.quote_anchor import AnchoredText, find_quote
 from registry.intake.revision.passage_changes import (
     ChangedFigure,
@@ -14,10 +15,10 @@ from registry.intake.revision.passage_changes import (
     RevisionChanges,
     SenseChange,
     find_changed_numbers,
-    find_row_turns,
     find_text_changes,
     find_turns,
 )
+from registry.intake.revision.row_comparison import compare_rows_at
 from registry.records.claim import ClaimRevision
 from registry.records.claim_status import Lifecycle
 from registry.records.record import Kind, parse_identifier
@@ -407,9 +408,24 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
     check_numbers(claim, claim.anchor.exact, anchor.exact)
     quoted = get_card_text(view, get_card(view, card.card, get_quoted_revision(claim)))
     # The same words under another head are another statement, which the words alone do not show.
-    rows = find_row_turns(quoted, get_card_text(view, card), old_start=claim.anchor.start, new_start=anchor.start)
+    rows = _find_row_turns(quoted, get_card_text(view, card), old_start=claim.anchor.start, new_start=anchor.start)
     turns = (*find_turns(claim.anchor.exact, anchor.exact), *rows)
     return Rewording(claim=claim, card=card, passage_match=passage_match, anchor=anchor, turns=turns)
+
+
+def _find_row_turns(old: CardText, new: CardText, *, old_start: int, new_start: int) -> tuple[SenseChange, ...]:
+    """Return the changed column heads and caption of the row at *old_start*, which is at *new_start* in the newer text.
+
+    Empty unless both are rows with known heads.
+    """
+    rows = compare_rows_at(read_outline(old), old_start, read_outline(new), new_start)
+    if rows is None:
+        return ()
+    heads = f"{', '.join(rows.heads_removed)} → {', '.join(rows.heads_added) or 'nothing'}"
+    turns = [SenseChange(what="a column head", words=heads)] if rows.heads_removed else []
+    if rows.caption is not None:
+        turns.append(SenseChange(what="the caption", words=" → ".join(rows.caption)))
+    return tuple(turns)
 
 
 def check_turns(rewording: Rewording, words: str | None) -> None:

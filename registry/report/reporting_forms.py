@@ -250,7 +250,7 @@ def _external_audit(supplement: Supplement) -> FormFact:
     name = audit.auditor.name or audit.auditor.code
     if not _is_external(supplement):
         return _missing(f"{name} audited: {get_words(audit.opening.payload.independence)}")
-    return _stated(f"{audit.opening.payload.audit} by {name}, independent third party by its own word: this supplement")
+    return _stated(f"{audit.opening.payload.audit} by {name}, which states that it is an independent third party: this supplement")
 
 
 FACTS: Mapping[str, Callable[[Supplement], FormFact]] = {

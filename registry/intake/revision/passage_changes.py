@@ -10,7 +10,7 @@ from rapidfuzz.distance import LCSseq
 
 from registry.intake.outline.card_passages import read_outline
 from registry.intake.quote_anchor import AnchoredText
-from registry.intake.revision.row_comparison import RowComparison, compare_rows
+from registry.intake.revision.row_comparison import RowComparison, compare_rows_at
 from registry.intake.revision.word_alignment import (
     LIKE_HERE,
     MOST_CELLS,
@@ -26,7 +26,7 @@ from registry.intake.revision.word_alignment import (
     read_words,
 )
 from registry.intake.text_normalisation import SOFT_HYPHEN
-from registry.records.system_card import Anchor, CardText, MatchResult, Outline, Passage, PassageKind
+from registry.records.system_card import Anchor, CardText, MatchResult, PassageKind
 
 # Words whose change can turn the meaning of a passage although no figure changed: negations, opposites, scope (all,
 # some, likely) and names. A new wording with such a change needs a reason of its own. Finding nothing proves nothing.
@@ -99,22 +99,6 @@ class SenseChange:
 
     def __str__(self) -> str:
         return f"{self.what} changed: {self.words}"
-
-
-def find_row_turns(old: CardText, new: CardText, *, old_start: int, new_start: int) -> tuple[SenseChange, ...]:
-    """Return the changed column heads and caption of the row at *old_start*, which is at *new_start* in the newer text.
-
-    Empty unless both are rows with known heads.
-    """
-    ours, theirs = _find_passage(read_outline(old), old_start), _find_passage(read_outline(new), new_start)
-    rows = None if ours is None or theirs is None else compare_rows(ours, theirs)
-    if rows is None:
-        return ()
-    heads = f"{', '.join(rows.heads_removed)} → {', '.join(rows.heads_added) or 'nothing'}"
-    turns = [SenseChange(what="a column head", words=heads)] if rows.heads_removed else []
-    if rows.caption is not None:
-        turns.append(SenseChange(what="the caption", words=" → ".join(rows.caption)))
-    return tuple(turns)
 
 
 def is_negation(word: str) -> bool:
@@ -288,8 +272,7 @@ class Follower:
 
     def compare_rows(self, old: int, new: int) -> RowComparison | None:
         """Return how the rows at two characters, of the old and of the new text, differ; None unless both are rows with known heads."""
-        ours, theirs = _find_passage(self.old_outline, old), _find_passage(self.new_outline, new)
-        return None if ours is None or theirs is None else compare_rows(ours, theirs)
+        return compare_rows_at(self.old_outline, old, self.new_outline, new)
 
     def _find_place(self, start: int, stop: int) -> _Place | None:
         """Return the new words that are the old ones, or the most like them; None if there are none."""
@@ -460,11 +443,6 @@ class Follower:
         if not same and trail.strip() and (match := _AFTER.match(self.new.text, end)):
             end = match.end()
         return self._anchored.place(begin, end)
-
-
-def _find_passage(outline: Outline, at: int) -> Passage | None:
-    index = bisect_right(outline.passages, at, key=lambda passage: passage.start) - 1
-    return outline.passages[index] if index >= 0 and at < outline.passages[index].stop else None
 
 
 def _get_between(words: Words, at: int) -> str:

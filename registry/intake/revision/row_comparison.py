@@ -1,10 +1,11 @@
 """Rows of tables compared cell by cell between two revisions: cells belong together by their heads, not by their places."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 
-from registry.records.system_card import Passage, PassageKind
+from registry.records.system_card import Outline, Passage, PassageKind
 
 # Words alone cannot tell a new column from new figures, nor that "81.3 %" has come under another head. A row without
 # readable heads is compared by its words.
@@ -47,6 +48,17 @@ class RowComparison:
         if self.caption is not None:
             changes.append(f"caption: {self.caption[0]} → {self.caption[1]}")
         return tuple(changes)
+
+
+def compare_rows_at(old: Outline, old_at: int, new: Outline, new_at: int) -> RowComparison | None:
+    """Return how the rows at two characters, of the old and of the new text, differ; None unless both are rows with known heads."""
+    ours, theirs = _find_passage(old, old_at), _find_passage(new, new_at)
+    return None if ours is None or theirs is None else compare_rows(ours, theirs)
+
+
+def _find_passage(outline: Outline, at: int) -> Passage | None:
+    index = bisect_right(outline.passages, at, key=lambda passage: passage.start) - 1
+    return outline.passages[index] if index >= 0 and at < outline.passages[index].stop else None
 
 
 def compare_rows(old: Passage, new: Passage) -> RowComparison | None:

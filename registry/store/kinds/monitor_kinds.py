@@ -229,7 +229,7 @@ class MonitorEndKind(StatementKind[MonitorEnd]):
 
 
 class ForecastKind(StatementKind[Forecast]):
-    """What an audit says of the rate that a monitor will see."""
+    """The rate that an audit predicts for a monitor."""
 
     tables = (forecast,)
     names = (
