@@ -43,6 +43,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @send_key_option()
 @click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
+@click.option("--cancel-batches", is_flag=True, help="Stop open batches at the endpoint, keep their answers, and make no new call.")
 @fleet_option(is_inherited=True)
 @click.option("--rate", metavar="N", type=click.FloatRange(0.01, 100_000), help="With --fleet: most requests a second, of all workers.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
@@ -64,6 +65,9 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
 
     With --seal, each context file is sealed first (NAME.seal.yaml): log and supplement get a salted commitment, and the texts stay here
     until caveat spec reveal.
+
+    Ctrl-C leaves a batch at the endpoint, which goes on working on it. --cancel-batches stops it; calls that were not answered by then
+    count as failed, and --retry-failed makes them again.
 
     With --fleet, the workers of a fleet make the calls (caveat worker), and the answers come into the run folder. Such a folder is
     continued with --fleet only.

@@ -330,9 +330,9 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     Raises:
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
-    if options.get("fleet") and options["batch"]:
+    if options.get("fleet") and (options["batch"] or options.get("cancel_batches")):
         problem = "workers of a fleet send single requests, and batches are submitted by one process"
-        raise InputError(Fault("bad-option", "--batch", problem, advice="leave out --batch or --fleet"))
+        raise InputError(Fault("bad-option", "--fleet", problem, advice="leave out --fleet, or --batch and --cancel-batches"))
     if options.get("rate") is not None and not options.get("fleet"):
         raise InputError(Fault("bad-option", "--rate", "is a limit for all workers of a fleet", advice="add --fleet, or leave out --rate"))
     if options.get("seal"):
@@ -401,7 +401,8 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
         async with open_endpoint(policy, timeout_s=options["timeout_s"], send_key_to=list_key_hosts(options)) as endpoint:
             await _introduce(app, session, store, endpoint)
-            _enter(app, session, store)
+            if not options.get("cancel_batches"):
+                _enter(app, session, store)
             settings = CallSettings(
                 concurrency=options["concurrency"],
                 retry_failed=options["retry_failed"],
@@ -412,7 +413,7 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
             )
             if options.get("fleet"):
                 return await _make_on_fleet(app, session, store, endpoint, settings, progress=progress, halt=halt)
-            if options["batch"]:
+            if options["batch"] or options.get("cancel_batches"):
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
 
@@ -478,9 +479,14 @@ async def _make_batches(
     progress: Callable[[RunSummary], None],
     halt: HaltRequest,
 ) -> RunSummary:
-    from audit.replay.message_batches import run_batches
+    from audit.replay.message_batches import cancel_batches, run_batches
 
-    batches = await run_batches(store, _list_calls(session), endpoint, settings, progress=progress, tell=app.say, stop=halt)
+    calls = _list_calls(session)
+    if session.options.get("cancel_batches"):
+        canceled = await cancel_batches(store, endpoint)
+        app.say(f"asked the endpoint to stop {', '.join(canceled)}" if canceled else f"{session.folder} has no open batch")
+        calls = iter(())
+    batches = await run_batches(store, calls, endpoint, settings, progress=progress, tell=app.say, stop=halt)
     if batches.running:
         app.say(f"still being worked on at the endpoint: {', '.join(batches.running)}; running again waits for them")
     return batches.run if not batches.running else replace(batches.run, interrupted=True, is_waiting=True)

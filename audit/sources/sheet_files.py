@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 import orjson
 
@@ -376,15 +375,6 @@ def _find_second_header(rows: Sequence[Sequence[Cell]]) -> Sequence[Cell] | None
         for cell, column in zip(rows[0], below, strict=True)
     ]
     return rows[0] if any(is_above) else None
-
-
-def is_spreadsheet(path: Path) -> bool:
-    """Return whether an archive holds what an XLSX does."""
-    try:
-        with ZipFile(path) as archive:
-            return "xl/workbook.xml" in archive.namelist()
-    except (BadZipFile, OSError, ValueError):
-        return False
 
 
 _READERS: dict[str, Callable[[Path, str, str | None], Sheet]] = {

@@ -6,7 +6,6 @@ import numpy as np
 
 from audit.statistics.intervals import (
     IntervalBasis,
-    find_deploy_p,
     find_detectable,
     find_difference,
     find_equivalence_p,
@@ -211,19 +210,6 @@ def relevel(estimate: Estimate, spec: SpecEstimate, *, level: float) -> SpecEsti
         # The floor needs the score table, so it exists only at the estimate's own level.
         detectable_floor=spec.detectable_floor if level == estimate.level else None,
     )
-
-
-def deploy_p(estimate: Estimate, spec: SpecEstimate, *, theta: float, above: bool) -> float | None:
-    """Return the one-sided p of "Φ_deploy lies above θ" (below, if not *above*), by inversion of Φ_deploy's own interval.
-
-    It is the p at which the reported interval just leaves θ: below (1 − level)/2 exactly when the interval at *level* lies beyond θ.
-    0.5 or more is returned as 1.0: the point itself is not beyond θ. None when Φ_deploy has no interval.
-
-    Raises:
-        ValueError: the record has no variance.
-    """
-    goal = ScoreScale(low=estimate.range[0], high=estimate.range[1]).shrink_one(theta)
-    return find_deploy_p(parse_grounds(estimate, spec), theta=goal, above=above)
 
 
 def _bound(side: SideMoments, interval: ConfidenceLimits | None, scale: ScoreScale, *, random: bool) -> BoundedEstimate:

@@ -123,22 +123,6 @@ def find_equivalence_p(grounds: IntervalBasis, *, margin: float) -> float | None
             return one_sided_sequence_p(grounds.sequences.ed, margin / 2 - abs(grounds.sequences.ed.centre - 0.5))
 
 
-def find_deploy_p(grounds: IntervalBasis, *, theta: float, above: bool) -> float | None:
-    """Return the one-sided p of "Φ_deploy lies above *theta*" (below, if not *above*); None when Φ_deploy has no interval.
-
-    It is the p at which the interval just leaves θ; 0.5 or more is returned as 1.0.
-    """
-    moments = grounds.moments
-    if grounds.method is IntervalMethod.ANYTIME:
-        if moments.difference_variance is None:
-            return None
-        beyond = moments.deploy.mean > theta if above else moments.deploy.mean < theta
-        p = _sequence_p(grounds.sequences.phi_deploy, theta, point=moments.deploy.mean) if beyond else 1.0
-        # From 0.5 on the point itself is not beyond θ, so no interval decides.
-        return p if p < 0.5 else 1.0
-    return _invert(lambda level: find_sides(grounds, level=level)[1], lambda limits: limits.low > theta if above else limits.high < theta)
-
-
 def find_detectable(grounds: IntervalBasis, *, level: float) -> float | None:
     """Return the smallest |ED| that this design finds with 80 % power at *level*; None without a variance.
 

@@ -352,7 +352,6 @@ def _describe(place: Entry) -> str:
 # The `extra` data of a `.tlog-proof`: the publication that the proof is about, and the path from
 # the supplement's log to the checkpoint's.
 
-PROOF_SCHEMA = "caveat/proof/1"
 LARGEST_EXTRA_BYTES = 1_000_000
 
 

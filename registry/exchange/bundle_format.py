@@ -566,7 +566,6 @@ class _Order:
 
 
 _STAGES: dict[type[BundleLine], int] = {BundleHeader: 0, EntryLine: 1, ContentLine: 2, NoteLine: 3, BundleEnd: 4}
-_NEXT = "a bundle is written by: caveat admin bundle write"
 
 
 def _parse_numbered_line(text: bytes, number: int, where: str) -> BundleLine:

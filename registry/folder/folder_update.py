@@ -26,7 +26,7 @@ from registry.folder.folder_manifest import (
     write_seen,
 )
 from registry.folder.folder_pages import render_feed, render_index
-from registry.folder.folder_plan import DueKind, DueSupplement, FolderState, order_names
+from registry.folder.folder_plan import DueKind, DueSupplement, FolderState
 from registry.folder.supplement_changes import collect_changes
 from registry.folder.supplement_publishing import (
     Publisher,
@@ -302,15 +302,6 @@ def begin(looked: FolderState) -> Folder:
         return looked.known
     log = looked.log
     return Folder(log_origin=log.origin, log_size=log.size, root=log.root, began=log.size, items=())
-
-
-def list_written(folder: Path) -> list[WrittenFile]:
-    """Return the files that were rendered since the folder was last completed, also by a command that did not end."""
-    return [
-        file
-        for item in sorted(list_journaled(folder), key=lambda folder_item: order_names(folder_item.name))
-        for file in describe(folder, item)
-    ]
 
 
 def complete(

@@ -438,9 +438,6 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
     )
 
 
-_OCR = "run text recognition (OCR) on it and register the PDF that results"
-
-
 def _describe_pages(pictures: Sequence[int], unplaced: Sequence[int]) -> tuple[str, ...]:
     """Return a sentence on pages with an image that may be a table, and one on pages whose columns could not be read."""
     told = []

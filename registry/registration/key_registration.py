@@ -163,15 +163,6 @@ def trusted_vkeys(reader: LogReader) -> tuple[VerifierKey, ...]:
     )
 
 
-def trusted_certificates(reader: LogReader) -> tuple[bytes, ...]:
-    """Return the certificates (DER) of document keys of which anything signed is good, replaced ones too; as `trusted_vkeys`."""
-    return tuple(
-        b64decode(key.added.payload.certificate)
-        for key in list_keys(reader)
-        if key.is_trusted and key.added.payload.certificate is not None
-    )
-
-
 def find_key(reader: LogReader, fingerprint: str) -> KeyState | None:
     """Return the key with this whole fingerprint; None where the log does not name it."""
     return next((key for key in list_keys(reader) if key.fingerprint == fingerprint), None)
@@ -431,9 +422,6 @@ def _no_key(code: str, what: str, reader: LogReader) -> UnavailableError:
 #
 # The order is fixed: the new secret is written next to the one in use, the log records it, then it
 # takes its place. After a crash between these steps `settle_keys` finishes or retires.
-
-FIRST_KEYS = (KeyAlgorithm.ED25519, KeyAlgorithm.ECDSA_P256)
-"""What a new registry gets: a key for its log and one for its documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from datetime import date
 
 from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
-from registry.records.claim_status import FamilyOutcome, ObjectionState, Status
+from registry.records.claim_status import FamilyOutcome, ObjectionState
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimates import BoundedEstimate, Measure, SpecEstimate
 from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
@@ -280,12 +280,6 @@ def describe_leading(dossier: Dossier) -> str | None:
         return None
     words = describe_verdict(gravest)
     return f"{words[0].upper()}{words[1:]}: audit {gravest.audit} of {describe_place(gravest)}, on the same words of the card."
-
-
-def describe_beside(status: Status) -> str | None:
-    """Return the gravest outcome of other claims on the same words; None without one."""
-    beside = status.beside
-    return None if beside is None else f"another claim on these words: {describe_outcome(beside)}, about {describe_subject(beside)}"
 
 
 # Which modules were not run. Each states its consequence, because an absent section reads as if

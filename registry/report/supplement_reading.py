@@ -92,7 +92,6 @@ def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[
 ATTACHMENT = "supplement.json"
 _DEEPEST_TREE = 20
 _MOST_FILES = 100
-_WANTED = "give a file that caveat report wrote"
 
 
 def read_attached(opened: OpenPdf) -> bytes:

@@ -31,7 +31,6 @@ from registry.store.kinds.audit_kinds import AUDITS, audit
 from registry.store.kinds.claim_kinds import (
     card_revision,
     claim_relation,
-    claim_revision,
     omission,
     passage_match,
     staleness_review,
@@ -137,11 +136,6 @@ def _write_query(roles: tuple[Role, ...], count: int) -> str:
 
 # Files on one subject: an audit, an objection, the parts of a claim, and all statements on an
 # identifier.
-
-
-def find_revisions(reader: LogReader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
-    """Return the revisions of *claim*, in order."""
-    return _of(reader, claim_revision, claim_revision.c.claim == claim)
 
 
 def find_audits(reader: LogReader, claim: str | None) -> tuple[AuditFile, ...]:

@@ -629,13 +629,6 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
     return replay.size - before
 
 
-def find_foreign_leaf(reader: LogReader, origin: str, seq: int) -> str | None:
-    """Return the leaf that entry *seq* of the log *origin* has here, hexadecimal; None when it is not here."""
-    wanted = select(entry.c.leaf).join(log, log.c.id == entry.c.log).where(log.c.origin == origin, entry.c.seq == seq)
-    leaf = reader.one_value(wanted)
-    return None if leaf is None else bytes(leaf).hex()
-
-
 def _find_or_name(writer: Writer, origin: str, vkey: str) -> int:
     log_id = writer.one_value(select(log.c.id).where(log.c.origin == origin))
     if log_id is not None:

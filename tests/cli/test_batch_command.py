@@ -1,5 +1,9 @@
 """`caveat audit run --batch`: from the replay file to kept answers, and back to a batch that was left running."""
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +83,43 @@ def test_a_temperature_reaches_the_endpoint_with_the_version_that_takes_it(cavea
     assert result.document["answered"] == 4
     assert posted.headers["anthropic-version"] == "2023-06-01"
     assert {one["params"]["temperature"] for one in posted.body["requests"]} == {0.5}
+
+
+def _end_when_submitted(server: Endpoint) -> threading.Thread:
+    """Press Ctrl-C when the endpoint has a batch."""
+
+    def press() -> None:
+        while not server.batches:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_open_batches_are_cancelled_and_nothing_new_is_sent(caveat: Caveat, server: Endpoint) -> None:
+    """After Ctrl-C the batch is stopped at the endpoint, its calls count as failed, and `--retry-failed` makes them."""
+    server.batch_polls = 10**9
+    pressing = _end_when_submitted(server)
+    left = caveat("audit", "run", "replay.yaml", "-o", "run", "--batch")
+    pressing.join()
+
+    stopped = caveat("audit", "run", "replay.yaml", "-o", "run", "--cancel-batches", "--json")
+    posts = len(server.posts("/v1/messages/batches"))
+    again = caveat("audit", "run", "replay.yaml", "-o", "run", "--cancel-batches")
+    retried = caveat("audit", "run", "replay.yaml", "-o", "run", "--retry-failed", "--json")
+
+    assert left.code == 1
+    assert (stopped.code, stopped.document["answered"], posts) == (0, 0, 1)
+    assert f"asked the endpoint to stop {next(iter(server.batches))}" in stopped.err
+    assert "has no open batch" in again.err
+    assert (retried.code, retried.document["answered"]) == (0, 4)
+
+
+def test_a_fleet_cancels_no_batches(caveat: Caveat, server: Endpoint) -> None:
+    """Batches belong to one process."""
+    result = caveat("audit", "run", "replay.yaml", "--cancel-batches", "--fleet", "postgresql://fleet@localhost/fleet")
+
+    assert result.code == 2
+    assert "bad-option" in result.err

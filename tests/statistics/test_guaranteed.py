@@ -8,7 +8,7 @@ from scipy import stats
 
 from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
-from audit.statistics.estimate_intervals import deploy_p, relevel
+from audit.statistics.estimate_intervals import relevel
 from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import Cells, compute_moments
@@ -124,7 +124,6 @@ def test_everything_follows_from_the_record() -> None:
 
     assert (again.ed.low, again.ed.high) == pytest.approx((goal.ed.low, goal.ed.high), rel=1e-9)
     assert again.phi_deploy.low is not None
-    assert deploy_p(result, spec, theta=again.phi_deploy.low, above=True) == pytest.approx(0.05, rel=1e-6)
     assert spec.p_ed is not None
     at_p = relevel(result, spec, level=1 - spec.p_ed)
     assert at_p.ed.high == pytest.approx(0.0, abs=1e-9)
@@ -163,7 +162,6 @@ def test_one_task_or_one_context_has_no_interval() -> None:
         spec = result.specs[0]
         assert (spec.ed.low, spec.p_ed, spec.equivalence.p) == (None, None, None)
         assert spec.ed.reason is not None
-        assert deploy_p(result, spec, theta=0.0, above=True) is None
         assert resolve_difference(result, spec, boundary=0.9) is None
         assert resolve_deploy(result, spec, theta=0.9) is None
     assert one_context.specs[0].phi_test.low is not None

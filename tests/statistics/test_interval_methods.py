@@ -10,7 +10,7 @@ import pytest
 from audit.errors import DesignError
 from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
-from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
+from audit.statistics.estimate_intervals import parse_grounds, relevel
 from audit.statistics.intervals import find_sides
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
 from registry.codec.canonical_documents import from_document, to_document
@@ -71,9 +71,6 @@ def test_constant_scores_are_never_certainty(shape: tuple[int, int, int], mode: 
         assert spec.ed.value == first - second
         assert (spec.ed.low is None) == (shape[0] == 1 or (shape[1] == 1 and mode[1] is ContextDesign.RANDOM))
         assert (relevel(result, spec, level=0.8).ed.low is None) == (spec.ed.low is None)
-        for theta in (0.0, 0.25, 1.0):
-            p = deploy_p(result, spec, theta=theta, above=True)
-            assert p is None or 0 <= p <= 1
         resolve_difference(result, spec, boundary=0.05)
         resolve_deploy(result, spec, theta=0.3)
 
@@ -109,18 +106,6 @@ def test_a_record_read_at_another_level_is_never_wider_below_and_narrower_above(
         assert here.low is not None
         assert here.high is not None
         assert (here.high - here.low < there.high - there.low) == (level < 0.95)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_p_of_a_threshold_is_where_the_interval_leaves_it_by_any_method(mode: tuple[IntervalMethod, ContextDesign]) -> None:
-    """θ at the lower end of CI(Φ_deploy) has p (1 − level)/2."""
-    rng = np.random.default_rng(15)
-    result = run(rng.random((40, 6)), rng.random((40, 6)) * 0.5 + 0.3, mode)
-    spec = result.specs[0]
-
-    assert spec.phi_deploy.low is not None
-    assert deploy_p(result, spec, theta=spec.phi_deploy.low, above=True) == pytest.approx(0.025, rel=1e-4)
-    assert deploy_p(result, spec, theta=spec.phi_deploy.value, above=True) == 1.0
 
 
 @pytest.mark.parametrize("mode", MODES)

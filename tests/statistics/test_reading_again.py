@@ -4,17 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
 from audit.statistics.detectable_effect import ExtraSample, sample_size_to_resolve
-from audit.statistics.estimate_intervals import deploy_p, parse_moments, relevel
+from audit.statistics.estimate_intervals import parse_moments, relevel
 from audit.statistics.side_moments import VariancePart, half_width
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate
-from tests.examples import scale
 from tests.statistics.tables import build_crossed
 
 
@@ -73,28 +70,6 @@ def test_a_record_without_variance_is_not_read_again() -> None:
 
     with pytest.raises(ValueError, match="carries no variance"):
         parse_moments(result, replace(result.specs[0], variance=None))
-
-
-@given(level=st.floats(0.6, 0.999))
-@settings(max_examples=scale(30), deadline=None)
-def test_the_p_of_a_threshold_is_where_the_interval_leaves_it(level: float) -> None:
-    """θ at an end of the interval at some level has p (1 − level)/2, from either side."""
-    result = make(level)
-    phi = result.specs[0].phi_deploy
-    assert phi.low is not None
-    assert phi.high is not None
-
-    ps = (deploy_p(result, result.specs[0], theta=phi.low, above=True), deploy_p(result, result.specs[0], theta=phi.high, above=False))
-
-    assert ps == pytest.approx(((1 - level) / 2,) * 2, rel=1e-4)
-
-
-def test_a_threshold_on_the_wrong_side_has_p_one() -> None:
-    """The point itself is not beyond θ; without an interval there is no p."""
-    result, thin = make(), make(shape=(24, 1, 2))
-
-    assert deploy_p(result, result.specs[0], theta=4.9, above=True) == 1.0
-    assert deploy_p(thin, thin.specs[0], theta=1.1, above=True) is None
 
 
 def test_more_contexts_come_first_and_suffice() -> None:

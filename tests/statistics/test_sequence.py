@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from audit.errors import DesignError
 from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
-from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
+from audit.statistics.estimate_intervals import parse_grounds, relevel
 from audit.statistics.mean_intervals import (
     build_sequence,
     compute_sequence,
@@ -181,7 +181,7 @@ def test_an_anytime_estimate_names_itself_and_holds_its_points() -> None:
 
 
 def test_everything_follows_from_the_walks_in_the_record() -> None:
-    """At another level: interval, p at its ends, equivalence; the minimum detectable ED is what the interval reaches and t.80·SE."""
+    """At another level: interval, equivalence; the minimum detectable ED is what the interval reaches and t.80·SE."""
     result = anytime(*blocks(400))
     spec = result.specs[0]
 
@@ -193,9 +193,6 @@ def test_everything_follows_from_the_walks_in_the_record() -> None:
     assert again.phi_deploy.low is not None
     limits = sequence_limits(spec.sequence.ed, level=0.9)
     assert (again.ed.low, again.ed.high) == pytest.approx((2 * limits.low - 1, 2 * limits.high - 1))
-    assert deploy_p(result, spec, theta=again.phi_deploy.low, above=True) == pytest.approx(0.05, rel=1e-9)
-    assert deploy_p(result, spec, theta=again.phi_deploy.low, above=False) == 1.0
-    assert deploy_p(result, spec, theta=0.99, above=True) == 1.0
     assert spec.p_ed is not None
     excludes = relevel(result, spec, level=1 - spec.p_ed * 1.001)
     includes = relevel(result, spec, level=1 - spec.p_ed * 0.999)
@@ -224,7 +221,7 @@ def test_equivalence_is_shown_by_enough_tasks_that_agree() -> None:
 
 
 def test_a_point_beyond_the_margin_is_not_equivalent() -> None:
-    """Its p is 1, as it is for a θ that the point does not exceed; that ED is not 0 is clear from 30 tasks."""
+    """Its p is 1; that ED is not 0 is clear from 30 tasks."""
     result = anytime(np.ones((30, 2)), np.zeros((30, 2)))
 
     assert result.specs[0].equivalence.p == 1.0
@@ -241,7 +238,6 @@ def test_one_task_has_no_anytime_interval() -> None:
     assert (spec.ed.low, spec.phi_test.low, spec.p_ed, spec.equivalence.p, spec.minimum_detectable_ed) == (None,) * 5
     assert spec.ed.reason is not None
     assert "one task" in spec.ed.reason
-    assert deploy_p(result, spec, theta=0.1, above=False) is None
     assert resolve_difference(result, spec, boundary=0.5) is None
     assert resolve_deploy(result, spec, theta=0.5) is None
 
