@@ -1,7 +1,8 @@
 """Settings for all tests."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from sqlalchemy import Engine, create_engine
 from registry import errors
 from registry.store import database_engine as engines
 from tests.answers import watch_answers
+from tests.cli.terminal import Terminal
 from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
@@ -71,3 +73,9 @@ def forked_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a `caveat` that runs in a process of its own, but is not loaded anew for each command."""
     with run_fork_server(tmp_path_factory.mktemp("commands")) as folder:
         yield folder
+
+
+@pytest.fixture
+def open_terminal(forked_commands: Path) -> Callable[..., Terminal]:
+    """Run `caveat` in a terminal: `open_terminal(folder, *arguments, columns=80, lines=50, **environment)`."""
+    return partial(Terminal, forked_commands)

@@ -5,6 +5,7 @@ second in which Python loads the modules is saved. Where the start itself is wha
 """
 
 import atexit
+import fcntl
 import gc
 import importlib
 import marshal
@@ -14,8 +15,9 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,11 +27,12 @@ _CLIENT = """\
 import _socket, marshal, os, sys
 server = _socket.socket(_socket.AF_UNIX)
 server.connect({address!r})
-request = marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ)))
+request = marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ), False))
 streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
 server.sendmsg([len(request).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
 while request:
     request = request[server.send(request):]
+server.recv(4)
 code = server.recv(1)
 os._exit(code[0] if code else 70)
 """
@@ -46,6 +49,34 @@ _LOADED_LATE = (
     "sqlalchemy.dialects.sqlite",
 )
 """Libraries that a command loads when it needs them."""
+
+
+class ForkedCommand:
+    """A `caveat` that was forked for the holder of a terminal, which becomes its controlling terminal."""
+
+    def __init__(self, commands: Path, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], terminal: int) -> None:
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.connect(str(commands.parent / "socket"))
+        request = marshal.dumps((list(arguments), str(folder), dict(environment), True))
+        socket.send_fds(self._server, [len(request).to_bytes(8, "big")], [terminal] * 3)
+        self._server.sendall(request)
+        self._pid = int.from_bytes(self._server.recv(4), sys.byteorder)
+        self._code: int | None = None
+
+    def kill(self) -> None:
+        """End it at once, as a machine that stops would, unless it has ended."""
+        if self._code is None:
+            os.kill(self._pid, signal.SIGKILL)
+            self.wait()
+
+    def wait(self, timeout_s: float = 60) -> int:
+        """Return its exit code when it has ended; -9 of one that was killed."""
+        if self._code is None:
+            self._server.settimeout(timeout_s)
+            code = self._server.recv(1)
+            self._code = code[0] if code else -signal.SIGKILL
+            self._server.close()
+        return self._code
 
 
 @contextmanager
@@ -129,7 +160,12 @@ def _answer(connection: socket.socket) -> None:
         request = b""
         while len(request) < size:
             request += connection.recv(size - len(request))
-        code = _run(*marshal.loads(request))  # noqa: S302  (from our own client)
+        connection.send(os.getpid().to_bytes(4, sys.byteorder))
+        arguments, folder, environment, holds_terminal = marshal.loads(request)  # noqa: S302  (from our own client)
+        if holds_terminal:  # so that Ctrl-C is a signal
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        code = _run(arguments, folder, environment)
     finally:
         connection.send(bytes([code]))
         os._exit(code)

@@ -6,19 +6,15 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
-import subprocess
 import sys
 import termios
 import time
 from pathlib import Path
 from typing import Self
 
-RUN = (
-    "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "  # so that Ctrl-C is a signal
-    "from registry.cli.main import main; sys.argv[0] = 'caveat'; main()"
-)
+from tests.forkserver import ForkedCommand
+
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CLEAR = "\x1b[2J"
 _PATIENCE_S = 60
@@ -27,14 +23,12 @@ _PATIENCE_S = 60
 class Terminal:
     """One call of `caveat` in a terminal, 80 columns wide and 50 lines high."""
 
-    def __init__(self, folder: Path, *arguments: str, columns: int = 80, lines: int = 50, **environment: str) -> None:
+    def __init__(self, commands: Path, folder: Path, *arguments: str, columns: int = 80, lines: int = 50, **environment: str) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         own = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "VISUAL", "EDITOR", "NO_COLOR")}
         own |= {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", RUN, *arguments], cwd=folder, env=own, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
-        )
+        self._process = ForkedCommand(commands, arguments, folder=folder, environment=own, terminal=slave)
         os.close(slave)
         self._columns, self._seen = columns, ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -43,9 +37,7 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
+        self._process.kill()
         os.close(self._master)
 
     @property
@@ -82,14 +74,13 @@ class Terminal:
 
     def kill(self) -> None:
         """End it at once, as a machine that stops would."""
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
+        self._process.kill()
 
     def wait(self) -> int:
         """Return its exit code, when it has ended by itself."""
         while self._read(1.0):
             pass
-        return self._process.wait(timeout=_PATIENCE_S)
+        return self._process.wait(_PATIENCE_S)
 
     def _read(self, seconds: float) -> bool:
         """Take what is there, waiting at most so long; False where nothing came."""

@@ -1,5 +1,6 @@
 """Whose registry it is: never EXAMPLE's by accident, one owner, and no files of others under the keys of EXAMPLE."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,9 @@ def test_a_trial_is_asked_for(caveat: Caveat) -> None:
     assert caveat("init", "--example", "--json").document["authority"] == "EXAMPLE"
 
 
-def test_on_a_terminal_the_code_is_asked_for(tmp_path: Path) -> None:
+def test_on_a_terminal_the_code_is_asked_for(tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """A person types it; what is no code is refused as on the command line."""
-    with Terminal(tmp_path, "init", "--no-key") as terminal:
+    with open_terminal(tmp_path, "init", "--no-key") as terminal:
         terminal.wait_for("Code of your authority")
         terminal.press("AISI\r", "is ready")
 

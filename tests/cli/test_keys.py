@@ -69,9 +69,9 @@ def test_keys_are_encrypted_where_there_is_a_passphrase(caveat: Caveat, tmp_path
     assert len(list_keys(caveat)) == 3
 
 
-def test_init_asks_twice_for_a_passphrase_on_a_terminal(caveat: Caveat, tmp_path: Path) -> None:
+def test_init_asks_twice_for_a_passphrase_on_a_terminal(caveat: Caveat, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """What is typed is not shown, and encrypts the keys; no one is asked where keys are there already."""
-    with Terminal(tmp_path, "init", "--code", "AISI") as terminal:
+    with open_terminal(tmp_path, "init", "--code", "AISI") as terminal:
         terminal.wait_for("Passphrase for the secret keys")
         asked = terminal.press("geheim\r", "Repeat")
         done = terminal.press("geheim\r", "is ready")

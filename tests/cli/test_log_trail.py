@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -181,9 +182,11 @@ def test_the_logs_are_listed_with_keys_and_checkpoints(lab: Caveat) -> None:
 
 
 @pytest.mark.parametrize(("answer", "size"), [("n", 5), ("y", 6)])
-def test_erasing_says_what_stays_before_it_asks(lab: Caveat, tmp_path: Path, answer: str, size: int) -> None:
+def test_erasing_says_what_stays_before_it_asks(
+    lab: Caveat, tmp_path: Path, answer: str, size: int, open_terminal: Callable[..., Terminal]
+) -> None:
     """At a terminal the question comes after what is lost and what is not; no is an answer."""
-    with Terminal(tmp_path, "admin", "log", "erase", "5", "--reason", "x") as terminal:
+    with open_terminal(tmp_path, "admin", "log", "erase", "5", "--reason", "x") as terminal:
         screen = terminal.wait_for("Erase it?")
         terminal.press(f"{answer}\r", answer)
         terminal.wait()

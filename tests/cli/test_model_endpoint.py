@@ -1,5 +1,6 @@
 """Who was asked, by the command line: names are stated, fixed by the lock, compared at import and whenever an outcome is shown."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -135,14 +136,14 @@ def test_a_lock_records_the_name_that_it_is_given_and_fixes_it(caveat: Caveat, t
     assert "as m-1" not in again.err
 
 
-def test_on_a_terminal_the_lock_asks_for_the_missing_name(caveat: Caveat, tmp_path: Path) -> None:
+def test_on_a_terminal_the_lock_asks_for_the_missing_name(caveat: Caveat, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """The plan's model is offered; a no locks without it, and a yes records it first."""
     claim = register(caveat, tmp_path)[0]
     for name in ("m-1", "claude-test-1-20261101"):
         assert state(caveat, MODEL, name, "--retract") == 0
     audit = write_audit(tmp_path, claim, extra="model: m-1\n")
 
-    with Terminal(tmp_path, "audit", "lock", str(audit)) as terminal:
+    with open_terminal(tmp_path, "audit", "lock", str(audit)) as terminal:
         asked = terminal.wait_for("[y/N]")
         terminal.press("y\n", "for good? [y/N]")
         terminal.press("y\n", "Locked AUD-")

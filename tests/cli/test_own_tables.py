@@ -2,6 +2,7 @@
 
 import csv
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,11 +75,11 @@ def test_columns_that_were_never_computed_are_named_instead_of_a_missing_score(c
     assert caveat("audit", "table", "runs.csv", "-o", "scores.csv").error == "duplicate-column"
 
 
-def test_on_a_terminal_a_person_names_the_arms_and_confirms(tmp_path: Path) -> None:
+def test_on_a_terminal_a_person_names_the_arms_and_confirms(tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """And gets the command that asks nothing."""
     write_text(tmp_path / "runs.csv", [(task, "red" if arm == "Eval" else "blue", score) for task, arm, score in ROWS])
 
-    with Terminal(tmp_path, "audit", "table", "runs.csv", "-o", "scores.csv") as terminal:
+    with open_terminal(tmp_path, "audit", "table", "runs.csv", "-o", "scores.csv") as terminal:
         terminal.wait_for("Which value is the test-like arm (red, blue)")
         terminal.press("red\n", "Take these columns?")
         terminal.press("y\n", "wrote 8 rows")

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,13 @@ def begin(terminal: Terminal, words: str) -> str:
     return terminal.press(" ", words)
 
 
-def test_a_review_from_the_first_key_to_the_registry(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
+def test_a_review_from_the_first_key_to_the_registry(
+    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], open_terminal: Callable[..., Terminal]
+) -> None:
     """Accept, edit, split, leave out, skip, undo; leave, go on; and claim add takes what was decided."""
     total, compound = count(caveat, card), find(caveat, card, "2 of 40")
     words = ("claim", "propose", card, "--review", "claims.yaml")
-    with Terminal(tmp_path, *words, EDITOR=editors["note"]) as terminal:
+    with open_terminal(tmp_path, *words, EDITOR=editors["note"]) as terminal:
         assert "▶ Lumen 1 refused 96 %" in begin(terminal, f"1 of {total}, 0 accepted")
         terminal.press("a", "1 accepted")
         terminal.press("b", f"1 of {total}, 0 accepted")
@@ -104,7 +107,7 @@ def test_a_review_from_the_first_key_to_the_registry(caveat: Caveat, card: str, 
         assert terminal.wait() == 0
     assert read(tmp_path / "claims.yaml").claims[0].note == "by hand"
 
-    with Terminal(tmp_path, *words, EDITOR=editors["split"]) as terminal:
+    with open_terminal(tmp_path, *words, EDITOR=editors["split"]) as terminal:
         terminal.wait_for("this review goes on")
         terminal.press(f"g{compound}\n", f"{compound} of {total}, ")
         terminal.press("s", "2 accepted (3 claims)")
@@ -124,17 +127,17 @@ def test_a_review_from_the_first_key_to_the_registry(caveat: Caveat, card: str, 
     assert len(added.document["added"]) == 3
 
 
-def test_a_killed_review_loses_nothing(caveat: Caveat, card: str, tmp_path: Path) -> None:
+def test_a_killed_review_loses_nothing(caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """What was decided before the kill is decided after it, though no file was written."""
     total = count(caveat, card)
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
         begin(terminal, f"1 of {total}, 0 accepted")
         terminal.press("a", f"2 of {total}, 1 accepted")
         terminal.press("a", f"3 of {total}, 2 accepted")
         terminal.kill()
     assert not (tmp_path / "claims.yaml").exists()
 
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
         terminal.wait_for(f"3 of {total}, 2 accepted")
         terminal.press("w", "written to claims.yaml")
         terminal.kill()
@@ -142,10 +145,12 @@ def test_a_killed_review_loses_nothing(caveat: Caveat, card: str, tmp_path: Path
     assert len(read(tmp_path / "claims.yaml").claims) == 2
 
 
-def test_an_invented_quote_is_refused_in_the_review(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
+def test_an_invented_quote_is_refused_in_the_review(
+    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], open_terminal: Callable[..., Terminal]
+) -> None:
     """The editor's text is checked before it is accepted, with what is wrong, and can be given up."""
     total = count(caveat, card)
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["invent"]) as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["invent"]) as terminal:
         begin(terminal, f"1 of {total}, 0 accepted")
         assert "not in the card: “Lumen 1 never lies to anybody.”" in terminal.press("e", "q: give up")
         terminal.press("q", "nothing changed, nothing accepted")
@@ -155,33 +160,35 @@ def test_an_invented_quote_is_refused_in_the_review(caveat: Caveat, card: str, t
     assert not (tmp_path / "claims.yaml").exists()
 
 
-def test_an_editor_left_without_a_change_accepts_nothing(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
+def test_an_editor_left_without_a_change_accepts_nothing(
+    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], open_terminal: Callable[..., Terminal]
+) -> None:
     """Looking is not accepting."""
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["nothing"]) as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["nothing"]) as terminal:
         begin(terminal, "0 accepted")
         terminal.press("e", "nothing changed, nothing accepted")
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR="no-such-editor-here") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR="no-such-editor-here") as terminal:
         terminal.wait_for("this review goes on")
         assert "no-such-editor-here" in terminal.press("e", "Editing failed")
 
 
 @pytest.mark.parametrize("spoiled", [("garble", "is not in UTF-8"), ("lose", "cannot be read again")], ids=lambda pair: pair[0])
 def test_what_an_editor_spoils_ends_no_review(
-    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], spoiled: tuple[str, str]
+    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], spoiled: tuple[str, str], *, open_terminal: Callable[..., Terminal]
 ) -> None:
     """Bytes that are no text and a file that is gone are told, and the claim is as it was."""
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors[spoiled[0]]) as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors[spoiled[0]]) as terminal:
         begin(terminal, "0 accepted")
         assert spoiled[1] in terminal.press("e", "q: give up")
         terminal.press("q", "nothing changed, nothing accepted")
         terminal.press("a", "1 accepted")
 
 
-def test_a_split_has_two_parts(caveat: Caveat, card: str, tmp_path: Path) -> None:
+def test_a_split_has_two_parts(caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """One quote is no split, also without an editor; a part that does not stand in the card is refused."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
         begin(terminal, "0 accepted")
         terminal.press("s", "quote 1")
         terminal.press("Lumen 1 refused\n", "quote 2")
@@ -193,11 +200,13 @@ def test_a_split_has_two_parts(caveat: Caveat, card: str, tmp_path: Path) -> Non
         terminal.press("q", "nothing changed, nothing accepted")
 
 
-def test_without_an_editor_the_fields_are_asked_for(caveat: Caveat, card: str, tmp_path: Path) -> None:
+def test_without_an_editor_the_fields_are_asked_for(
+    caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]
+) -> None:
     """Enter keeps what is proposed."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
         begin(terminal, "0 accepted")
         assert "There is no editor" in terminal.press("e", "quote [")
         for field in ("form", "relation", "theta", "reported", "evaluation", "grader", "elicitation", "note"):
@@ -209,10 +218,10 @@ def test_without_an_editor_the_fields_are_asked_for(caveat: Caveat, card: str, t
     assert read(tmp_path / "claims.yaml").claims[0].note == "read twice"
 
 
-def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path) -> None:
+def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """Help, unknown keys, nothing to undo, no such number, nothing found, the end."""
     total = count(caveat, card)
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
         begin(terminal, f"1 of {total}")
         terminal.press("?", "Any key goes on")
         terminal.press(" ", f"1 of {total}")
@@ -235,15 +244,17 @@ def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path) -
     assert added.code == 0, added.err
 
 
-def test_what_nobody_decided_on_is_written_when_asked_for(caveat: Caveat, card: str, tmp_path: Path) -> None:
+def test_what_nobody_decided_on_is_written_when_asked_for(
+    caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]
+) -> None:
     """Leaving writes nothing then; `w` does, and the registry learns what was proposed."""
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
         begin(terminal, "0 accepted")
         terminal.press("q", "0 accepted")
         assert terminal.wait() == 0
     assert not (tmp_path / "claims.yaml").exists()
 
-    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
         terminal.wait_for("this review goes on")
         terminal.press("w", "written to claims.yaml")
         terminal.press("q", "claims.yaml is written")
@@ -270,10 +281,10 @@ def long_card(folder: Path) -> str:
     return "long.md"
 
 
-def test_a_low_terminal_shows_quote_claim_and_keys(caveat: Caveat, tmp_path: Path) -> None:
+def test_a_low_terminal_shows_quote_claim_and_keys(caveat: Caveat, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """At 24, 16 and 12 lines nothing scrolls away; `v` shows the rest page by page; another size is drawn at once."""
     words = ("claim", "propose", long_card(tmp_path), "--review", "claims.yaml")
-    with Terminal(tmp_path, *words, lines=24) as terminal:
+    with open_terminal(tmp_path, *words, lines=24) as terminal:
         begin(terminal, "0 accepted")
         screen = terminal.press("/2.25\n", "figure  ")
         assert screen.count("\n") <= 23
@@ -290,24 +301,26 @@ def test_a_low_terminal_shows_quote_claim_and_keys(caveat: Caveat, tmp_path: Pat
             assert "figure  " in low
 
 
-def test_the_screen_is_no_wider_than_the_terminal(caveat: Caveat, card: str, tmp_path: Path) -> None:
+def test_the_screen_is_no_wider_than_the_terminal(
+    caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]
+) -> None:
     """At 80 columns and at 60 no line is broken by the terminal itself; NO_COLOR leaves no colours."""
     for columns in (60, 80):
         words = ("claim", "propose", card, "--review", f"{columns}.yaml")
-        with Terminal(tmp_path, *words, columns=columns, NO_COLOR="1") as terminal:
+        with open_terminal(tmp_path, *words, columns=columns, NO_COLOR="1") as terminal:
             screen = begin(terminal, "q leave")
 
             assert max(len(line) for line in screen.split("\n")) <= columns
             assert "\x1b[3" not in terminal.raw
 
 
-def test_a_card_does_not_drive_the_terminal(caveat: Caveat, tmp_path: Path) -> None:
+def test_a_card_does_not_drive_the_terminal(caveat: Caveat, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
     """Control and direction characters of a card are written out, on every part of the screen and in the file."""
     hostile = "\x1b]0;owned\x07 \u202e \x9b2J"
     (tmp_path / "card.md").write_text(
         f"# Lumen 1\n\n## 1 Safe{hostile}\n\nLumen 1 refused 96 % of 50 {hostile} requests.\n", encoding="utf-8"
     )
-    with Terminal(tmp_path, "claim", "propose", "card.md", "--review", "claims.yaml") as terminal:
+    with open_terminal(tmp_path, "claim", "propose", "card.md", "--review", "claims.yaml") as terminal:
         begin(terminal, "1 of 1, 0 accepted")
         drawn = terminal.raw
         terminal.press("a", "Which way is safer?")  # "requests" alone says it not

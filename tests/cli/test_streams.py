@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,10 +16,17 @@ from tests.cli.given_out import NAME
 RUN = "import sys; from registry.cli.main import main; sys.argv[0] = 'caveat'; main()"
 
 
-def run_in(folder: Path, *arguments: str, redirection: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run `caveat` in *folder* as a process of its own, its output redirected by bash; return what bash said, and its exit code."""
-    script = f'set -o pipefail; {sys.executable} -c "$RUN" "$@" {redirection}'
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "RUN": RUN, **environ}
+def run_in(
+    folder: Path, *arguments: str, redirection: str = "", forked: Path | None = None, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `caveat` in *folder* as a process of its own, its output redirected by bash; return what bash said, and its exit code.
+
+    Args:
+        forked: the folder of a `caveat` that is forked; without it, Python is started for it.
+    """
+    start = f"{sys.executable} -c {shlex.quote(environ.pop('RUN', RUN))}" if forked is None else str(forked / "caveat")
+    script = f'set -o pipefail; {start} "$@" {redirection}'
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environ}
     command = ["bash", "-c", script, "bash", *arguments]
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False)
 
@@ -34,9 +42,9 @@ def forged(given_out: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("reader", ["| true", "| head -1", "2>&1 | head -c 1", "| (exec 0<&-; sleep 1)"])
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
-def test_a_closed_pipe_hides_no_failure(forged: Path, reader: str, form: tuple[str, ...]) -> None:
+def test_a_closed_pipe_hides_no_failure(forged: Path, forked_commands: Path, reader: str, form: tuple[str, ...]) -> None:
     """The exit code is the one of the result, whether or not somebody reads all of it."""
-    process = run_in(forged, "verify", "forged.json", *form, redirection=reader)
+    process = run_in(forged, "verify", "forged.json", *form, redirection=reader, forked=forked_commands)
 
     assert process.returncode == 1
     assert "BrokenPipe" not in process.stderr

@@ -1,5 +1,6 @@
 """`caveat stale renew`: locked plans of stale claims, carried out again on another model version over real HTTP."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,18 +105,20 @@ def test_a_dry_run_tells_the_cost_and_leaves_no_trace(caveat: Caveat, registry: 
     assert "Nothing was sent and nothing recorded" in shown.out
 
 
-def test_on_a_terminal_a_renewal_asks_with_its_cost_and_a_no_records_nothing(caveat: Caveat, registry: Path) -> None:
+def test_on_a_terminal_a_renewal_asks_with_its_cost_and_a_no_records_nothing(
+    caveat: Caveat, registry: Path, open_terminal: Callable[..., Terminal]
+) -> None:
     """What is renewed, what is not, and how many calls; no, then yes."""
     before = count_entries(caveat)
     renew = [word for word in RENEW if word != "--yes"]
     with run_endpoint(endpoint()) as server:
         environment = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY}
-        with Terminal(registry, *renew, **environment) as terminal:
+        with open_terminal(registry, *renew, **environment) as terminal:
             asked = " ".join(terminal.wait_for("[y/N]").split())
             refused = terminal.press("n\n", "not-confirmed")
             declined = terminal.wait()
         kept = count_entries(caveat)
-        with Terminal(registry, *renew, **environment) as terminal:
+        with open_terminal(registry, *renew, **environment) as terminal:
             terminal.wait_for("[y/N]")
             terminal.press("y\n", "NEWLY INVERTED")
             accepted = terminal.wait()
