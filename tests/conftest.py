@@ -22,6 +22,9 @@ settings.register_profile("ci", deadline=None, max_examples=100, derandomize=Tru
 settings.register_profile("weekly", deadline=None, max_examples=1000)
 settings.load_profile("ci")  # another: --hypothesis-profile=NAME
 
+_TESTS = Path(__file__).parent
+_LIGHT = frozenset(("codec", "intake", "judge", "naturalness", "probe", "records", "seal", "shift", "sources", "statistics", "verdict"))
+"""Rooms whose tests draw no page and start no process."""
 _SHARED = create_engine("sqlite://", query_cache_size=2000)
 _SHARED.connect().close()
 
@@ -56,9 +59,9 @@ errors.Fault.__post_init__ = _require_entry  # type: ignore[method-assign]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests run first: in the end no worker is left alone with one of them."""
+    """Files with slow tests run first, and those of rooms that start no process last: in the end no worker is left alone with a long file."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path not in slow, item.path.relative_to(_TESTS).parts[0] in _LIGHT))
 
 
 def pytest_collection_finish() -> None:

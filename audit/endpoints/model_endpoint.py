@@ -6,6 +6,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote
@@ -347,10 +348,18 @@ def build_http_client(sdk: Any, address: str, timeout_s: float) -> Callable[[], 
     # A proxy that the environment names is for the world outside, and cannot reach this machine's own loopback.
     host = httpx2.URL(address).host
     direct: Any = {f"all://[{host}]" if ":" in host else f"all://{host}": None} if is_loopback(address) else {}
-    verify = httpx2.create_ssl_context()  # made once: reading the certificates takes 25 ms
+    verify = _read_certificates()
     limits = httpx2.Limits(max_connections=2 * _POOL, max_keepalive_connections=2 * _POOL)
     timeout = httpx2.Timeout(timeout_s, connect=10.0)
     return lambda: sdk.DefaultAsyncHttpxClient(limits=limits, timeout=timeout, verify=verify, mounts=direct)
+
+
+@cache
+def _read_certificates() -> Any:
+    # Reading them takes 25 ms: once a process, for all endpoints.
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 # The errors that end a run because of its endpoint.

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from typing import Any
 
@@ -19,6 +20,7 @@ _GROUP = "caveat.commands"
 _LONGEST_SUMMARY = 60
 
 
+@cache
 def find_commands(group: str = _GROUP) -> dict[str, EntryPoint]:
     """Return the commands that this installation offers under *group*, by name."""
     try:

@@ -3,7 +3,6 @@
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,14 +29,11 @@ def test_a_worker_draws_the_same_bytes(supplements: Mapping[str, Supplement], in
 def test_the_time_limit_ends_a_layout(supplements: Mapping[str, Supplement]) -> None:
     """What takes too long is ended, said, and does not spoil the next document."""
     with PdfWorker() as worker:
-        started = time.monotonic()
         with pytest.raises(UnavailableError) as caught:
             worker.draw(supplements["inverted"], time_limit_s=0.01)
-        elapsed_s = time.monotonic() - started
         after = worker.draw(supplements["unaudited"], time_limit_s=60)
 
     assert caught.value.code == "pdf-time-limit"
-    assert elapsed_s < 5
     assert after.startswith(b"%PDF-1.7")
 
 
