@@ -59,7 +59,7 @@ errors.Fault.__post_init__ = _require_entry  # type: ignore[method-assign]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests run first, and those of rooms that start no process last: in the end no worker is left alone with a long file."""
+    """Files with slow tests run first, light ones last: in the end no worker is left alone with a long file."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path not in slow, item.path.relative_to(_TESTS).parts[0] in _LIGHT))
 
