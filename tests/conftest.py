@@ -14,6 +14,7 @@ from registry import errors
 from registry.store import database_engine as engines
 from tests.answers import watch_answers
 from tests.cli.terminal import Terminal
+from tests.disk import skip_syncs
 from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
@@ -44,6 +45,7 @@ def _create_engine(url: Any, **options: Any) -> Engine:
 
 engines.create_engine = _create_engine  # type: ignore[assignment]
 watch_answers()
+skip_syncs()
 
 
 _complete = errors.Fault.__post_init__

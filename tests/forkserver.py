@@ -146,6 +146,9 @@ def _load_modules() -> None:
     for schema in get_formats():
         get_validator(schema)
     watch_answers()
+    from tests.disk import skip_syncs
+
+    skip_syncs()
 
 
 def _answer(connection: socket.socket) -> None:

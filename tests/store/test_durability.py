@@ -2,11 +2,15 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from registry.store import database_engine
 from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
 from registry.store.registry_rebuild import verify
@@ -105,3 +109,13 @@ def test_two_writers_at_a_time_lose_nothing(tmp_path: Path) -> None:
     assert len({claim.claim for claim in listed}) == 200
     assert verify(ledger).entries == 202
     ledger.close()
+
+
+def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    """Connections write ahead and sync at each commit; the other tests leave the waiting out (`tests/disk.py`)."""
+    prepare: Any = database_engine._prepare_sqlite
+    with closing(sqlite3.connect(tmp_path / "registry.db")) as connection:
+        prepare.__wrapped__(connection, None, wait_ms=None)
+        journal, synchronous = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous"))
+
+    assert (journal, synchronous) == ("wal", 2)
