@@ -4,17 +4,14 @@ import gc
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
-from sqlalchemy import Engine, create_engine
 
 from registry import errors
-from registry.store import database_engine as engines
 from tests.answers import watch_answers
+from tests.cheap_commands import share_statements, skip_syncs
 from tests.cli.terminal import Terminal
-from tests.disk import skip_syncs
 from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
@@ -26,26 +23,9 @@ settings.load_profile("ci")  # another: --hypothesis-profile=NAME
 _TESTS = Path(__file__).parent
 _LIGHT = frozenset(("codec", "intake", "judge", "naturalness", "probe", "records", "seal", "shift", "sources", "statistics", "verdict"))
 """Rooms whose tests draw no page and start no process."""
-_SHARED = create_engine("sqlite://", query_cache_size=2000)
-_SHARED.connect().close()
-
-
-def _create_engine(url: Any, **options: Any) -> Engine:
-    """Return an engine that keeps the text of its statements with those of other SQLite files.
-
-    Whoever uses Caveat compiles a statement once a command; the tests carry out thousands of commands in a process, each with an engine of
-    its own.
-    """
-    engine = create_engine(url, **options)
-    if engine.dialect.name == "sqlite":
-        engine.dialect = _SHARED.dialect
-        engine._compiled_cache = _SHARED._compiled_cache
-    return engine
-
-
-engines.create_engine = _create_engine  # type: ignore[assignment]
-watch_answers()
+share_statements()
 skip_syncs()
+watch_answers()
 
 
 _complete = errors.Fault.__post_init__

@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,18 @@ server.recv(4)
 code = server.recv(1)
 os._exit(code[0] if code else 70)
 """
+_USUAL = (
+    "init --code EXAMPLE",
+    "card add CARD --publisher Example",
+    "claim propose CRD-EXAMPLE-2026-0001-J",
+    "claim add CLAIMS",
+    "claim list",
+    "claim show CLM-EXAMPLE-2026-0001-T",
+    "claim show CLM-EXAMPLE-2026-0001-T --json",
+    "report CLM-EXAMPLE-2026-0001-T --html --json -o out",
+    "verify out/CLM-EXAMPLE-2026-0001-T@1.html",
+    "admin log check",
+)
 _LOADED_LATE = (
     "alembic.command",
     "pikepdf",
@@ -146,9 +159,28 @@ def _load_modules() -> None:
     for schema in get_formats():
         get_validator(schema)
     watch_answers()
-    from tests.disk import skip_syncs
+    from tests.cheap_commands import share_statements, skip_syncs
 
+    share_statements()
     skip_syncs()
+    _warm_caches()
+
+
+def _warm_caches() -> None:
+    """Run commands that most pages run, so that their statements, formats and templates are compiled once."""
+    card, claims = (str(_ROOT / "examples" / "card" / name) for name in ("card.md", "claims.yaml"))
+    here = Path.cwd()
+    streams = [os.dup(number) for number in (1, 2)]
+    with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("wb") as nowhere:
+        for number in (1, 2):
+            os.dup2(nowhere.fileno(), number)
+        os.chdir(folder)
+        for command in _USUAL:
+            assert _call([{"CARD": card, "CLAIMS": claims}.get(word, word) for word in command.split()]) in (0, 3), command
+    for number, stream in enumerate(streams, 1):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(here)
 
 
 def _answer(connection: socket.socket) -> None:
@@ -175,24 +207,29 @@ def _answer(connection: socket.socket) -> None:
 
 
 def _run(arguments: list[str], folder: str, environment: dict[str, str]) -> int:
-    """Run `caveat` and return its exit code."""
-    from registry.cli.main import main
-
+    """Run `caveat` as the last thing of a process and return its exit code."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
+    try:
+        return _call(arguments)
+    finally:
+        atexit._run_exitfuncs()
+
+
+def _call(arguments: list[str]) -> int:
+    from registry.cli.main import main
+
     sys.argv = ["caveat", *arguments]
-    code = 0
     try:
         main()
     except SystemExit as end:
-        code = int(end.code or 0)
+        return int(end.code or 0)
     finally:
-        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
-    return code
+    return 0
 
 
 if __name__ == "__main__":

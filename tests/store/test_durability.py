@@ -112,7 +112,7 @@ def test_two_writers_at_a_time_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
-    """Connections write ahead and sync at each commit; the other tests leave the waiting out (`tests/disk.py`)."""
+    """Connections write ahead and sync at each commit; the other tests leave the waiting out (`tests/cheap_commands.py`)."""
     prepare: Any = database_engine._prepare_sqlite
     with closing(sqlite3.connect(tmp_path / "registry.db")) as connection:
         prepare.__wrapped__(connection, None, wait_ms=None)
