@@ -63,7 +63,8 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         **({"probe": _drop(document["probe"])} if document["probe"] else {}),
         "order of calls": replay.seed,
     }
-    return {name: part if name == "tasks" else _write(part) for name, part in parts.items()}
+    # The tasks come as text already.
+    return {name: part if isinstance(part, str) else _write(part) for name, part in parts.items()}
 
 
 def describe_tasks(tasks: Sequence[Task]) -> str:

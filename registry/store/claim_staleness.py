@@ -19,7 +19,7 @@ from registry.store.database_tables import body
 from registry.store.kinds.audit_kinds import lock
 from registry.store.kinds.claim_kinds import card_revision, passage_match, reviewed_cause, staleness_review
 from registry.store.kinds.definition_kinds import model_version, spec, spec_version
-from registry.store.kinds.monitor_kinds import monitor_window
+from registry.store.kinds.monitor_kinds import monitor_incident, monitor_window
 from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
 from registry.store.version_lineage import Lineage, read_lineage
 
@@ -230,9 +230,10 @@ class CauseFinder:
 
     def _find_alarms(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[StaleCause]]:
         """Return the alarms of monitors by claim revision, each with the window that raised it; without those of a changed judge."""
+        alarms = self._find_incidents(heads)
         table = monitor_window
         if table.name not in self._filled:
-            return {}
+            return alarms
         columns = (table.c.seq, table.c.monitor, table.c.claim, table.c.revision, table.c.attribution)
         wanted = select(*columns).where(self._reader.visible(table), table.c.alarm.is_not(None)).order_by(table.c.seq)
         first: dict[str, Any] = {}
@@ -240,12 +241,27 @@ class CauseFinder:
         for row in self._reader.rows_in(wanted, table.c.claim, {head.claim for head in heads}):
             first.setdefault(row.monitor, row)
             last[row.monitor] = row.attribution
-        alarms: dict[Reference, list[StaleCause]] = defaultdict(list)
         for name, row in first.items():
             if last[name] != Attribution.JUDGE:
                 text = f"{name} raised an alarm: scores in production were on the wrong side of the claim's limit at some time"
                 alarms[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=name, entry=row.seq, text=text))
         return alarms
+
+    def _find_incidents(self, heads: Sequence[ClaimHead]) -> defaultdict[Reference, list[StaleCause]]:
+        """Return by claim revision the first verified incident of each monitor."""
+        causes: defaultdict[Reference, list[StaleCause]] = defaultdict(list)
+        table = monitor_incident
+        if table.name not in self._filled:
+            return causes
+        columns = (table.c.seq, table.c.monitor, table.c.claim, table.c.revision, table.c.incident)
+        wanted = select(*columns).where(self._reader.visible(table), table.c.verified == 1).order_by(table.c.seq)
+        known: set[str] = set()
+        for row in self._reader.rows_in(wanted, table.c.claim, {head.claim for head in heads}):
+            if row.monitor not in known:
+                known.add(row.monitor)
+                text = f"{row.monitor} has a verified incident, {row.incident}: what the claim excludes happened in production"
+                causes[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=row.monitor, entry=row.seq, text=text))
+        return causes
 
     def _match_results(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
         """Return the outcome of the passages of claim revisions in the newest revision of their card, where they were looked for.

@@ -99,7 +99,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("cell-impossible", {"cells": [CELLS[0], *CELLS]}),
     ("cell-impossible", {"cells": [CELLS[0] | {"suppressed": True}, CELLS[1]]}),
     ("monitor-differs-from-lock", {"cells": [CELLS[0] | {"stratum": "other"}, CELLS[1]]}),
-    ("monitor-differs-from-lock", {"judge": "SCF-EXAMPLE-2026-0001-X@2"}),
+    ("monitor-differs-from-lock", {"judge": "SCF-EXAMPLE-2026-0001-T@2"}),
     ("window-not-as-planned", {"from": "2026-12-20T00:00:00Z", "to": "2026-12-27T00:00:00Z"}),
     ("window-missing", window(2)),
     ("not-matured", window(30)),
@@ -136,7 +136,7 @@ def test_a_plan_is_locked_before_its_stream_and_for_a_claim_with_a_limit(
     assert "start: 2026-12-31T00:00:00Z" in draft
     Path("draft.yaml").write_text(draft)
     assert caveat("monitor", "lock", "draft.yaml", "--dry-run").error == "not-valid"
-    Path("draft.yaml").write_text(draft.replace("…", "SCF-EXAMPLE-2026-0001-X@1"))
+    Path("draft.yaml").write_text(draft.replace("…", "SCF-EXAMPLE-2026-0001-T@1"))
     locked = caveat("monitor", "lock", "draft.yaml", "--dry-run")
     assert locked.code == 0, locked.err
     assert "warning: an alarm will stay in doubt: there are no anchors" in locked.out

@@ -1,10 +1,12 @@
 """The writer refuses what may not be said of monitors, with a reason, before the database does."""
 
+from datetime import timedelta
+
 import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import Form, Relation
-from registry.records.monitor import Monitor, MonitorEnd
+from registry.records.monitor import Monitor, MonitorEnd, MonitorState, MonitorVerdict
 from registry.records.record import Kind, Payload
 from registry.store.ledger import Ledger
 from registry.store.registry_rebuild import verify
@@ -56,4 +58,32 @@ def test_windows_come_in_order_until_the_end(ledger: Ledger) -> None:
         (cause,) = view.status(monitor.claim.partition("@")[0]).causes
     assert [recorded.payload.number for recorded in file.windows] == [1, 2]
     assert cause.what == monitor.monitor
+    verify(ledger)
+
+
+def test_a_verified_incident_is_a_cause_once_and_an_unverified_one_is_none(ledger: Ledger) -> None:
+    """A monitor of a rate takes none, an earlier one is refused, and a second report needs a reason."""
+    rated = lock_monitor(ledger)
+    with ledger.write(actor="LAB") as writer:
+        monitor = Monitor(monitor=make.allocate(writer, Kind.MONITOR), claim=rated.claim, plan=plans.incident_plan(), by="LAB")
+        writer.append_many([monitor, plans.incident(monitor, verified=False)])
+    name = monitor.claim.partition("@")[0]
+    before = monitor.plan.start.date() - timedelta(days=1)
+
+    assert refuse(ledger, plans.incident(rated)) == "no-rate-from-incidents"
+    assert refuse(ledger, plans.incident(monitor)) == "window-differs"
+    assert refuse(ledger, plans.incident(monitor, "b", occurred=before)) == "window-before-lock"
+    assert refuse(ledger, plans.incident(monitor, "b"), actor="OTHER") == "not-permitted"
+    with ledger.view() as view:
+        assert view.status(name).causes == ()
+    with ledger.write(actor="LAB") as writer:
+        writer.append(plans.incident(monitor, reason="A person looked at it."))
+        writer.append(plans.incident(monitor, verified=False, reason="It was another model."))
+    with ledger.view() as view:
+        (cause,) = view.status(name).causes
+        file = view.find_monitor(monitor.monitor)
+    assert cause.what == monitor.monitor
+    assert file is not None
+    assert (file.find_state(None), file.find_verdict(None)) == (MonitorState.ALARM, MonitorVerdict.VIOLATED)
+    assert [recorded.payload.verified for recorded in file.known_incidents] == [False]
     verify(ledger)

@@ -1,13 +1,14 @@
 """Statements of monitors after release: the locked plan, windows of production data, the end, and forecasts with their scores."""
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func, select
 
 from registry.errors import Fault
 from registry.records.forecast import Forecast, ForecastScore
-from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorWindow
+from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorIncident, MonitorWindow
 from registry.records.record import Kind
 from registry.store.database_engine import (
     TriggerRule,
@@ -85,6 +86,28 @@ monitor_window = new_table(
         ),
     ),
 )
+monitor_incident = new_table(
+    "monitor_incident",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    text_column("incident"),
+    whole_column("occurred"),
+    whole_column("verified"),
+    CheckConstraint("verified IN (0, 1)", name="verified_or_not"),
+    refers("monitor claim revision", "monitor", "monitor claim revision"),
+    Index(None, "log", "claim", "revision"),
+    Index(None, "log", "monitor"),
+    guards=(
+        TriggerRule(
+            broken="NEW.occurred < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor)",
+            message="window-before-lock: monitor_incident.occurred must not be before the lock of its monitor",
+        ),
+        TriggerRule(
+            broken="EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq)",
+            message="monitor-ended: monitor_incident must not come after the end of its monitor",
+        ),
+    ),
+)
 monitor_end = new_table(
     "monitor_end",
     *text_columns("monitor claim"),
@@ -150,6 +173,11 @@ def _find_monitor_faults(rules: "StatementRules", name: str, claim: str) -> Iter
         yield Fault("monitor-ended", name, "it has ended, and takes no more windows", advice="plan and lock a new monitor")
 
 
+def _find_midnight(day: date) -> int:
+    """Return when *day* begins in UTC, in seconds since 1970."""
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+
+
 class MonitorKind(StatementKind[Monitor]):
     """A monitor of one claim revision. Its plan is locked from this entry on."""
 
@@ -208,6 +236,41 @@ class MonitorWindowKind(StatementKind[MonitorWindow]):
 
     def explain_change(self, payload: MonitorWindow) -> str | None:
         return "a monitor raised an alarm" if payload.reading.alarm is not None else self.reason
+
+
+class MonitorIncidentKind(StatementKind[MonitorIncident]):
+    """An event in production that was reported to a monitor of incidents."""
+
+    tables = (monitor_incident,)
+    names = (Role("monitor_incident", "claim", CLAIM, "revision", "monitor"), Role("monitor_incident", "monitor", MONITOR))
+    kept = "what was reported stays, also when it is taken back"
+    reason = "an incident was reported"
+    importance = 13
+
+    def build_rows(self, incident: MonitorIncident, place: EntryPlace) -> Iterator[Row]:
+        target = (incident.monitor, *split_reference(incident.claim), incident.incident)
+        yield "monitor_incident", (*place.here, *target, _find_midnight(incident.occurred), int(incident.verified))
+
+    def find_faults(self, incident: MonitorIncident, rules: "StatementRules") -> Iterator[Fault]:
+        yield from _find_monitor_faults(rules, incident.monitor, incident.claim)
+        file = rules.view.find_monitor(incident.monitor)
+        if file is None:
+            return
+        where = f"{incident.monitor}, incident {incident.incident}"
+        if not file.plan.is_of_incidents:
+            yield Fault("no-rate-from-incidents", where, "the monitor watches a rate, and single events have none")
+        if _find_midnight(incident.occurred) < file.plan.start.timestamp():
+            problem = f"it occurred on {incident.occurred}, and the stream begins on {file.plan.start:%Y-%m-%d}"
+            yield Fault("window-before-lock", where, problem)
+        if incident.reason is None and any(recorded.payload.incident == incident.incident for recorded in file.incidents):
+            yield Fault("window-differs", where, "it is on record with other content")
+
+    def describe(self, payload: MonitorIncident) -> str:
+        verified = "verified" if payload.verified else "not verified"
+        return f"{payload.monitor}: {payload.framework} {payload.incident} of {payload.occurred}, {verified}"
+
+    def explain_change(self, payload: MonitorIncident) -> str | None:
+        return "a verified incident was reported" if payload.verified else self.reason
 
 
 class MonitorEndKind(StatementKind[MonitorEnd]):
