@@ -243,7 +243,7 @@ class CauseFinder:
             last[row.monitor] = row.attribution
         for name, row in first.items():
             if last[name] != Attribution.JUDGE:
-                text = f"{name} raised an alarm: scores in production were on the wrong side of the claim's limit at some time"
+                text = f"{name} raised an alarm: scores in production passed the claim's limit"
                 alarms[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=name, entry=row.seq, text=text))
         return alarms
 
@@ -259,7 +259,7 @@ class CauseFinder:
         for row in self._reader.rows_in(wanted, table.c.claim, {head.claim for head in heads}):
             if row.monitor not in known:
                 known.add(row.monitor)
-                text = f"{row.monitor} has a verified incident, {row.incident}: what the claim excludes happened in production"
+                text = f"{row.monitor} has a verified incident in production, {row.incident}"
                 causes[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=row.monitor, entry=row.seq, text=text))
         return causes
 
