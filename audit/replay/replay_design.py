@@ -185,7 +185,7 @@ def _compose_parameters(policy: Policy) -> dict[str, Json]:
 
 LARGEST_BYTES = 200_000_000
 _OPTION = re.compile(r"option_([a-z])")
-_NAMED = ("id", "prompt", "answer", "expected", "anti", "family", "note")
+_NAMED = ("id", "prompt", "answer", "expected", "anti", "family", "weight", "note")
 """Columns of a CSV file that are keys of a task; `expected` and `anti` hold one regular expression each."""
 
 Placed = tuple[str, Task]
@@ -345,8 +345,17 @@ def _build_task(cells: dict[str, str]) -> Task:
         expected=tuple(filter(None, [cells.get("expected")])),
         anti=tuple(filter(None, [cells.get("anti")])),
         family=cells.get("family") or None,
+        weight=_parse_weight(cells["weight"]) if cells.get("weight") else None,
         note=cells.get("note") or None,
     )
+
+
+def _parse_weight(text: str) -> float:
+    """Return the number in *text*; what is none is refused with the task, as a weight that is not above 0."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _fault(where: str, text: str, advice: str | None) -> Fault:
