@@ -92,7 +92,7 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
 
 
 def _read_review(plan: MonitorPlan, windows: Sequence[WindowData]) -> MonitorReading:
-    """Return the evidence of items that were reviewed at random beside incidents: how often the event can be, if none was found.
+    """Return what items show that were reviewed at random in addition to incidents: how often the event can be, if none was found.
 
     There is no rate and no alarm. "None among n" bounds the average probability by 1 - (alpha / m)^(1/n). This holds at all looks, also
     when the probability changes: the product of 1 - p over n items is at most (1 - average p)^n, and the bound can be wrong only after

@@ -68,7 +68,7 @@ def fill_windows(
         digest: SHA-256 of what was read.
 
     Raises:
-        InputError: items of a unit were sampled differently or otherwise than planned, or no window that is over has an item.
+        InputError: items of a unit were sampled differently, or not as planned, or no window that is over has an item.
     """
     plan, length = file.plan, timedelta(days=file.plan.every_days)
     units: dict[int, dict[str, _Unit]] = defaultdict(dict)

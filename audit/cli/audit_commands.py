@@ -123,7 +123,6 @@ def audit() -> None:
 @examples(
     "audit new CLM-LAB-2026-0001-E > audit.yaml",
     "audit new CLM-LAB-2026-0001-E --replay live",
-    "audit new CLM-LAB-2026-0001-E --replay live/replay.yaml > live/audit.yaml",
     "audit new CLM-LAB-2026-0001-E --replay live --from-traffic sample.jsonl --source production --sampler sampler.py",
 )
 @audit.command()

@@ -76,7 +76,7 @@ def lock(app: App, *, file: Path, dry_run: bool, yes: bool) -> None:
 @examples(
     "monitor add MON-LAB-2026-0003-8 week-7.json",
     "monitor add MON-LAB-2026-0003-8 weeks.csv --dry-run",
-    "monitor add MON-LAB-2026-0004-H incidents.csv",
+    "monitor add MON-LAB-2026-0004-6 incidents.csv",
 )
 @monitor.command()
 @click.argument("monitor_id", metavar="MONITOR", type=MONITOR)

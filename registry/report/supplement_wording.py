@@ -394,7 +394,7 @@ def describe_production(file: MonitorFile, today: date | None) -> str:
 
 
 def describe_review(file: MonitorFile) -> str:
-    """Return what items that were reviewed at random beside incidents show; the monitor has a window."""
+    """Return what items show that were reviewed at random in addition to incidents."""
     reading, plan = file.reading, file.plan
     if reading is None:
         return "no window was reported"
