@@ -19,7 +19,7 @@ from registry.codec.canonical_documents import MOST_FAULTS, Json, from_document,
 from registry.codec.file_io import check_line, read_document, read_text
 from registry.errors import Fault, InputError, suggest
 from registry.records.replay_run import Arm, Policy, Replay, Task, TaskPrefix, TasksFile
-from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, TurnRole
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts
 from registry.registration.context_specification import derive, find_context_faults, join_texts, list_parts
 
 # From a context, a task and a policy to the body of one Messages request.
@@ -65,7 +65,7 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
         raise InputError(faults)
     turns = [(turn.role.value, _fill(message_texts[f"messages[{number}]"], task)) for number, turn in enumerate(item.messages)]
     prefix = task.prefix or TaskPrefix()
-    if texts["system"] == SYSTEM:
+    if item.system == SYSTEM:
         texts["system"] = prefix.system
     # The turns of a real conversation are sent as they are: braces in them are no placeholders.
     past = [(turn.role.value, str(turn.content)) for turn in prefix.messages]
@@ -81,14 +81,6 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
             {"name": tool.name, "description": tool.description, "input_schema": cast("Json", tool.input_schema)} for tool in item.tools
         ]
     return {**body, **_compose_parameters(policy)}
-
-
-def format_question(task: Task) -> str:
-    """Return what a judge or a person has to see of *task*: its prompt, after the conversation that it continues."""
-    if task.prefix is None or not task.prefix.messages:
-        return task.prompt
-    turns = ((turn.role.value, turn.content) for turn in task.prefix.messages)
-    return "\n\n".join(f"[{role}]\n{text}" for role, text in (*turns, (TurnRole.USER.value, task.prompt)))
 
 
 def find_field(task: Task, name: str) -> str | None:

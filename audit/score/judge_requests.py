@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.records.model_response import Purpose, Response
-from audit.replay.replay_design import format_question
 from audit.replay.run_rows import CUT
 from audit.replay.run_store import Call, RunStore, Score, build_call
 from audit.score.answer_extraction import ResponseMark
@@ -141,7 +140,7 @@ def _write_dimension(dimension: Dimension) -> str:
 
 
 def _write_message(task: Task, shown: ResponseExcerpt, answer: str | None) -> str:
-    question = format_question(task) + "".join(f"\n{chr(ord('A') + place)}) {option}" for place, option in enumerate(task.options))
+    question = task.question + "".join(f"\n{chr(ord('A') + place)}) {option}" for place, option in enumerate(task.options))
     mark = find_mark(question, shown.text, *([] if answer is None else [answer]))
     right = "" if answer is None else f"The right answer, between two lines with the mark {mark}:\n{fence_text('ANSWER', mark, answer)}\n\n"
     return (

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
-from audit.replay.replay_design import format_question
 from audit.replay.run_rows import TableRow, is_never_settled, list_tests
 from audit.replay.run_store import RunStore, Score
 from audit.score.answer_extraction import (
@@ -383,7 +382,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
         advice = "caveat audit run makes the calls that are left"
         raise InputError(Fault("no-answers", str(store.path), "no call of the run was answered", advice=advice))
     return [
-        LabelSheetRow(sheet=sheet, item=_name(seed, key), task=format_question(tasks[task]), response=_get_text(store, key))
+        LabelSheetRow(sheet=sheet, item=_name(seed, key), task=tasks[task].question, response=_get_text(store, key))
         for key, task in answered[:items]
     ]
 

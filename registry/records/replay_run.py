@@ -49,6 +49,14 @@ class Task(Record):
     """The conversation that the prompt continues; the task then has contexts of its own, `CONTEXT/TASK`."""
     note: str | None = None
 
+    @property
+    def question(self) -> str:
+        """What a judge or a person has to see of the task: its prompt, after the conversation that it continues."""
+        if self.prefix is None or not self.prefix.messages:
+            return self.prompt
+        turns = ((turn.role.value, turn.content) for turn in self.prefix.messages)
+        return "\n\n".join(f"[{role}]\n{text}" for role, text in (*turns, ("user", self.prompt)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TasksFile(Record):

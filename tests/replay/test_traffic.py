@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audit.replay.replay_design import build_design, format_question
+from audit.replay.replay_design import build_design, read_tasks
 from audit.replay.replay_file import describe_tasks
 from audit.replay.traffic_file import read_traffic
 from registry.errors import InputError
@@ -314,7 +314,27 @@ def test_a_judge_reads_the_conversation_and_the_log_only_its_digest() -> None:
     turns = (Turn(role=TurnRole.USER, content="Hi"), Turn(role=TurnRole.ASSISTANT, content="Hello"))
     task = Task(id="a", prompt="Bye", prefix=TaskPrefix(messages=turns))
 
-    assert format_question(task) == "[user]\nHi\n\n[assistant]\nHello\n\n[user]\nBye"
-    assert format_question(Task(id="a", prompt="Bye")) == "Bye"
+    assert task.question == "[user]\nHi\n\n[assistant]\nHello\n\n[user]\nBye"
+    assert Task(id="a", prompt="Bye").question == "Bye"
     assert describe_tasks([task]).startswith("sha256 ")
     assert "Bye" in describe_tasks([Task(id="a", prompt="Bye")])
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (("a,x,2", "b,y,0.5"), None),
+        (("a,x,2", "b,y,"), "1 of 2 tasks have a weight"),
+        (("a,x,0", "b,y,1"), "found 0"),
+        (("a,x,two", "b,y,1"), "found nan"),
+    ],
+)
+def test_all_tasks_have_a_weight_above_zero_or_none(tmp_path: Path, rows: tuple[str, ...], problem: str | None) -> None:
+    """A table of tasks may have weights too; a missing or a bad one is refused, and never taken for 1."""
+    path = tmp_path / "tasks.csv"
+    path.write_text("\n".join(["id,prompt,weight", *rows]) + "\n", encoding="utf-8")
+    if problem is None:
+        assert [task.weight for task in read_tasks(path)] == [2.0, 0.5]
+        return
+    with pytest.raises(InputError, match=problem):
+        read_tasks(path)
