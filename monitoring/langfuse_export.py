@@ -7,12 +7,12 @@ comments and texts of scores are never looked at; leave their field groups out o
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from monitoring.stream_items import StreamItem, TraceReading, check_planned, fill_windows, map_score
+from monitoring.stream_items import StreamAnchor, StreamItem, TraceReading, check_planned, fill_windows, map_score, read_anchor
 from registry.codec.file_io import read_text
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.dossier import MonitorFile
@@ -44,20 +44,31 @@ def read_export(folder: Path, file: MonitorFile, *, now: datetime) -> TraceReadi
     check_planned(file)
     plan, faults, excluded = file.plan, list[Fault](), Counter[str]()
     whole = hashlib.sha256()
-    items = []
+    items: list[StreamItem] = []
+    anchors: list[StreamAnchor] = []
     for row in _read_table(folder, OBSERVATIONS, whole):
+        where = f"{folder.name}, observation {row.get('id')}"
+        if (label := _get_metadata(row).get("caveat.anchor")) is not None:
+            # Anchors are scored again outside of production.
+            try:
+                anchors.append(read_anchor(label, row["id"], _read_time(row.get("start_time"), where), where))
+            except InputError as error:
+                faults.extend(error.faults)
+            continue
         if (reason := _find_exclusion(row, plan)) is not None:
             excluded[reason] += 1
             continue
         try:
-            items.append(_read_item(row, plan, f"{folder.name}, observation {row.get('id')}"))
+            items.append(_read_item(row, plan, where))
         except InputError as error:
             faults.extend(error.faults)
-    scores = _read_scores(folder, plan, whole, faults, excluded)
+    scores = _read_scores(folder, plan, whole, faults, excluded, anchors={anchor.response for anchor in anchors})
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     excluded["observations before the stream began"] = sum(item.at < plan.start for item in items)
-    batches = fill_windows(items, scores, file, now=now, digest=whole.hexdigest(), where=folder.name)
+    if plan.anchors is None:
+        excluded["anchors, which the plan has not"] = len(anchors)
+    batches = fill_windows(items, scores, file, anchors=anchors, now=now, digest=whole.hexdigest(), where=folder.name)
     return TraceReading(batches=batches, excluded={reason: count for reason, count in sorted(excluded.items()) if count})
 
 
@@ -100,8 +111,7 @@ def _find_exclusion(row: Row, plan: MonitorPlan) -> str | None:
 
 
 def _read_item(row: Row, plan: MonitorPlan, where: str) -> StreamItem:
-    metadata = row.get("metadata")
-    known: Row = metadata if isinstance(metadata, dict) else {}
+    known = _get_metadata(row)
     inclusion = _read_number(known.get("caveat.pi"))
     if inclusion is None:
         problem = "its metadata has no caveat.pi: with what probability it was chosen for review is not known"
@@ -116,6 +126,11 @@ def _read_item(row: Row, plan: MonitorPlan, where: str) -> StreamItem:
         raise InputError(Fault("inclusion-unknown", where, "its metadata has no caveat.chosen: whether it was chosen is not known"))
     at = _read_time(row.get("start_time"), where)
     return StreamItem(str(row["id"]), str(unit), str(known.get("caveat.stratum", "all")), inclusion, chosen, at)
+
+
+def _get_metadata(row: Row) -> Row:
+    metadata = row.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _read_number(value: object) -> float | None:
@@ -134,12 +149,15 @@ def _read_time(value: object, where: str) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _read_scores(folder: Path, plan: MonitorPlan, whole: "hashlib._Hash", faults: list[Fault], excluded: Counter[str]) -> dict[str, float]:
+def _read_scores(
+    folder: Path, plan: MonitorPlan, whole: "hashlib._Hash", faults: list[Fault], excluded: Counter[str], *, anchors: Collection[str]
+) -> dict[str, float]:
     """Return the scores of the plan's evaluation by observation; what is another's is counted in *excluded*."""
     scores: dict[str, float] = {}
     judges: set[str] = set()
     for row in _read_table(folder, SCORES, whole):
-        if row.get("name") != plan.evaluation or row.get("environment") != "production":
+        is_anchor = row.get("observation_id") in anchors
+        if row.get("name") != plan.evaluation or not (is_anchor or row.get("environment") == "production"):
             excluded["scores of other evaluations or environments"] += 1
         elif row.get("data_type") not in _NUMERIC or not isinstance(row.get("value"), int | float):
             excluded["scores that are no number"] += 1

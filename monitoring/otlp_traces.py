@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from monitoring.stream_items import StreamItem, TraceReading, check_planned, fill_windows, map_score
+from monitoring.stream_items import StreamAnchor, StreamItem, TraceReading, check_planned, fill_windows, map_score, read_anchor
 from registry.codec.file_io import read_text
 from registry.errors import Fault, InputError
 from registry.records.dossier import MonitorFile
@@ -46,21 +46,28 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> TraceReading
     text = read_text(path, largest=LARGEST_TRACES)
     scores: dict[str, float] = {}
     items: list[StreamItem] = []
+    anchors: list[StreamAnchor] = []
     faults: list[Fault] = []
     excluded: Counter[str] = Counter()
     for document in _read_documents(text, path.name):
         excluded += _count_results(document, plan)
         scores |= _read_logged_scores(document, plan, path.name, faults)
         for attributes, span in _list_spans(document, plan, excluded):
-            item = _read_item(attributes, span, path.name, faults)
-            if item is not None:
+            item = (_read_anchor if "caveat.anchor" in attributes else _read_item)(attributes, span, path.name, faults)
+            if isinstance(item, StreamAnchor):
+                anchors.append(item)
+            elif item is not None:
                 items.append(item)
+            if item is not None:
                 for score in _read_span_scores(span, plan, path.name, faults):
                     scores[item.response] = score
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     excluded["spans before the stream began"] = sum(item.at < plan.start for item in items)
-    batches = fill_windows(items, scores, file, now=now, digest=hashlib.sha256(text.encode()).hexdigest(), where=path.name)
+    if plan.anchors is None:
+        excluded["anchors, which the plan has not"] = len(anchors)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    batches = fill_windows(items, scores, file, anchors=anchors, now=now, digest=digest, where=path.name)
     return TraceReading(batches=batches, excluded={reason: count for reason, count in sorted(excluded.items()) if count})
 
 
@@ -122,7 +129,10 @@ def _list_spans(
         for scope in resource.get("scopeSpans", ()):
             for span in scope.get("spans", ()):
                 attributes = _read_attributes(span)
-                if not is_production:
+                # Anchors are scored again outside of production.
+                if "caveat.anchor" in attributes:
+                    yield attributes, span
+                elif not is_production:
                     excluded["spans of other environments"] += 1
                 elif attributes.get("gen_ai.response.model") not in plan.models:
                     excluded["spans of other models, or of none"] += 1
@@ -146,8 +156,20 @@ def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: st
         # Without it, an item that was not chosen and one whose label is missing look alike.
         faults.append(Fault("inclusion-unknown", place, "it has no caveat.chosen: whether it was chosen for review is not known"))
         return None
-    at = datetime.fromtimestamp(int(span.get("startTimeUnixNano", 0)) / 1e9, UTC)
-    return StreamItem(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), at)
+    return StreamItem(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), _read_time(span))
+
+
+def _read_anchor(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> StreamAnchor | None:
+    place, response = f"{where}, span {span.get('spanId', '?')}", attributes.get("gen_ai.response.id") or span.get("spanId")
+    try:
+        return read_anchor(attributes["caveat.anchor"], response, _read_time(span), place)
+    except InputError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _read_time(span: Mapping[str, Any]) -> datetime:
+    return datetime.fromtimestamp(int(span.get("startTimeUnixNano", 0)) / 1e9, UTC)
 
 
 def _read_span_scores(span: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]) -> Iterator[float]:

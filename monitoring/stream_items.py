@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from monitoring.batch_file import WindowBatch
 from registry.errors import Fault, InputError
+from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import MonitorPlan, StreamUnit, WindowCell
+from registry.records.monitor import AnchorCounts, MonitorPlan, StreamUnit, WindowCell
 
 
 class StreamItem(NamedTuple):
@@ -20,6 +21,14 @@ class StreamItem(NamedTuple):
     stratum: str
     inclusion: float
     is_chosen: bool
+    at: datetime
+
+
+class StreamAnchor(NamedTuple):
+    """An item with a label of people that the judge scored again; it is no item of the stream."""
+
+    response: str
+    is_bad: bool
     at: datetime
 
 
@@ -50,6 +59,13 @@ def check_planned(file: MonitorFile) -> None:
         raise InputError(Fault("traces-not-planned", file.monitor.payload.monitor, problem))
 
 
+def read_anchor(label: object, response: object, at: datetime, where: str) -> StreamAnchor:
+    """Return the anchor with the *label* `good` or `bad`; raises InputError for another label."""
+    if label not in ("good", "bad"):
+        raise InputError(Fault("not-valid", where, f"caveat.anchor is good or bad, found {str(label)[:20]!r}"))
+    return StreamAnchor(str(response), label == "bad", at)
+
+
 def map_score(score: float, plan: MonitorPlan, where: str) -> float:
     """Return *score* mapped to [0, 1]; raises InputError for one outside the range of the property."""
     low, high = plan.range
@@ -59,12 +75,20 @@ def map_score(score: float, plan: MonitorPlan, where: str) -> float:
 
 
 def fill_windows(
-    items: Sequence[StreamItem], scores: Mapping[str, float], file: MonitorFile, *, now: datetime, digest: str, where: str
+    items: Sequence[StreamItem],
+    scores: Mapping[str, float],
+    file: MonitorFile,
+    *,
+    anchors: Sequence[StreamAnchor],
+    now: datetime,
+    digest: str,
+    where: str,
 ) -> list[WindowBatch]:
     """Return the windows that *items* fill, from the first that is not on record to the last that is over.
 
     Args:
         scores: by response, mapped to [0, 1].
+        anchors: counted in the window in which the judge scored them; those without a score are not.
         digest: SHA-256 of what was read.
 
     Raises:
@@ -102,10 +126,31 @@ def fill_windows(
     if not numbers:
         problem = f"no window of {file.monitor.payload.monitor} that is over has an item in it"
         raise InputError(Fault("not-matured", where, problem))
-    return [_build_batch(units.get(number, {}), file, number, digest) for number in range(first, max(numbers) + 1)]
+    counted = _count_anchors(anchors, scores, plan) if plan.anchors is not None else {}
+    return [_build_batch(units.get(number, {}), file, number, digest, counted.get(number)) for number in range(first, max(numbers) + 1)]
 
 
-def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, digest: str) -> WindowBatch:
+def _count_anchors(anchors: Sequence[StreamAnchor], scores: Mapping[str, float], plan: MonitorPlan) -> dict[int, AnchorCounts]:
+    """Return by window what the judge said of anchors: it calls bad what it scores nearer to the bad end of the range."""
+    is_upper, length = plan.relation is Relation.AT_MOST, timedelta(days=plan.every_days)
+    verdicts: dict[int, list[tuple[bool, bool]]] = defaultdict(list)
+    for anchor in anchors:
+        score = scores.get(anchor.response)
+        if score is not None and anchor.at >= plan.start:
+            called_bad = score > 0.5 if is_upper else score < 0.5
+            verdicts[(anchor.at - plan.start) // length + 1].append((anchor.is_bad, called_bad))
+    return {
+        number: AnchorCounts(
+            good=sum(not is_bad for is_bad, _ in pairs),
+            bad=sum(is_bad for is_bad, _ in pairs),
+            false_positive=sum(called and not is_bad for is_bad, called in pairs),
+            false_negative=sum(is_bad and not called for is_bad, called in pairs),
+        )
+        for number, pairs in verdicts.items()
+    }
+
+
+def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, digest: str, anchors: AnchorCounts | None) -> WindowBatch:
     plan, length = file.plan, timedelta(days=file.plan.every_days)
     cells = []
     for stratum in plan.strata:
@@ -138,6 +183,7 @@ def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, dig
         to=start + length,
         cells=tuple(cells) if units else (),
         missing=None if units else "the traces have no item in this window",
+        anchors=anchors,
         judge=plan.scored_by,
         source_sha256=digest,
     )

@@ -106,6 +106,24 @@ def test_an_export_fills_the_window_of_its_users(watched: Path, caveat: Caveat, 
     assert not any(WORDS.encode() in path.read_bytes() or b"user-7" in path.read_bytes() for path in stored)
 
 
+def test_anchors_of_an_export_are_counted_apart(watched: Path, caveat: Caveat) -> None:
+    """They are no items of the stream, may lie outside of production, and show what the judge makes of them."""
+    observations, scores = build(bad=0)
+    labels = ["bad", "bad", "bad", "good", "good"]
+    for number, (label, value) in enumerate(zip(labels, [1.0, 1.0, 0.2, 0.0, 1.0], strict=True), 100):
+        observations.append(observe(number, environment="anchors", provided_model_name="", metadata={"caveat.anchor": label}))
+        scores.append(score(number, value, environment="anchors"))
+    observations.append(observe(200, environment="anchors", metadata={"caveat.anchor": "good"}))
+    added = caveat("monitor", "add", MONITOR, export(watched, observations, scores), "--json")
+    assert added.code == 0, added.err
+    (window,) = caveat("monitor", "show", MONITOR, "--json").document["windows"]
+
+    assert window["payload"]["anchors"] == {"good": 2, "bad": 3, "false_positive": 1, "false_negative": 1}
+    assert window["payload"]["cells"][0]["items"] == 30
+    observations[-1]["metadata"]["caveat.anchor"] = "fine"
+    assert caveat("monitor", "add", MONITOR, export(watched, observations, scores)).error == "not-valid"
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [

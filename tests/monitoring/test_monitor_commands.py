@@ -193,12 +193,14 @@ def test_traces_become_windows_and_no_message_is_kept(watched: Path, caveat: Cav
     spans = [span(number, score=float(number % 10 == 0)) for number in range(60)]
     spans += [span(100 + number, score=0.0, pi=0.1, stratum="rest", **{"caveat.chosen": number < 30}) for number in range(200)]
     late = [span(1000, score=None)]
-    Path("traces.json").write_text(json.dumps(traces(spans + late)))
+    anchors = [span(2000 + number, score=float(number < 4), **{"caveat.anchor": "bad" if number < 5 else "good"}) for number in range(8)]
+    Path("traces.json").write_text(json.dumps(traces(spans + late + anchors)))
     answer = caveat("monitor", "add", MONITOR, "traces.json", "--json")
     assert answer.code == 0, answer.err
     assert answer.document["reading"]["items"] == 261
     (recorded,) = caveat("monitor", "show", MONITOR, "--json").document["windows"]
     flagged, rest = recorded["payload"]["cells"]
+    assert recorded["payload"]["anchors"] == {"good": 3, "bad": 5, "false_positive": 0, "false_negative": 1}
     assert (flagged["items"], flagged["reviewed"], flagged["total"], flagged["pending"]) == (61, 60, 6, 1)
     assert (rest["items"], rest["reviewed"], rest["total"]) == (200, 30, 0)
     assert b"SECRET" not in Path("caveat.db").read_bytes()
