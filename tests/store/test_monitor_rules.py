@@ -8,6 +8,7 @@ from registry.errors import CaveatError
 from registry.records.claim import Form, Relation
 from registry.records.monitor import Monitor, MonitorEnd, MonitorState, MonitorVerdict
 from registry.records.record import Kind, Payload
+from registry.store.changed_claims import find_candidates
 from registry.store.ledger import Ledger
 from registry.store.registry_rebuild import verify
 from tests.monitoring import plans
@@ -86,4 +87,32 @@ def test_a_verified_incident_is_a_cause_once_and_an_unverified_one_is_none(ledge
     assert file is not None
     assert (file.find_state(None), file.find_verdict(None)) == (MonitorState.ALARM, MonitorVerdict.VIOLATED)
     assert [recorded.payload.verified for recorded in file.known_incidents] == [False]
+    verify(ledger)
+
+
+def test_a_judge_that_changed_is_a_cause_for_its_other_claims(ledger: Ledger) -> None:
+    """Anchors of one monitor show it; the claims of other monitors by the same judge need review, and those of another judge do not."""
+    wrong = [([plans.cell(300, 3)], plans.anchors(300, wrong=100))] * 3
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        limits = {"form": Form.UPPER_BOUND, "relation": Relation.AT_MOST, "theta": 0.05}
+        claims = [f"{make.add_claim(writer, phi, **limits)}@1" for _ in range(3)]
+        judges = ("SCF-LAB-2026-0001-C@1", "SCF-LAB-2026-0001-C@1", "SCF-LAB-2026-0001-C@2")
+        monitors = [
+            Monitor(
+                monitor=make.allocate(writer, Kind.MONITOR), claim=claim, plan=plans.plan(anchors=plans.ANCHORS, scored_by=judge), by="LAB"
+            )
+            for claim, judge in zip(claims, judges, strict=True)
+        ]
+        writer.append_many(monitors)
+        before = writer.log_size
+        windows = plans.windows_of(monitors[0], list(wrong))
+        assert windows[-1].reading.anchors_alarm is not None
+        writer.append_many(windows)
+    with ledger.view() as view, ledger.view(before) as earlier:
+        causes = [view.status(claim.partition("@")[0]).causes for claim in claims]
+        candidates = find_candidates(earlier, view)
+    assert [[cause.what for cause in some] for some in causes] == [[], [monitors[0].monitor], []]
+    assert "judge SCF-LAB-2026-0001-C@1 changed" in causes[1][0].text
+    assert candidates is None or claims[1].partition("@")[0] in candidates
     verify(ledger)

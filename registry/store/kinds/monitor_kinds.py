@@ -33,6 +33,7 @@ monitor = new_table(
     text_column("authority"),
     whole_column("at"),
     real_column("theta", null=False),
+    text_column("scoring", null=True),
     begins("monitor", Kind.MONITOR),
     UniqueConstraint("log", "monitor"),
     UniqueConstraint("log", "monitor", "claim", "revision"),
@@ -56,6 +57,7 @@ monitor_window = new_table(
     whole_column("start"),
     whole_column("alarm", null=True),
     text_column("attribution", null=True),
+    whole_column("judge_alarm", null=True),
     one_of("attribution", Attribution),
     CheckConstraint("number >= 1 AND correction >= 0", name="counted"),
     CheckConstraint("(alarm IS NULL) = (attribution IS NULL)", name="alarm_is_attributed"),
@@ -188,7 +190,8 @@ class MonitorKind(StatementKind[Monitor]):
     importance = 12
 
     def build_rows(self, monitor: Monitor, place: EntryPlace) -> Iterator[Row]:
-        yield "monitor", (*place.here, monitor.monitor, *split_reference(monitor.claim), monitor.by, place.at, monitor.plan.theta)
+        target, plan = split_reference(monitor.claim), monitor.plan
+        yield "monitor", (*place.here, monitor.monitor, *target, monitor.by, place.at, plan.theta, plan.scored_by)
 
     def find_faults(self, monitor: Monitor, rules: "StatementRules") -> Iterator[Fault]:
         yield from rules.check_number(monitor.monitor, 1, 1 if rules.view.is_used(monitor.monitor) else 0, "monitor")
@@ -215,7 +218,8 @@ class MonitorWindowKind(StatementKind[MonitorWindow]):
     def build_rows(self, window: MonitorWindow, place: EntryPlace) -> Iterator[Row]:
         attribution = window.reading.attribution.value if window.reading.attribution else None
         target = (window.monitor, *split_reference(window.claim), window.number, window.correction)
-        yield "monitor_window", (*place.here, *target, int(window.start.timestamp()), window.reading.alarm, attribution)
+        reading = window.reading
+        yield "monitor_window", (*place.here, *target, int(window.start.timestamp()), reading.alarm, attribution, reading.anchors_alarm)
 
     def find_faults(self, window: MonitorWindow, rules: "StatementRules") -> Iterator[Fault]:
         yield from _find_monitor_faults(rules, window.monitor, window.claim)
