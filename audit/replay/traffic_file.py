@@ -94,11 +94,12 @@ class TrafficSample:
             cut = "before an answer that the sampler chose"
         elif self.drawn < len(self.tasks):
             cut += f" ({self.drawn} of them) or the sampler chose"
-        before = f"in {self.with_tools}, sent as text (simulated)" if self.with_tools else "in none"
+        before = f"in {self.with_tools} conversations, sent as text (simulated)" if self.with_tools else "none"
+        after = f"in {self.answered_with_tools} conversations" if self.answered_with_tools else "in none"
         return (
             f"{len(self.tasks)} conversations of {self.users} users, chosen with known probabilities of {chosen}, each cut {cut}. "
             f"Rates are over conversations, weighted by 1 over the probability. Tool calls before the cut: {before}. "
-            f"Tool calls of the new answer: absent; the original answer made some in {self.answered_with_tools}. "
+            f"Tool calls of the new answer: absent; the original answer made some {after}. "
             f"List SHA-256 {self.sha256}; sampler {f'SHA-256 {sampler}' if sampler else 'not stated'}."
         )
 
