@@ -213,7 +213,7 @@ class MonitorWindowKind(StatementKind[MonitorWindow]):
     names = (Role("monitor_window", "claim", CLAIM, "revision", "monitor"), Role("monitor_window", "monitor", MONITOR))
     kept = "the evidence of later windows rests on it"
     reason = "a monitor reported a window"
-    importance = 13
+    importance = 14
 
     def build_rows(self, window: MonitorWindow, place: EntryPlace) -> Iterator[Row]:
         attribution = window.reading.attribution.value if window.reading.attribution else None
@@ -283,7 +283,7 @@ class MonitorEndKind(StatementKind[MonitorEnd]):
     tables = (monitor_end,)
     names = (Role("monitor_end", "claim", CLAIM, "revision", "monitor"), Role("monitor_end", "monitor", MONITOR))
     reason = "a monitor ended"
-    importance = 14
+    importance = 15
 
     def build_rows(self, end: MonitorEnd, place: EntryPlace) -> Iterator[Row]:
         yield "monitor_end", (*place.here, end.monitor, *split_reference(end.claim))
@@ -306,7 +306,7 @@ class ForecastKind(StatementKind[Forecast]):
     )
     kept = "it is compared with what was observed later"
     reason = "an auditor made a forecast"
-    importance = 32
+    importance = 33
 
     def build_rows(self, forecast: Forecast, place: EntryPlace) -> Iterator[Row]:
         target = (forecast.monitor, *split_reference(forecast.claim))
@@ -338,7 +338,7 @@ class ForecastScoreKind(StatementKind[ForecastScore]):
     names = (Role("forecast_score", "claim", CLAIM, "revision", "monitor"), Role("forecast_score", "monitor", MONITOR))
     kept = "hits and misses of an auditor are counted together"
     reason = "a forecast was scored"
-    importance = 33
+    importance = 34
 
     def build_rows(self, score: ForecastScore, place: EntryPlace) -> Iterator[Row]:
         yield "forecast_score", (*place.here, score.monitor, *split_reference(score.claim), score.forecast, score.observed)
