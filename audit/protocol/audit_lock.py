@@ -253,6 +253,10 @@ def _find_weight_contradictions(plan: Plan, file: ReplayFile) -> Iterator[Fault]
     if plan.interval is IntervalMethod.ANYTIME and len({task.weight for task in file.tasks}) > 1:
         problem = "is anytime, and tasks have different weights; anytime intervals are for tasks that weigh the same"
         yield Fault("lock-contradicts-itself", "plan.interval", problem, advice="write interval: closed_form or guaranteed")
+    sizes = set(Counter(task.family or task.id for task in file.tasks).values())
+    if plan.interval is IntervalMethod.ANYTIME and len(sizes) > 1:
+        problem = f"is anytime, and families have {min(sizes)} to {max(sizes)} tasks; anytime intervals are for families of one size"
+        yield Fault("lock-contradicts-itself", "plan.interval", problem, advice="write interval: closed_form or guaranteed")
 
 
 def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:

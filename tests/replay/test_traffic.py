@@ -200,10 +200,11 @@ def test_a_plan_that_conversations_contradict_is_not_locked(place: Path, caveat:
     shared = caveat("audit", "lock", "live/audit.yaml", "--yes", "--json")
 
     faults = [json.loads(refused.err)["faults"] for refused in (weighted, shared)]
-    assert [(fault["code"], fault["where"]) for (fault,) in faults] == [
-        ("lock-contradicts-itself", "plan.interval"),
-        ("lock-contradicts-itself", "plan.contexts"),
+    assert [[(fault["code"], fault["where"]) for fault in some] for some in faults] == [
+        [("lock-contradicts-itself", "plan.interval")] * 2,
+        [("lock-contradicts-itself", "plan.contexts")],
     ]
+    assert "families have 1 to 2 tasks" in weighted.err
 
 
 def test_a_list_goes_with_a_folder_and_a_source(place: Path, caveat: Caveat) -> None:
