@@ -29,7 +29,7 @@ from registry.folder.supplement_publishing import Publisher, WrittenFile
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
 from registry.records.claim_draft import AuditDraft, SurveyDraft
-from registry.records.dossier import AuditFile
+from registry.records.dossier import AuditFile, MonitorFile
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.model_version import ModelRef
 from registry.records.record import Authority, AuthorityRole, Kind
@@ -65,7 +65,7 @@ SECOND_LOCKED = datetime(2026, 11, 23, 12, 20, 19, tzinfo=UTC)
 """When the plans of the second card's replay were locked, 50 seconds before its first response."""
 SECOND_CONCLUDED = datetime(2026, 11, 23, 12, 47, tzinfo=UTC)
 """When its scores were imported."""
-STEPS_BEFORE_UPDATE, STEPS = 15, 23
+STEPS_BEFORE_UPDATE, STEPS = 15, 24
 """What `tell_story` counts up to: where the update follows, and else."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
 _REPLAYED = ("correct", "shows_working", "cautions")
@@ -116,7 +116,9 @@ class DemoStory:
     audits: tuple[AuditConclusion, ...]
     """Retrospective ones first, then those of the pilot, then those of the replays under their locks."""
     concluded: datetime
-    """When the last scores were imported; the supplements are published then."""
+    """When the last scores were imported, or the last window was reported; the supplements are published then."""
+    monitor: MonitorFile | None = None
+    """Of the last audited claim after release; None before the update."""
     formats: tuple[OutputFormat, ...] = tuple(OutputFormat)
     """In which each supplement is published."""
 
@@ -162,9 +164,19 @@ def run_story(
         second = _register_second(ledger)
         progress(2)
         audits += _replay(ledger, SECOND_REPLAY, folder, clock, progress)
+        monitor = _watch(ledger, audits[-1].restriction.claim, clock)
+        progress(1)
     finally:
         ledger.close()
-    return replace(first, cards=(card, second), audits=tuple(audits), concluded=SECOND_REPLAY.concluded)
+    return replace(first, cards=(card, second), audits=tuple(audits), concluded=clock.read(), monitor=monitor)
+
+
+def _watch(ledger: Ledger, claim: str, clock: "_Clock") -> MonitorFile:
+    """Lock a monitor of *claim* after its audit, and report what production showed."""
+    # A monitor is a plug-in: `audit` does not import `monitoring`.
+    (watch,) = distribution("caveat").entry_points.select(group="caveat.demo", name="monitor")
+    file: MonitorFile = watch.load()(ledger, claim, by=AUTHORITY.code, now=SECOND_REPLAY.concluded, set_clock=clock.set)
+    return file
 
 
 def _has_update(ledger: Ledger) -> bool:

@@ -151,6 +151,85 @@ def measure_incomplete(draws: int) -> Row:
     return Row(name="rate 0.05, late labels that depend on the score, a suppressed tenth", share=wrong / draws, limit=ALPHA)
 
 
+def measure_delay(draws: int, *, is_upper: bool, rate: float = 0.05) -> Row:
+    """Labels that arrive windows later, those of bad items later than others; each window is corrected until its labels are in."""
+    rng = np.random.default_rng(18)
+    limit = 0.05 if is_upper else 0.95
+    wrong = 0
+    for _ in range(draws):
+        bad = rng.random((30, 100)) < rate
+        # A bad item waits for three windows on average, another one for one.
+        arrives = np.arange(30)[:, None] + rng.geometric(np.where(bad, 1 / 4, 1 / 2)) - 1
+        alarm = False
+        for now in range(30):
+            seen = arrives[: now + 1] <= now
+            # An event of "at most" is a bad item, of "at least" a good one; what is pending is none.
+            events = float((seen & (bad[: now + 1] if is_upper else ~bad[: now + 1])).sum())
+            tally = StreamTally(items=100 * (now + 1), events={1.0: events} if events else {})
+            alarm = alarm or log_evidence(tally, limit) >= math.log(1 / ALPHA)
+        wrong += alarm
+    side = "at most 0.05" if is_upper else "at least 0.95 good"
+    name = f"rate {rate:g}, limit {side}, labels windows late, bad ones later"
+    return Row(name=name, share=wrong / draws, limit=ALPHA if rate == 0.05 else None)
+
+
+def measure_suppressed(draws: int, *, is_upper: bool, rate: float = 0.05) -> Row:
+    """Ten strata of about twenty users a window: half of the cells are below the margin of privacy, and give only their size."""
+    rng = np.random.default_rng(19)
+    limit = 0.05 if is_upper else 0.95
+    wrong = 0
+    for _ in range(draws):
+        sizes = rng.poisson(20, (30, 10))
+        bad = rng.binomial(sizes, rate)
+        is_shown = sizes >= 20
+        counts = np.cumsum(((bad if is_upper else sizes - bad) * is_shown).sum(axis=1))
+        items = np.cumsum(sizes.sum(axis=1))
+        tallies = (StreamTally(items=int(n), events={1.0: float(k)} if k else {}) for n, k in zip(items, counts, strict=True))
+        wrong += any(log_evidence(tally, limit) >= math.log(1 / ALPHA) for tally in tallies)
+    side = "at most 0.05" if is_upper else "at least 0.95 good"
+    name = f"rate {rate:g}, limit {side}, half of the cells suppressed at 20 users"
+    return Row(name=name, share=wrong / draws, limit=ALPHA if rate == 0.05 else None)
+
+
+def measure_suppressed_average(draws: int) -> Row:
+    """The upper limit of the average where labels are late and small cells are suppressed."""
+    rng = np.random.default_rng(21)
+    wrong, widths = 0, []
+    for _ in range(draws):
+        sequence, missed = AverageSequence(bound=1.0, centre=0.05), False
+        for size in rng.poisson(20, 30):
+            large = 100
+            bad = rng.random(large) < 0.05
+            late = rng.random(large) < np.where(bad, 0.3, 0.05)
+            total = float((bad & ~late).sum())
+            cells = [StreamCell(items=large, reviewed=int((~late).sum()), total=total, squares=total, pending=int(late.sum()))]
+            hidden = float(rng.binomial(size, 0.05))
+            is_shown = size >= 20
+            cells.append(
+                StreamCell(items=int(size), reviewed=int(size), total=hidden, squares=hidden)
+                if is_shown
+                else StreamCell(items=int(size), suppressed=True)
+            )
+            sequence = sequence.add(cells)
+            missed = missed or sequence.find_upper_limit(1 / ALPHA) < 0.05
+        widths.append(sequence.find_upper_limit(1 / ALPHA))
+        wrong += missed
+    note = f"median limit at the end {np.median(widths):.4f}, average 0.0500"
+    name = "upper limit of the average, late labels and cells suppressed at 20 users"
+    return Row(name=name, share=wrong / draws, limit=ALPHA, note=note)
+
+
+def measure_review(draws: int, *, rates: Array, name: str) -> Row:
+    """How often "none among n" ever bounds the average rate below what it is, looked at after each item."""
+    rng = np.random.default_rng(22)
+    averages = np.cumsum(rates) / np.arange(1, len(rates) + 1)
+    bounds = 1 - ALPHA ** (1 / np.arange(1, len(rates) + 1))
+    # Without an event so far, the bound is wrong where the average is above it.
+    quiet = np.cumsum(rng.random((draws, len(rates))) < rates, axis=1) == 0
+    wrong = (quiet & (averages > bounds)).any(axis=1)
+    return Row(name=name, share=float(wrong.mean()), limit=ALPHA)
+
+
 def measure_average(draws: int, *, rates: Array, name: str, inclusion: float = 1.0, seed: int = 20) -> Row:
     """How often the upper limit of the average so far is ever below that average; windows of 100."""
     rng = np.random.default_rng(seed)
@@ -286,6 +365,11 @@ def simulate(draws: int) -> tuple[list[Row], list[str]]:
     rows.append(repeat_fixed_limits(draws))
     coarse, exact, excess = measure_windows(draws)
     rows += [coarse, exact, measure_incomplete(draws // 4)]
+    rows += [measure_delay(draws, is_upper=is_upper) for is_upper in (True, False)]
+    rows += [measure_suppressed(draws, is_upper=is_upper) for is_upper in (True, False)]
+    # The price of caution: how often a rate of twice or four times the limit is still seen.
+    rows += [measure_delay(draws // 4, is_upper=True, rate=rate) for rate in (0.1, 0.2)]
+    rows += [measure_suppressed(draws // 4, is_upper=True, rate=rate) for rate in (0.1, 0.2)]
     if excess > 1e-9:
         failed.append(f"evidence from sums exceeds that from items by {excess}")
     steady, turning = np.full(3_000, 0.05), np.where(np.arange(3_000) < 1_500, 0.09, 0.02)
@@ -294,6 +378,12 @@ def simulate(draws: int) -> tuple[list[Row], list[str]]:
         measure_average(draws // 4, rates=turning, name="upper limit of the average, 0.09 then 0.02"),
         measure_average(draws // 4, rates=weekly, name="upper limit of the average, a 7-day cycle"),
         measure_average(draws // 4, rates=steady, name="upper limit of the average, one item in five reviewed", inclusion=0.2),
+    ]
+    rows.append(measure_suppressed_average(draws // 4))
+    rising = np.where(np.arange(1_000) < 300, 0.001, 0.02)
+    rows += [
+        measure_review(draws, rates=np.full(1_000, 0.01), name="incidents: the bound of none among n, rate 0.01"),
+        measure_review(draws, rates=rising, name="incidents: the same, 0.001 then 0.02"),
     ]
     quiet, changed, mean_length = measure_drift(draws)
     rows += [quiet, changed]

@@ -45,6 +45,8 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
     Args:
         raised: the alarm that was recorded before, with its attribution. It stays, also where a correction takes its evidence away.
     """
+    if plan.is_of_incidents:
+        return _read_review(plan, windows)
     is_upper = plan.relation is Relation.AT_MOST
     limit = plan.theta if is_upper else 1 - plan.theta
     events = complement = StreamTally()
@@ -86,6 +88,31 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
         anchors_alarm=anchors.alarm if anchors else None,
         attribution=None if alarm is None else _attribute(plan.anchors, anchors, scored_at_alarm, raised),
         drift=has_drifted,
+    )
+
+
+def _read_review(plan: MonitorPlan, windows: Sequence[WindowData]) -> MonitorReading:
+    """Return what items show that were reviewed at random in addition to incidents: how often the event can be, if none was found.
+
+    There is no rate and no alarm. "None among n" bounds the average probability by 1 - (alpha / m)^(1/n). This holds at all looks, also
+    when the probability changes: the product of 1 - p over n items is at most (1 - average p)^n, and the bound can be wrong only after
+    a run without an event that is less probable than alpha / m.
+    """
+    is_upper = plan.relation is Relation.AT_MOST
+    cells = [read_cell(cell, plan) for cells, _ in windows for cell in cells]
+    reviewed = sum(cell.reviewed for cell in cells)
+    wrong = sum((cell if is_upper else cell.complement()).total for cell in cells)
+    # What is pending or suppressed may be the event.
+    is_known = reviewed > 0 and not any(cell.pending or cell.suppressed for cell in cells)
+    bound = 1 - (1 / plan.threshold) ** (1 / reviewed) if is_known and not wrong else 1.0
+    return MonitorReading(
+        items=sum(cell.items for cell in cells),
+        reviewed=reviewed,
+        rate=None,
+        log_evidence=0.0,
+        lower=0.0,
+        upper=1.0,
+        average_limit=_round(bound if is_upper else 1 - bound) or 0.0,
     )
 
 

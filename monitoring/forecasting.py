@@ -122,6 +122,8 @@ def _find_monitor(view: View, audit: AuditFile, name: str | None) -> MonitorFile
 
 def _build(view: View, audit: AuditFile, file: MonitorFile, request: ForecastRequest, *, by: str) -> Forecast:
     opening, monitor = audit.audit.payload, file.monitor.payload
+    if file.plan.is_of_incidents:
+        raise InputError(Fault("no-rate-from-incidents", monitor.monitor, "a forecast is of a rate"))
     claim, _ = get_claim(view, monitor.claim)
     model = get_claim(view, opening.claim)[0].model
     if model != claim.model:

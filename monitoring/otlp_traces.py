@@ -6,54 +6,22 @@ sums of its window is kept.
 
 import hashlib
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from monitoring.batch_file import WindowBatch
+from monitoring.stream_items import StreamAnchor, StreamItem, TraceReading, check_planned, fill_windows, map_score, read_anchor
 from registry.codec.file_io import read_text
 from registry.errors import Fault, InputError
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import MonitorPlan, StreamUnit, WindowCell
+from registry.records.monitor import MonitorPlan
 
 LARGEST_TRACES = 2_000_000_000
 """Bytes of a file of traces."""
 _EVENT = "gen_ai.evaluation.result"
 _HEAD = 4096
-
-
-class _Item(NamedTuple):
-    """One span of the stream."""
-
-    response: str
-    unit: str
-    stratum: str
-    inclusion: float
-    is_chosen: bool
-    at: datetime
-
-
-@dataclass(slots=True)
-class _Unit:
-    """The spans of one unit in one window."""
-
-    stratum: str
-    inclusion: float
-    is_chosen: bool
-    scores: list[float]
-    lacking: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceReading:
-    """The windows that traces fill, and what of the traces is not in them."""
-
-    batches: list[WindowBatch]
-    excluded: dict[str, int]
-    """Numbers of spans and results, by why they are not of the stream."""
 
 
 def is_otlp(path: Path) -> bool:
@@ -73,28 +41,33 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> TraceReading
         InputError: a span of the stream without inclusion probability, stratum or unit, or with a score outside the range; then the
             plan lacks what names the stream in traces.
     """
-    plan, monitor = file.plan, file.monitor.payload
-    if not plan.models or plan.evaluation is None:
-        problem = "the locked plan does not say by which names traces call the model, and which evaluation is the scorer's"
-        raise InputError(Fault("traces-not-planned", monitor.monitor, problem))
+    check_planned(file)
+    plan = file.plan
     text = read_text(path, largest=LARGEST_TRACES)
     scores: dict[str, float] = {}
-    items: list[_Item] = []
+    items: list[StreamItem] = []
+    anchors: list[StreamAnchor] = []
     faults: list[Fault] = []
     excluded: Counter[str] = Counter()
     for document in _read_documents(text, path.name):
         excluded += _count_results(document, plan)
         scores |= _read_logged_scores(document, plan, path.name, faults)
         for attributes, span in _list_spans(document, plan, excluded):
-            item = _read_item(attributes, span, path.name, faults)
-            if item is not None:
+            item = (_read_anchor if "caveat.anchor" in attributes else _read_item)(attributes, span, path.name, faults)
+            if isinstance(item, StreamAnchor):
+                anchors.append(item)
+            elif item is not None:
                 items.append(item)
+            if item is not None:
                 for score in _read_span_scores(span, plan, path.name, faults):
                     scores[item.response] = score
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     excluded["spans before the stream began"] = sum(item.at < plan.start for item in items)
-    batches = _fill_windows(items, scores, file, now=now, digest=hashlib.sha256(text.encode()).hexdigest(), where=path.name)
+    if plan.anchors is None:
+        excluded["anchors, which the plan has not"] = len(anchors)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    batches = fill_windows(items, scores, file, anchors=anchors, now=now, digest=digest, where=path.name)
     return TraceReading(batches=batches, excluded={reason: count for reason, count in sorted(excluded.items()) if count})
 
 
@@ -156,7 +129,10 @@ def _list_spans(
         for scope in resource.get("scopeSpans", ()):
             for span in scope.get("spans", ()):
                 attributes = _read_attributes(span)
-                if not is_production:
+                # Anchors are scored again outside of production.
+                if "caveat.anchor" in attributes:
+                    yield attributes, span
+                elif not is_production:
                     excluded["spans of other environments"] += 1
                 elif attributes.get("gen_ai.response.model") not in plan.models:
                     excluded["spans of other models, or of none"] += 1
@@ -164,7 +140,7 @@ def _list_spans(
                     yield attributes, span
 
 
-def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> _Item | None:
+def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> StreamItem | None:
     place = f"{where}, span {span.get('spanId', '?')}"
     inclusion, stratum = attributes.get("caveat.pi"), attributes.get("caveat.stratum", "all")
     unit = attributes.get("caveat.unit") or attributes.get("gen_ai.conversation.id")
@@ -180,8 +156,20 @@ def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: st
         # Without it, an item that was not chosen and one whose label is missing look alike.
         faults.append(Fault("inclusion-unknown", place, "it has no caveat.chosen: whether it was chosen for review is not known"))
         return None
-    at = datetime.fromtimestamp(int(span.get("startTimeUnixNano", 0)) / 1e9, UTC)
-    return _Item(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), at)
+    return StreamItem(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), _read_time(span))
+
+
+def _read_anchor(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> StreamAnchor | None:
+    place, response = f"{where}, span {span.get('spanId', '?')}", attributes.get("gen_ai.response.id") or span.get("spanId")
+    try:
+        return read_anchor(attributes["caveat.anchor"], response, _read_time(span), place)
+    except InputError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _read_time(span: Mapping[str, Any]) -> datetime:
+    return datetime.fromtimestamp(int(span.get("startTimeUnixNano", 0)) / 1e9, UTC)
 
 
 def _read_span_scores(span: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]) -> Iterator[float]:
@@ -205,85 +193,7 @@ def _read_logged_scores(document: Mapping[str, Any], plan: MonitorPlan, where: s
 def _read_score(attributes: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]) -> Iterator[float]:
     if attributes.get("gen_ai.evaluation.name") != plan.evaluation or "gen_ai.evaluation.score.value" not in attributes:
         return
-    low, high = plan.range
-    score = float(attributes["gen_ai.evaluation.score.value"])
-    if low <= score <= high:
-        yield (score - low) / (high - low)
-    else:
-        faults.append(Fault("score-out-of-range", where, f"a score of {score:g} lies outside [{low:g}, {high:g}]"))
-
-
-def _fill_windows(
-    items: Sequence[_Item], scores: Mapping[str, float], file: MonitorFile, *, now: datetime, digest: str, where: str
-) -> list[WindowBatch]:
-    plan, length = file.plan, timedelta(days=file.plan.every_days)
-    units: dict[int, dict[str, _Unit]] = defaultdict(dict)
-    faults = []
-    planned = {stratum.name: stratum.inclusion for stratum in plan.strata}
-    for item in items:
-        if item.at < plan.start:
-            continue
-        if planned.get(item.stratum) != item.inclusion:
-            known = ", ".join(f"{name} with {inclusion:g}" for name, inclusion in planned.items())
-            problem = f"items of {item.stratum} were chosen with probability {item.inclusion:g}; locked are {known}"
-            faults.append(Fault("inclusion-differs", where, problem))
-        number = (item.at - plan.start) // length + 1
-        # A unit's spans in a window are one item, so they must have been sampled together.
-        name = item.unit
-        unit = units[number].setdefault(name, _Unit(item.stratum, item.inclusion, item.is_chosen, []))
-        if (unit.stratum, unit.inclusion, unit.is_chosen) != (item.stratum, item.inclusion, item.is_chosen):
-            faults.append(Fault("inclusion-differs", where, f"spans of one {plan.unit.value} in window {number} were sampled differently"))
-        score = scores.get(item.response)
-        if score is None:
-            unit.lacking += 1
-        else:
-            unit.scores.append(score)
-    if faults:
-        raise InputError(list(dict.fromkeys(faults)))
-    delay = timedelta(days=plan.label_delay_days)
-    numbers = [number for number in units if plan.start + number * length + delay <= now]
-    first = len(file.current) + 1
-    if numbers and max(numbers) < first:
-        first = min(numbers)
-    if not numbers:
-        problem = f"no window of {file.monitor.payload.monitor} that is over has an item in it"
-        raise InputError(Fault("not-matured", where, problem))
-    return [_build_batch(units.get(number, {}), file, number, digest) for number in range(first, max(numbers) + 1)]
-
-
-def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, digest: str) -> WindowBatch:
-    plan, length = file.plan, timedelta(days=file.plan.every_days)
-    cells = []
-    for stratum in plan.strata:
-        own = [unit for unit in units.values() if unit.stratum == stratum.name]
-        means = [sum(unit.scores) / len(unit.scores) for unit in own if unit.is_chosen and unit.scores and not unit.lacking]
-        count = len(own)
-        # With items that are conversations, users are not known: at least one a conversation is not, so few items are suppressed.
-        users = count if plan.unit is StreamUnit.USER or plan.one_per_user else 0
-        if 0 < users < plan.min_users or (count and not users):
-            cells.append(WindowCell(stratum=stratum.name, items=count, suppressed=True))
-            continue
-        chosen = sum(unit.is_chosen for unit in own)
-        cells.append(
-            WindowCell(
-                stratum=stratum.name,
-                items=count,
-                reviewed=len(means),
-                total=sum(means),
-                squares=sum(mean**2 for mean in means),
-                users=users,
-                inclusion=stratum.inclusion,
-                pending=chosen - len(means),
-            )
-        )
-    start = plan.start + (number - 1) * length
-    return WindowBatch(
-        monitor=file.monitor.payload.monitor,
-        order=number,
-        from_=start,
-        to=start + length,
-        cells=tuple(cells) if units else (),
-        missing=None if units else "the traces have no item in this window",
-        judge=plan.scored_by,
-        source_sha256=digest,
-    )
+    try:
+        yield map_score(float(attributes["gen_ai.evaluation.score.value"]), plan, where)
+    except InputError as error:
+        faults.extend(error.faults)

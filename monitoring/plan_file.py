@@ -57,6 +57,22 @@ min_users: 20                      # a cell with fewer users is suppressed
 # anchors: {{file: anchors.csv, false_positive: 0.05, false_negative: 0.2, guard: 300, run_length: 1000}}
 # drift: {{tolerated: {wrong:g}, run_length: 50}}   # an alarm for operators, in windows; changes no status
 """
+_INCIDENTS = """\
+# A monitor of {claim} by incidents (keys: caveat admin schema monitor).
+#   {quote}
+# No score may pass its limit, so one verified event refutes it. Incidents give no rate, and none reported says nothing.
+# `caveat monitor lock` fixes all of this; an incident may not be older than the lock. Replace each ….
+schema: caveat/monitor/1
+claim: {claim}
+design: incidents
+evaluability: directly_auditable   # directly_auditable | delayed_evaluable | correction_evaluable | surrogate_only
+stream:
+  description: …                   # which traffic, in words
+  start: {start}
+# Only if items are also reviewed at random, so that "none among n" bounds how often it happens: the probability of review.
+# inclusion: {{chosen: 0.01}}
+# alpha: 0.05                      # probability that this bound is ever wrong
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +109,12 @@ class MonitorDraft(Record):
     design: MonitorDesign
     evaluability: Evaluability
     stream: StreamDraft
-    inclusion: dict[str, float]
+    inclusion: dict[str, float] | None = None
+    """By stratum; None for incidents without a random review."""
     alpha: float = 0.05
     family: int = 1
-    scored_by: str
+    scored_by: str | None = None
+    """`SCF-…@n`; None where people verify incidents."""
     label_delay_days: int = 0
     min_users: int = 20
     anchors: AnchorDraft | None = None
@@ -115,6 +133,8 @@ def render_draft(claim: ClaimRevision, body: PropertySpec, *, now: datetime) -> 
     # The next midnight: the lock comes before the first item.
     first = f"{now.astimezone(UTC).date() + timedelta(days=1)}T00:00:00Z"
     quote = " ".join(claim.quote.split())
+    if not 0 < theta < 1:
+        return _INCIDENTS.format(claim=claim.reference, quote=quote[:120], start=first)
     return _TEMPLATE.format(
         claim=claim.reference,
         quote=quote[:120],
@@ -127,10 +147,10 @@ def render_draft(claim: ClaimRevision, body: PropertySpec, *, now: datetime) -> 
 
 
 def map_limit(claim: ClaimRevision, body: PropertySpec) -> tuple[Relation, float]:
-    """Return the claim's relation and its limit for scores mapped to [0, 1].
+    """Return the claim's relation and its limit for scores mapped to [0, 1]; at an end of the range no score may pass it.
 
     Raises:
-        InputError: the claim has no limit, or none inside the range of its scores.
+        InputError: the claim has no limit, or none that a score could fail.
     """
     where = claim.reference
     if claim.form not in FORMS or claim.relation is None or claim.theta is None:
@@ -138,8 +158,8 @@ def map_limit(claim: ClaimRevision, body: PropertySpec) -> tuple[Relation, float
         raise InputError(Fault("no-limit-to-monitor", where, problem))
     low, high = body.range
     theta = (claim.theta - low) / (high - low)
-    if not 0 < theta < 1:
-        problem = f"its limit {claim.theta:g} is not inside the range [{low:g}, {high:g}] of its scores"
+    if not (0 <= theta < 1 if claim.relation is Relation.AT_MOST else 0 < theta <= 1):
+        problem = f"its limit {claim.theta:g} cannot be failed in the range [{low:g}, {high:g}] of its scores"
         raise InputError(Fault("no-limit-to-monitor", where, problem))
     return claim.relation, theta
 
@@ -166,6 +186,7 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
         InputError: with what the plan lacks.
     """
     relation, theta = map_limit(claim, body)
+    _check_design(draft.design, theta, where=claim.reference)
     anchors = None
     if draft.anchors is not None:
         anchors = AnchorPlan(
@@ -187,7 +208,7 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
             start=stream.start.astimezone(UTC) if stream.start.tzinfo else stream.start.replace(tzinfo=UTC),
             every_days=stream.every_days,
             silent_after_days=stream.silent_after_days,
-            strata=tuple(MonitorStratum(name=name, inclusion=inclusion) for name, inclusion in draft.inclusion.items()),
+            strata=tuple(MonitorStratum(name=name, inclusion=inclusion) for name, inclusion in (draft.inclusion or {}).items()),
             relation=relation,
             theta=theta,
             alpha=draft.alpha,
@@ -205,6 +226,16 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
     except ValueError as error:
         raise InputError(Fault("not-valid", draft.claim, str(error))) from error
     return Monitor(monitor=identifier, claim=claim.reference, plan=plan, by=by)
+
+
+def _check_design(design: MonitorDesign, theta: float, *, where: str) -> None:
+    """Refuse a rate that single events cannot give, and a limit of zero that no rate can settle; raises InputError."""
+    if design is MonitorDesign.INCIDENTS and 0 < theta < 1:
+        problem = f"its limit is {theta:g}, and incidents refute only a limit that no score may pass"
+        raise InputError(Fault("no-rate-from-incidents", where, problem))
+    if design is not MonitorDesign.INCIDENTS and not 0 < theta < 1:
+        problem = "no score may pass its limit, so no rate can settle it"
+        raise InputError(Fault("no-limit-to-monitor", where, problem, advice="write design: incidents; one verified event refutes it"))
 
 
 def _find_blanks(value: object, place: str) -> list[str]:

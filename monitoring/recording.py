@@ -1,8 +1,8 @@
 """What is recorded of monitors: the lock, windows with the evidence after each, and the end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from monitoring.batch_file import WindowBatch, WindowDraft, fit_batch
@@ -11,9 +11,9 @@ from monitoring.plan_file import MonitorDraft, build_monitor
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorWindow
+from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorIncident, MonitorWindow
 from registry.records.record import Kind
-from registry.records.specification import PropertySpec
+from registry.records.specification import PropertySpec, SpecKind
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -53,14 +53,29 @@ def get_monitor(view: View, name: str) -> MonitorFile:
     return file
 
 
+def _check_scoring(view: View, name: str | None) -> None:
+    """Refuse a plan that is scored by something that is not registered; raises NotFoundError or InputError."""
+    if name is None:
+        return
+    bare, _, version = name.partition("@")
+    spec = view.find_spec(bare, int(version)) if version.isdigit() else None
+    if not version.isdigit():
+        raise InputError(Fault("not-valid", "scored_by", f"{name} names no version", advice=f"write {bare}@1, or the version that is used"))
+    if spec is None or spec.payload.kind is not SpecKind.SCORING:
+        near = view.suggest(bare) or "caveat spec list --kind scoring shows what is registered"
+        raise NotFoundError(Fault("not-registered", f"scored_by, {name}", "no scoring function has this identifier here", advice=near))
+
+
 def lock_monitor(writer: Writer, draft: MonitorDraft, *, by: str, folder: Path, now: datetime) -> Monitor:
     """Record the monitor of *draft*, and return it.
 
     Raises:
         InputError: the plan does not fit the claim.
+        NotFoundError: the scoring function is not registered.
         ConflictError: its stream began before now.
     """
     claim, body = get_claim(writer, draft.claim)
+    _check_scoring(writer, draft.scored_by)
     monitor = build_monitor(draft, claim, body, identifier=writer.allocate(Kind.MONITOR, by)[0], by=by, folder=folder)
     if monitor.plan.start < now:
         problem = f"its stream starts at {monitor.plan.start:%Y-%m-%d %H:%M} UTC, and it is {now:%Y-%m-%d %H:%M}"
@@ -130,6 +145,33 @@ def _add_window(writer: Writer, file: MonitorFile, draft: WindowDraft, *, why: s
     )
     writer.append(window)
     return RecordedWindow(window=window, is_new=True)
+
+
+def add_incidents(
+    writer: Writer, monitor_id: str, incidents: Sequence[MonitorIncident], *, why: str | None, today: date
+) -> list[tuple[MonitorIncident, bool]]:
+    """Record *incidents* and return each with whether it is new; one that is on record with the same content changes nothing.
+
+    Args:
+        why: the reason why an incident differs from what is on record.
+
+    Raises:
+        InputError, ConflictError: an incident does not fit the monitor, lies ahead, or differs without a reason; then none is recorded.
+    """
+    known = {recorded.payload.incident: recorded.payload for recorded in get_monitor(writer, monitor_id).known_incidents}
+    results = []
+    for incident in incidents:
+        earlier = known.get(incident.incident)
+        if max(incident.occurred, incident.reported) > today:
+            problem = f"it is dated {max(incident.occurred, incident.reported)}, and it is {today}"
+            raise InputError(Fault("not-matured", f"{monitor_id}, incident {incident.incident}", problem))
+        if earlier is not None and replace(earlier, reason=None, source=None) == replace(incident, source=None):
+            results.append((earlier, False))
+            continue
+        statement = replace(incident, reason=None if earlier is None else why)
+        writer.append(statement)
+        results.append((statement, True))
+    return results
 
 
 def end_monitor(writer: Writer, monitor_id: str, reason: str) -> MonitorFile:

@@ -24,6 +24,7 @@ from registry.records.module_findings import (
     RecognitionLinks,
     Shift,
 )
+from registry.records.monitor import MonitorVerdict
 from registry.records.replay_run import ModelIdentity, RunHistory
 from registry.records.specification import Cue, Scorer
 from registry.records.supplement import ClaimChange
@@ -251,7 +252,8 @@ def _list_others() -> tuple[AnswerFormat, ...]:
     return (
         answer(
             "demo", "demo", registry=str, cards=list[str], audits=list[audit], files=list[group(path=str, sha256=str)], rating=rating,
-            recognition=recognition, update=NotRequired[update],
+            monitor=group(monitor=str, claim=str, verdict=MonitorVerdict, alarm=int | None) | None, recognition=recognition,
+            update=NotRequired[update],
         ),
         answer("proposals", "claim propose", Proposals),
         answer("figure-proposals", "claim propose", card=str | None, files=list[FigureFile]),

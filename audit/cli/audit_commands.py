@@ -34,7 +34,7 @@ from registry.records.replay_run import Provenance
 from registry.report.supplement_wording import DESIGN_RULE
 
 if TYPE_CHECKING:
-    from audit.cli.audit_draft import DraftReading, NamedContexts
+    from audit.cli.audit_draft import DraftReading, NamedContexts, TrafficDraft
     from audit.protocol.evidence_basis import ScoredTable
     from audit.sources.log_rows import LogRow
     from registry.records.audit_case import Evidence
@@ -123,7 +123,7 @@ def audit() -> None:
 @examples(
     "audit new CLM-LAB-2026-0001-E > audit.yaml",
     "audit new CLM-LAB-2026-0001-E --replay live",
-    "audit new CLM-LAB-2026-0001-E --replay live/replay.yaml > live/audit.yaml",
+    "audit new CLM-LAB-2026-0001-E --replay live --from-traffic sample.jsonl --source production --sampler sampler.py",
 )
 @audit.command()
 @click.argument("claim_id", type=CLAIM)
@@ -134,19 +134,29 @@ def audit() -> None:
     type=_REPLAY,
     help="DIR: write the files of a live replay there (audit, replay, tasks, contexts). FILE: fill in what this replay file says.",
 )
+@click.option(
+    "--from-traffic", "traffic", metavar="FILE", type=FILE, help="With --replay DIR: take the conversations that FILE lists as tasks."
+)
+@click.option("--source", type=click.Choice(["production", "public_log"]), help="With --from-traffic: where the conversations come from.")
+@click.option("--sampler", metavar="FILE", type=FILE, help="With --from-traffic: what chose the conversations; its digest is recorded.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --from-traffic: draws the answer that is cut.")
 @as_of_option
 @pass_app
-def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
+def new(app: App, /, *, claim_id: Identifier, replay: Path | None, **options: Any) -> None:
     """Print an audit file for a claim, to fill in.
 
     With --replay DIR, Caveat also writes the files of a replay. What you must fill in is empty, and refused until you do. Contexts that
     the claim names are taken from the registry. With --replay FILE, Caveat fills in what that replay says: tasks, contexts, samples,
     scorer, model, sampling, budget, and how the deployment contexts were made. A … is left for what only you can say.
+
+    With --from-traffic, the tasks are conversations that were sampled with known probabilities. Each is cut before an answer; both sides
+    continue the same words, the deployment side as they were and the test side in the evaluation's frame. docs/prefixes.md describes it.
     """
     from audit.cli.audit_draft import compose_draft, find_contexts, read_known
     from audit.protocol.audit_record import get_claim, get_property
     from audit.replay.replay_file import read_replay
 
+    traffic = _read_traffic(replay, options)
     with app.view() as view:
         claim = get_claim(view, str(claim_id))
         body = get_property(view, claim)
@@ -154,7 +164,7 @@ def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
         is_file = replay is not None and (replay.is_file() or replay.suffix in (".yaml", ".yml", ".json"))
         known = read_known(replay, read_replay(replay, view, owner=app.config.authority)) if replay and is_file else None
     if replay is not None and known is None:
-        _write_replay(app, replay, claim, body, contexts)
+        _write_replay(app, replay, claim, body, contexts, traffic=traffic)
         return
     draft = compose_draft(claim, body, replay=known)
     if app.json:
@@ -487,15 +497,34 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
     app.answer({"schema": "caveat/task-order/1", "seed": fixed, "tasks": ordered}, [Verbatim("\n".join(ordered))])
 
 
-def _write_replay(app: App, folder: Path, claim: "ClaimRevision", body: "PropertySpec", contexts: "NamedContexts") -> None:
+def _read_traffic(replay: Path | None, options: Mapping[str, Any]) -> "TrafficDraft | None":
+    from audit.cli.audit_draft import TrafficDraft
+    from audit.replay.traffic_file import read_traffic
+    from registry.records.specification import ContextSource
+    from registry.registration.context_specification import digest_file
+
+    path, source, sampler = (options[name] for name in ("traffic", "source", "sampler"))
+    if path is None:
+        if source or sampler:
+            raise click.UsageError("--source and --sampler go with --from-traffic")
+        return None
+    if replay is None or replay.is_file() or source is None:
+        raise click.UsageError("--from-traffic needs a new folder (--replay DIR) and --source")
+    sample = read_traffic(path, seed=options["seed"])
+    digest = None if sampler is None else digest_file(sampler)
+    return TrafficDraft(sample=sample, source=ContextSource(source), seed=options["seed"], sampler=digest)
+
+
+def _write_replay(
+    app: App, folder: Path, claim: "ClaimRevision", body: "PropertySpec", contexts: "NamedContexts", *, traffic: "TrafficDraft | None"
+) -> None:
     from audit.cli.audit_draft import write_replay
 
-    written = [str(path) for path in write_replay(folder, claim, body, contexts)]
+    written = [str(path) for path in write_replay(folder, claim, body, contexts, traffic=traffic)]
+    rule = DESIGN_RULE if traffic is None else traffic.sample.describe(seed=traffic.seed, sampler=traffic.sampler)
     app.answer(
         {"schema": "caveat/audit-new/1", "claim": claim.reference, "files": written},
-        f"{DESIGN_RULE}\n"
-        + "\n".join(written)
-        + f"\nNext: fill them in; caveat audit run {folder}/replay.yaml --dry-run says what is missing.\n"
+        f"{rule}\n" + "\n".join(written) + f"\nNext: fill them in; caveat audit run {folder}/replay.yaml --dry-run says what is missing.\n"
         f"Then: caveat audit lock {folder}/audit.yaml, write the AUD-… that it prints into replay.yaml, and run without --dry-run.",
     )
 

@@ -3,23 +3,24 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from audit.replay.replay_file import SIDES, ReplayFile
+from audit.replay.traffic_file import TrafficSample
 from audit.verdict.verdict_conditions import DesignSize
-from registry.codec.canonical_documents import from_document, to_document
+from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
 from registry.codec.file_io import read_document, write_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.present.answers import show
-from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, ContextDesign
 from registry.records.audit_case import Independence
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
 from registry.records.record import parse_identifier
 from registry.records.replay_run import Budget
-from registry.records.specification import ContextSpec, PropertySpec
+from registry.records.specification import ContextSource, ContextSpec, PropertySpec
 from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY
 from registry.store.registry_view import View
 
@@ -31,9 +32,7 @@ PLACEHOLDER = "…"
 _TEMPLATE = """\
 # An audit of {reference} (keys: caveat admin schema audit).
 #   {form}: {quote}
-# {rule}
-# With one context on a side, set `{fixed_contexts}` in the plan: the verdict is then conditional on these contexts.
-{known}# Replace each …, or take the line out: items that are not stated are not fixed. `caveat audit lock` refuses a … that is left.
+{rule}{known}# Replace each …, or take the line out: items that are not stated are not fixed. `caveat audit lock` refuses a … that is left.
 schema: caveat/audit/1
 claim: {reference}
 independence: {independence:<20} # self | commissioned | third_party
@@ -43,7 +42,7 @@ question: …                        # what the audit asks, in words
 deployment: {{defensible: true, description: {description}}}
 
 # Fixed by `caveat audit lock` before any run. Scores lie in [{low:g}, {high:g}], {direction}.
-plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random, interval: closed_form,{planned}
+plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: {contexts}, interval: closed_form,{planned}
   seed: 0, replicates: 10000}}
 #   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; with interim analyses);
 #   tasks: how many will be replayed, in the order that `caveat audit order` prints (omit it where `tasks` below lists them);
@@ -130,10 +129,18 @@ def _list_known(path: Path, file: ReplayFile) -> Iterator[str]:
     yield f"  size      {'enough for a verdict' if size.is_enough else 'too small for a verdict'}"
 
 
-def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str, ...] = (), replay: str | KnownReplay | None = None) -> str:
+def compose_draft(
+    claim: ClaimRevision,
+    body: PropertySpec,
+    *,
+    specs: tuple[str, ...] = (),
+    replay: str | KnownReplay | None = None,
+    contexts: ContextDesign = ContextDesign.RANDOM,
+) -> str:
     """Return the YAML text of an audit file for *claim*, ready to be filled in and locked or imported.
 
     Args:
+        contexts: what the contexts are; nested ones belong to conversations.
         specs: names of the specifications of P_deploy; without any there is one, `default`.
         replay: the replay file next to it, as a name or as what was read from it; None where runs are made elsewhere.
     """
@@ -143,8 +150,8 @@ def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str,
     specs = known.specs if known else specs
     return _TEMPLATE.format(
         reference=claim.reference,
-        rule=DESIGN_RULE,
-        fixed_contexts=FIXED_CONTEXTS_KEY,
+        rule=_TRAFFIC_RULE if contexts is ContextDesign.NESTED else _RULE,
+        contexts=contexts.value,
         form=claim.form.value,
         quote=show(" ".join(claim.quote.split())[:100]),
         specs=", ".join(specs or ("default",)),
@@ -190,7 +197,7 @@ _REPLAY = """\
 # Nothing is sent by: caveat audit run {folder}/replay.yaml --dry-run
 schema: caveat/replay/1
 name: {name}
-tasks: tasks.yaml
+tasks: {tasks}
 policy:
   model:                           # the exact version, no alias
   max_tokens: 1024
@@ -205,6 +212,14 @@ scoring: {{kind: pattern, score: any_expected}}
 budget: {{calls: 1000}}              # also: input_tokens, output_tokens, usd (with --prices)
 # audit: AUD-…                     # once `caveat audit lock {folder}/audit.yaml` has printed it (it fixes all but this line)
 seed: 0
+"""
+_RULE = f"""\
+# {DESIGN_RULE}
+# With one context on a side, set `{FIXED_CONTEXTS_KEY}` in the plan: the verdict is then conditional on these contexts.
+"""
+_TRAFFIC_RULE = f"""\
+# A verdict needs at least {FEWEST_TASKS} conversations, or users where users have several, worth as many of equal weight.
+# Each conversation has contexts of its own, so they are nested. Intervals `anytime` are only for equal probabilities.
 """
 _TASKS = f"""\
 # The tasks: {FEWEST_TASKS} at least for a verdict, 40 and more are better (caveat admin schema tasks). A CSV with the columns
@@ -234,6 +249,25 @@ contexts:
 edits:
   - {{name: announcement, remove: [announcement]}}
   - {{name: placebo-role, replace: {{role: role-reworded}}, placebo: true}}
+"""
+_FRAME = """\
+# P_test: the evaluation's frame around each conversation: its system prompt, tools and format. Each conversation continues in it.
+name: {name}, test
+description:                       # which evaluation, as whom it addresses the model
+construction:                      # how this frame was sampled or written
+contexts:
+  - id: frame-1
+    system:                        # the evaluation's own; "{{system}}" for that of the conversation
+    template: "{{task}}"             # around the user's last words, such as the format of an answer
+"""
+_AS_IT_WAS = """\
+# P_deploy: each conversation as it was, with its own system prompt.
+name: {name}, {words}
+description:                       # which deployment, and from when the conversations are
+source: {source}
+construction: {construction}
+contexts:
+  - {{id: as-it-was, system: "{{system}}", template: "{{task}}"}}
 """
 _DEPLOY = """\
 # P_deploy: the same tasks as they are asked in deployment, {fewest} contexts at least for a verdict (caveat admin schema context).
@@ -269,14 +303,31 @@ class NamedContexts:
     """By the name of the specification of P_deploy, `CTX-…@n`."""
 
 
-def write_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, contexts: NamedContexts) -> tuple[Path, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficDraft:
+    """Sampled conversations that become the tasks of a replay."""
+
+    sample: TrafficSample
+    source: ContextSource
+    seed: int
+    sampler: str | None
+    """SHA-256 of the file that chose the conversations, or describes how; None: not stated."""
+
+
+def write_replay(
+    folder: Path, claim: ClaimRevision, body: PropertySpec, contexts: NamedContexts, *, traffic: TrafficDraft | None = None
+) -> tuple[Path, ...]:
     """Write the files of a replay of *claim* into *folder*, and return their paths, the audit's first.
+
+    Args:
+        traffic: the conversations that are its tasks; None for tasks to be filled in.
 
     Raises:
         ConflictError: one of them is there already; nothing was written.
         OSError: the file system refuses.
     """
-    texts = {folder / name: text for name, text in _compose_files(folder, claim, body, contexts).items()}
+    files = _compose_files(folder, claim, body, contexts) if traffic is None else _compose_traffic(folder, claim, body, contexts, traffic)
+    texts = {folder / name: text for name, text in files.items()}
     there = [path for path in texts if path.exists()]
     if there:
         problem = f"holds {', '.join(path.name for path in there)} already, and nothing is written over"
@@ -288,14 +339,10 @@ def write_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, context
 
 
 def _compose_files(folder: Path, claim: ClaimRevision, body: PropertySpec, contexts: NamedContexts) -> dict[str, str]:
-    low, high = body.range
     name = claim.claim.lower()
-    replay = _REPLAY.format(
-        claim=claim.reference, folder=folder.as_posix(), name=name, arms="\n".join(_list_arms(contexts)), low=low, high=high
-    )
     files = {
         "audit.yaml": compose_draft(claim, body, specs=tuple(contexts.deploy), replay="replay.yaml"),
-        "replay.yaml": replay,
+        "replay.yaml": _compose_replay(folder, claim, body, _list_arms(contexts), tasks="tasks.yaml"),
         "tasks.yaml": _TASKS,
     }
     if not contexts.test:
@@ -303,6 +350,36 @@ def _compose_files(folder: Path, claim: ClaimRevision, body: PropertySpec, conte
     if not contexts.deploy:
         files["deploy.yaml"] = _DEPLOY.format(name=name, fewest=FEWEST_CONTEXTS)
     return files
+
+
+def _compose_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, arms: Sequence[str], *, tasks: str) -> str:
+    low, high = body.range
+    listed, name = "\n".join(arms), claim.claim.lower()
+    return _REPLAY.format(claim=claim.reference, folder=folder.as_posix(), name=name, tasks=tasks, arms=listed, low=low, high=high)
+
+
+def _compose_traffic(
+    folder: Path, claim: ClaimRevision, body: PropertySpec, contexts: NamedContexts, traffic: TrafficDraft
+) -> dict[str, str]:
+    spec, name = traffic.source.value, claim.claim.lower()
+    arms = [
+        f"  - {{arm: test, context: {contexts.test or 'test.yaml'}}}",
+        f"  - {{arm: deploy, spec: {spec}, context: deploy.yaml}}",
+    ]
+    construction = traffic.sample.describe(seed=traffic.seed, sampler=traffic.sampler)
+    # The claim's own P_deploy is other contexts, so the lock must not take it for these.
+    bare = replace(claim, deploy_contexts=())
+    return {
+        "audit.yaml": compose_draft(bare, body, specs=(spec,), replay="replay.yaml", contexts=ContextDesign.NESTED),
+        "replay.yaml": _compose_replay(folder, claim, body, arms, tasks="tasks.jsonl"),
+        "tasks.jsonl": "".join(f"{canonical_bytes(_drop_unset(to_document(task))).decode()}\n" for task in traffic.sample.tasks),
+        **({} if contexts.test else {"test.yaml": _FRAME.format(name=name)}),
+        "deploy.yaml": _AS_IT_WAS.format(name=name, words=traffic.source.words, source=spec, construction=json.dumps(construction)),
+    }
+
+
+def _drop_unset(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if value not in (None, [])}
 
 
 def _list_arms(contexts: NamedContexts) -> Sequence[str]:

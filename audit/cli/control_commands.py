@@ -95,19 +95,30 @@ def _read_scores(
 
 
 def _restore_tasks(evidence: ImportedEvidence, sources: tuple[str, ...], plan: "ControlPlan") -> dict[str, Any]:
-    """Return the account of the replay with its tasks as they are without the instruction: these are compared with the lock."""
+    """Return the account of the replay with its tasks as they are without the instruction: these are compared with the lock.
+
+    Raises:
+        ConflictError: a task was asked without the instruction, so that the subject is not the one that the lock names.
+    """
     from audit.replay.replay_file import describe_tasks
     from audit.replay.run_store import get_tasks, open_store
     from audit.score.run_evidence import is_run
+    from registry.errors import ConflictError, Fault
 
     account = evidence.provenance.replayed
     if plan.instruction is None or account is None or account.parts is None or not is_run(sources[0]):
         return {}
     store = open_store(Path(sources[0]))
     try:
-        tasks = [replace(task, prompt=task.prompt.removeprefix(f"{plan.instruction}\n\n")) for task in get_tasks(store).values()]
+        asked = list(get_tasks(store).values())
     finally:
         store.close()
+    before = f"{plan.instruction}\n\n"
+    if without := [task.id for task in asked if not task.prompt.startswith(before)]:
+        problem = f"{len(without)} of {len(asked)} tasks were asked without the instruction of the control, such as {without[0]}"
+        advice = "write the instruction and an empty line before the prompt of every task, and run again"
+        raise ConflictError(Fault("control-differs-from-lock", sources[0], problem, advice=advice))
+    tasks = [replace(task, prompt=task.prompt.removeprefix(before)) for task in asked]
     return {"replayed": replace(account, parts={**account.parts, "tasks": describe_tasks(tasks)})}
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from audit.demo_sequel import RecognitionStory, RecordedLinks, UpdateStory
     from audit.demo_story import DemoStory
     from registry.folder.supplement_publishing import WrittenFile
+    from registry.records.dossier import MonitorFile
     from registry.records.module_findings import RealismJudge
 
 
@@ -33,8 +34,8 @@ def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     """Build a registry and its supplements from bundled inputs.
 
     The demo registers two example cards with their claims. It audits them from published evaluations and from recorded replays of real
-    models under locked plans, and renders all supplements, signed and proven. Clock and keys are fixed, so every run gives the same
-    bytes. A second run changes nothing.
+    models under locked plans. After release, a monitor of one claim raises an alarm. All supplements are rendered, signed and proven.
+    Clock and keys are fixed, so every run gives the same bytes. A second run changes nothing.
 
     With --update the demo continues with a model update instead of the second card. Claims become stale, two locked plans are run again
     on a smaller model (recorded too), and the due supplements are published with a change report. Use a folder of its own.
@@ -105,8 +106,30 @@ def _summarise(story: "DemoStory", written_files: "list[WrittenFile]") -> dict[s
             }
             for audit in story.audits
         ],
+        "monitor": None if story.monitor is None else _summarise_monitor(story.monitor),
         "files": [{"path": str(written_file.path), "sha256": written_file.sha256} for written_file in written_files],
     }
+
+
+def _summarise_monitor(file: "MonitorFile") -> dict[str, Any]:
+    return {
+        "monitor": file.monitor.payload.monitor,
+        "claim": file.monitor.payload.claim,
+        "verdict": file.find_verdict(None).value,
+        "alarm": file.reading.alarm if file.reading else None,
+    }
+
+
+def _present_monitor(file: "MonitorFile") -> Iterator[Block]:
+    from registry.report.number_format import format_hundredths
+    from registry.report.supplement_wording import describe_production
+
+    reading, name = file.reading, file.monitor.payload.monitor
+    yield Subtitle(f"After release: monitor {name} of {file.monitor.payload.claim}")
+    if reading is not None and reading.alarm is not None:
+        rate = f"at some time above {format_hundredths(reading.lower)}, against a limit of {format_hundredths(file.plan.theta)}"
+        yield f"Alarm in window {reading.alarm} of {len(file.current)}: by its scores the rate was {rate}."
+    yield f"Verdict: {describe_production(file, None)}. See: caveat monitor show {name}"
 
 
 def _present_all(
@@ -114,6 +137,8 @@ def _present_all(
 ) -> Iterator[Block]:
 
     yield from _present_audits(story)
+    if story.monitor is not None:
+        yield from _present_monitor(story.monitor)
     yield from present_recognition(recognition)
     yield from _present_files(story, written, output, is_last=act is None)
     if act is not None:

@@ -16,7 +16,7 @@ from audit.sources.score_table import read_task_families
 from audit.verdict.case_file import settle_evidence
 from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
-from registry.records.analysis_plan import Lock, LockedSpec, LockedTasks, Plan
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Lock, LockedSpec, LockedTasks, Plan
 from registry.records.audit_case import Audit
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
@@ -215,6 +215,7 @@ def _find_contradictions(
         yield Fault("lock-contradicts-itself", "plan.tasks", problem, advice="leave plan.tasks out: the list says it")
     if file is None:
         return
+    yield from _find_weight_contradictions(draft.plan, file)
     task_ids = {task.id for task in file.tasks}
     if ids is not None and set(ids) != task_ids:
         problem = f"names {len(ids)} tasks, the replay asks {len(task_ids)}, and they are not the same"
@@ -242,6 +243,20 @@ def _find_contradictions(
             problem = f"{spec.spec} is registered with another content than the replay composes {spec.name}"
             advice = "name the registered specification in the replay's arm, or register what the replay uses: caveat spec add"
             yield Fault("lock-contradicts-itself", where, problem, advice=advice)
+
+
+def _find_weight_contradictions(plan: Plan, file: ReplayFile) -> Iterator[Fault]:
+    """Give what the plan asks of conversations and weights that no estimate could give after the run."""
+    if plan.contexts is not ContextDesign.NESTED and any(task.prefix for task in file.tasks):
+        problem = f"is {plan.contexts.value}, and tasks that continue a conversation have contexts of their own"
+        yield Fault("lock-contradicts-itself", "plan.contexts", problem, advice="write contexts: nested")
+    if plan.interval is IntervalMethod.ANYTIME and len({task.weight for task in file.tasks}) > 1:
+        problem = "is anytime, and tasks have different weights; anytime intervals are for tasks that weigh the same"
+        yield Fault("lock-contradicts-itself", "plan.interval", problem, advice="write interval: closed_form or guaranteed")
+    sizes = set(Counter(task.family or task.id for task in file.tasks).values())
+    if plan.interval is IntervalMethod.ANYTIME and len(sizes) > 1:
+        problem = f"is anytime, and families have {min(sizes)} to {max(sizes)} tasks; anytime intervals are for families of one size"
+        yield Fault("lock-contradicts-itself", "plan.interval", problem, advice="write interval: closed_form or guaranteed")
 
 
 def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:

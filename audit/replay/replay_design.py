@@ -2,9 +2,10 @@
 
 import csv
 import hashlib
+import math
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
@@ -17,7 +18,7 @@ from audit.statistics.mean_intervals import order_tasks
 from registry.codec.canonical_documents import MOST_FAULTS, Json, from_document, from_json
 from registry.codec.file_io import check_line, read_document, read_text
 from registry.errors import Fault, InputError, suggest
-from registry.records.replay_run import Arm, Policy, Replay, Task, TasksFile
+from registry.records.replay_run import Arm, Policy, Replay, Task, TaskPrefix, TasksFile
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts
 from registry.registration.context_specification import derive, find_context_faults, join_texts, list_parts
 
@@ -31,6 +32,8 @@ LETTERS = string.ascii_uppercase
 """What the options of a task are called, in order."""
 
 OPTIONS = "{options}"
+SYSTEM = "{system}"
+"""As a whole system prompt: that of the task's own conversation."""
 _PLACEHOLDER = re.compile(r"\{task\}|\{options\}")
 
 
@@ -47,7 +50,7 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
             would not be shown.
     """
     # Faults are collected in stages. Each stage needs what the one before has found to be sound.
-    faults = list(_find_unknown_parts(item, where))
+    faults = [*_find_unknown_parts(item, where), *_find_missing_prefix(item, task, where)]
     texts: dict[str, str] = {}
     for place, parts in list_parts(item):
         try:
@@ -61,9 +64,14 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
     if faults:
         raise InputError(faults)
     turns = [(turn.role.value, _fill(message_texts[f"messages[{number}]"], task)) for number, turn in enumerate(item.messages)]
+    prefix = task.prefix or TaskPrefix()
+    if item.system == SYSTEM:
+        texts["system"] = prefix.system
+    # The turns of a real conversation are sent as they are: braces in them are no placeholders.
+    past = [(turn.role.value, str(turn.content)) for turn in prefix.messages]
     # A turn without text is left out.
     messages: list[Json] = [
-        {"role": role, "content": text} for role, text in (*turns, ("user", _fill(message_texts["template"], task))) if text
+        {"role": role, "content": text} for role, text in (*turns, *past, ("user", _fill(message_texts["template"], task))) if text
     ]
     body: dict[str, Json] = {"model": policy.model, "max_tokens": policy.max_tokens, "messages": messages}
     if texts["system"]:
@@ -94,6 +102,12 @@ def _find_unknown_parts(item: ContextItem, where: str) -> Iterable[Fault]:
         # differs from "", which says that there was none, and an unknown prompt cannot be replayed.
         if parts is None:
             yield Fault("context-not-known", f"{where}.{name}", "is not known, so the context cannot be replayed", advice=advice)
+
+
+def _find_missing_prefix(item: ContextItem, task: Task, where: str) -> Iterator[Fault]:
+    if item.system == SYSTEM and task.prefix is None:
+        problem = f"task {task.id!r} has no conversation of its own, and the system prompt is that of the conversation"
+        yield Fault("prefix-missing", f"{where}.system", problem)
 
 
 def _compose_text(parts: Parts, blocks: Mapping[str, ContextBlock], task: Task, *, where: str) -> str:
@@ -163,7 +177,7 @@ def _compose_parameters(policy: Policy) -> dict[str, Json]:
 
 LARGEST_BYTES = 200_000_000
 _OPTION = re.compile(r"option_([a-z])")
-_NAMED = ("id", "prompt", "answer", "expected", "anti", "family", "note")
+_NAMED = ("id", "prompt", "answer", "expected", "anti", "family", "weight", "note")
 """Columns of a CSV file that are keys of a task; `expected` and `anti` hold one regular expression each."""
 
 Placed = tuple[str, Task]
@@ -194,6 +208,10 @@ def place_tasks(tasks: Sequence[Task], *, where: str) -> list[Placed]:
 
 def find_task_faults(placed: Sequence[Placed]) -> Iterator[Fault]:
     """Give what is wrong with tasks beyond the shape of each."""
+    weighted = [task for _, task in placed if task.weight is not None]
+    if weighted and len(weighted) < len(placed):
+        problem = f"{len(weighted)} of {len(placed)} tasks have a weight"
+        yield _fault(placed[0][0], problem, "give every task a weight, or none")
     first: dict[str, str] = {}
     for where, task in placed:
         # Scores are paired across arms by this identifier, so two tasks must not share one.
@@ -213,6 +231,10 @@ def _check_task(task: Task, where: str) -> Iterator[Fault]:
         yield Fault("bad-name", where, f"the family {task.family!r} is empty, or begins or ends with white space")
     if not task.prompt.strip():
         yield _fault(where, f"task {task.id!r} has no prompt", "write down what is asked")
+    if task.weight is not None and not 0 < task.weight < math.inf:
+        yield _fault(where, f"the weight of task {task.id!r} is a number above 0, found {task.weight:g}", "write 1 over its probability")
+    if task.prefix is not None and any(not isinstance(turn.content, str) for turn in task.prefix.messages):
+        yield _fault(where, f"task {task.id!r} names blocks in its conversation", "write its turns out as texts")
     if "id" in (task.fields or {}):
         yield _fault(where, "a field is called `id`, which always means the task's own id", "give the field another name")
     yield from (_fault(where, f"task {task.id!r}: {option}", None) for option in _check_options(task))
@@ -315,8 +337,17 @@ def _build_task(cells: dict[str, str]) -> Task:
         expected=tuple(filter(None, [cells.get("expected")])),
         anti=tuple(filter(None, [cells.get("anti")])),
         family=cells.get("family") or None,
+        weight=_parse_weight(cells["weight"]) if cells.get("weight") else None,
         note=cells.get("note") or None,
     )
+
+
+def _parse_weight(text: str) -> float:
+    """Return the number in *text*; what is none is refused with the task, as a weight that is not above 0."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _fault(where: str, text: str, advice: str | None) -> Fault:
@@ -348,6 +379,14 @@ class _DesignCell:
 
     cell: ReplayCell
     call: Call
+    context: str
+    """Id of the context that it is made from; for a task with a conversation the cell has an id of its own."""
+    has_prefix: bool
+
+    @property
+    def place(self) -> str:
+        """The context with its arm and edit, in words."""
+        return _name_place(self.cell, self.context)
 
 
 def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, ContextSpec]) -> list[PlannedCall]:
@@ -374,8 +413,9 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     # Samples are added last. Each has its own call, so raising the number of samples leaves all existing calls as they
     # are.
     planned = [
-        PlannedCall(cell=replace(cell.cell, sample=sample), call=_sample_call(cell.call, sample))
-        for cell in cells
+        PlannedCall(cell=replace(cell.cell, sample=sample), call=_sample_call(cell.call, sample * len(same) + place))
+        for same in _group_requests(cells)
+        for place, cell in enumerate(same)
         for sample in range(replay.samples)
     ]
     # A hash instead of a random generator: the place of a call depends on the seed and its own key only. More samples
@@ -394,7 +434,7 @@ def order_for_stopping(planned: Sequence[PlannedCall], tasks: Sequence[Task], *,
 
 
 def _sample_call(call: Call, sample: int) -> Call:
-    """Return *call* for sample number *sample*; a seed moves with it, for with the same seed all samples would be the same answer."""
+    """Return *call* for sample *sample* of its request; a seed moves with it, or all samples would be the same answer."""
     seed = call.body.get("seed")
     if not isinstance(seed, int):
         return replace(call, index=sample)
@@ -485,7 +525,9 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
         for edit, item in side.list_versions():
             where = f"{side.arm.context}, contexts[{item.id}]"
             for task in side.tasks:
-                cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=item.id, sample=0, spec=side.arm.spec, cue_removed=edit)
+                # A conversation is part of the context, so each of these tasks has contexts of its own.
+                context_id = item.id if task.prefix is None else f"{item.id}/{task.id}"
+                cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=context_id, sample=0, spec=side.arm.spec, cue_removed=edit)
                 # Two entries of one arm may contain a context of the same name. Their responses would have the same key
                 # in the score table.
                 if cell in design_cells:
@@ -499,7 +541,8 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
                         # All bodies share one string for each system prompt. A copy for each task would hold thousands
                         # of long texts in memory.
                         body["system"] = systems.setdefault(body["system"], body["system"])
-                    design_cells[cell] = _DesignCell(cell=cell, call=build_call(body, index=0, purpose=Purpose.REPLAY))
+                    call = build_call(body, index=0, purpose=Purpose.REPLAY)
+                    design_cells[cell] = _DesignCell(cell=cell, call=call, context=item.id, has_prefix=task.prefix is not None)
                 except InputError as error:
                     faults.extend(error.faults)
     return list(design_cells.values())
@@ -507,24 +550,32 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
 
 def _find_coinciding(design_cells: Sequence[_DesignCell]) -> Iterator[Fault]:
     """Give a fault for each two contexts, or tasks, that send the very same request: one response would count as two."""
-    by_request: dict[str, list[ReplayCell]] = {}
-    for design_cell in design_cells:
-        by_request.setdefault(design_cell.call.request, []).append(design_cell.cell)
     pairs: dict[tuple[str, str], list[ReplayCell]] = {}
     # The store keeps one response per call. If two cells shared it, it would enter the statistics twice, as if it were
     # two independent observations.
-    for first, *others in by_request.values():
+    for first, *others in _group_requests(design_cells):
         for second in others:
-            same = _name_place(first) == _name_place(second)
-            names = (f"task {first.task_id}", f"task {second.task_id}") if same else (_name_place(first), _name_place(second))
-            pairs.setdefault(names, []).append(second)
+            same = first.place == second.place
+            # Two people begin with the same words: two conversations, and each gets a response of its own.
+            if same and first.has_prefix and second.has_prefix:
+                continue
+            names = (f"task {first.cell.task_id}", f"task {second.cell.task_id}") if same else (first.place, second.place)
+            pairs.setdefault(names, []).append(second.cell)
     for (before, after), cells in pairs.items():
         tasks = f"task {cells[0].task_id!r}" + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
         problem = f"{before} and {after} send the very same request, so that one response would count twice ({tasks})"
         yield Fault("identical-requests", after, problem)
 
 
-def _name_place(cell: ReplayCell) -> str:
+def _group_requests(design_cells: Iterable[_DesignCell]) -> Collection[list[_DesignCell]]:
+    """Return the cells that send the same request, together."""
+    by_request: dict[str, list[_DesignCell]] = {}
+    for design_cell in design_cells:
+        by_request.setdefault(design_cell.call.request, []).append(design_cell)
+    return by_request.values()
+
+
+def _name_place(cell: ReplayCell, context: str) -> str:
     spec = f" ({cell.spec})" if cell.spec else ""
     edit = f" under the edit {cell.cue_removed}" if cell.cue_removed else ""
-    return f"context {cell.context_id} of arm {cell.arm}{spec}{edit}"
+    return f"context {context} of arm {cell.arm}{spec}{edit}"

@@ -53,7 +53,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
     parts = {
         "policy": _drop(document["policy"]),
         **arms,
-        "tasks": _list_tasks(tasks),
+        "tasks": describe_tasks(tasks),
         "samples": replay.samples,
         "budget": _drop(document["budget"]),
         # A part that is absent is left out and not written as null, so replays without it keep the digest that earlier
@@ -63,16 +63,14 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         **({"probe": _drop(document["probe"])} if document["probe"] else {}),
         "order of calls": replay.seed,
     }
-    return {name: _write(part) for name, part in parts.items()}
+    # The tasks come as text already.
+    return {name: part if isinstance(part, str) else _write(part) for name, part in parts.items()}
 
 
 def describe_tasks(tasks: Sequence[Task]) -> str:
     """Return the part of a replay that its tasks are, as `list_parts` gives it."""
-    return _write(_list_tasks(tasks))
-
-
-def _list_tasks(tasks: Sequence[Task]) -> Any:
-    return to_document(TasksFile(tasks=tuple(tasks)))
+    # Words of users never enter the log, however short: of conversations only the digest does.
+    return _write(to_document(TasksFile(tasks=tuple(tasks))), longest=-1 if any(task.prefix for task in tasks) else _LONGEST)
 
 
 def digest_parts(parts: Mapping[str, str]) -> str:
@@ -96,9 +94,9 @@ def _drop(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value not in (None, [], False)}
 
 
-def _write(part: Any) -> str:
+def _write(part: Any, *, longest: int = _LONGEST) -> str:
     text = canonical_bytes(part)
-    return text.decode() if len(text) <= _LONGEST else f"sha256 {hashlib.sha256(text).hexdigest()}"
+    return text.decode() if len(text) <= longest else f"sha256 {hashlib.sha256(text).hexdigest()}"
 
 
 def _digest(document: Any) -> str:

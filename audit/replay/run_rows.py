@@ -22,29 +22,36 @@ from registry.records.specification import ContextSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedClusters:
-    """What tasks and contexts depend on, by name."""
+    """What tasks and contexts depend on, by name, and what tasks weigh."""
 
     families: Mapping[str, str]
     """By the id of the task; tasks without a family are not in it."""
     templates: Mapping[tuple[str, str], str]
     """By arm and context id."""
+    weights: Mapping[str, float]
+    """By the id of the task; empty where all weigh the same."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the score table that have anything to say."""
-        return (*(("family",) if self.families else ()), *(("template",) if self.templates else ()))
+        named = {"family": self.families, "template": self.templates, "weight": self.weights}
+        return tuple(name for name, values in named.items() if values)
 
-    def list_values(self, cell: ReplayCell) -> tuple[str | None, ...]:
+    def list_values(self, cell: ReplayCell) -> tuple[str | float | None, ...]:
         """Return the values of `columns` for a response."""
-        values = {"family": self.families.get(cell.task_id), "template": self.templates.get((cell.arm, cell.context_id))}
+        values = {
+            "family": self.families.get(cell.task_id),
+            "template": self.templates.get((cell.arm, cell.context_id)),
+            "weight": self.weights.get(cell.task_id),
+        }
         return tuple(values[name] for name in self.columns)
 
 
-NONE = NamedClusters(families={}, templates={})
+NONE = NamedClusters(families={}, templates={}, weights={})
 
 
 def read_clusters(store: RunStore) -> NamedClusters:
-    """Return the families and templates that the run in *store* was planned with.
+    """Return the families, templates and weights that the run in *store* was planned with.
 
     Raises:
         NotFoundError: the folder holds no replay, or no tasks.
@@ -55,8 +62,10 @@ def read_clusters(store: RunStore) -> NamedClusters:
         name: from_document(ContextSpec, document, where=f"{store.path}, {name}")
         for name, document in (versions[-1] if versions else {}).items()
     }
+    tasks = get_tasks(store).values()
     return NamedClusters(
-        families={task.id: task.family for task in get_tasks(store).values() if task.family},
+        families={task.id: task.family for task in tasks if task.family},
+        weights={task.id: task.weight for task in tasks if task.weight is not None},
         templates={
             (arm.arm, item.id): item.made_from
             for arm in replay.arms

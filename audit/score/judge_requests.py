@@ -140,7 +140,7 @@ def _write_dimension(dimension: Dimension) -> str:
 
 
 def _write_message(task: Task, shown: ResponseExcerpt, answer: str | None) -> str:
-    question = task.prompt + "".join(f"\n{chr(ord('A') + place)}) {option}" for place, option in enumerate(task.options))
+    question = task.question + "".join(f"\n{chr(ord('A') + place)}) {option}" for place, option in enumerate(task.options))
     mark = find_mark(question, shown.text, *([] if answer is None else [answer]))
     right = "" if answer is None else f"The right answer, between two lines with the mark {mark}:\n{fence_text('ANSWER', mark, answer)}\n\n"
     return (

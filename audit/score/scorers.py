@@ -382,7 +382,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
         advice = "caveat audit run makes the calls that are left"
         raise InputError(Fault("no-answers", str(store.path), "no call of the run was answered", advice=advice))
     return [
-        LabelSheetRow(sheet=sheet, item=_name(seed, key), task=tasks[task].prompt, response=_get_text(store, key))
+        LabelSheetRow(sheet=sheet, item=_name(seed, key), task=tasks[task].question, response=_get_text(store, key))
         for key, task in answered[:items]
     ]
 

@@ -499,7 +499,7 @@ def find_alike_tasks(tasks: Iterable[Task]) -> NearDuplicates | None:
     """Return the near-duplicates among the tasks of a replay; the text of a task is its prompt with its options."""
     listed = list(tasks)
     return find_near_duplicates(
-        {task.id: "\n".join((task.prompt, *task.options)) for task in listed}, {task.id: task.family for task in listed if task.family}
+        {task.id: "\n".join((task.question, *task.options)) for task in listed}, {task.id: task.family for task in listed if task.family}
     )
 
 

@@ -21,7 +21,7 @@ CREATE TABLE entry (
 	at BIGINT NOT NULL,
 	leaf BYTEA NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_incident' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -565,6 +565,7 @@ CREATE TABLE monitor (
 	authority TEXT NOT NULL,
 	at BIGINT NOT NULL,
 	theta DOUBLE PRECISION NOT NULL,
+	scoring TEXT,
 	CONSTRAINT pk_monitor PRIMARY KEY (log, seq),
 	CONSTRAINT ck_monitor_monitor_begins CHECK (substr(monitor, 1, 4) = 'MON-'),
 	CONSTRAINT uq_monitor_log_monitor UNIQUE (log, monitor),
@@ -806,6 +807,25 @@ CREATE TABLE monitor_end (
 
 CREATE INDEX ix_monitor_end_log_claim ON monitor_end (log, claim)
 
+CREATE TABLE monitor_incident (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	incident TEXT NOT NULL,
+	occurred BIGINT NOT NULL,
+	verified BIGINT NOT NULL,
+	CONSTRAINT pk_monitor_incident PRIMARY KEY (log, seq),
+	CONSTRAINT ck_monitor_incident_verified_or_not CHECK (verified IN (0, 1)),
+	CONSTRAINT fk_monitor_incident_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_incident_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_monitor_incident_log_claim_revision ON monitor_incident (log, claim, revision)
+
+CREATE INDEX ix_monitor_incident_log_monitor ON monitor_incident (log, monitor)
+
 CREATE TABLE monitor_window (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -817,6 +837,7 @@ CREATE TABLE monitor_window (
 	start BIGINT NOT NULL,
 	alarm BIGINT,
 	attribution TEXT,
+	judge_alarm BIGINT,
 	CONSTRAINT pk_monitor_window PRIMARY KEY (log, seq),
 	CONSTRAINT ck_monitor_window_attribution CHECK (attribution = 'system' OR attribution = 'judge' OR attribution = 'open' OR attribution = 'unknown'),
 	CONSTRAINT ck_monitor_window_counted CHECK (number >= 1 AND correction >= 0),
@@ -1292,6 +1313,14 @@ CREATE TRIGGER lock__insert BEFORE INSERT ON lock FOR EACH ROW EXECUTE FUNCTION 
 CREATE TRIGGER monitor_end__change BEFORE UPDATE OR DELETE ON monitor_end FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER monitor_end__truncate BEFORE TRUNCATE ON monitor_end FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER monitor_incident__change BEFORE UPDATE OR DELETE ON monitor_incident FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER monitor_incident__truncate BEFORE TRUNCATE ON monitor_incident FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE FUNCTION caveat_monitor_incident_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.occurred < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE EXCEPTION 'window-before-lock: monitor_incident.occurred must not be before the lock of its monitor' USING ERRCODE = '23000'; END IF; IF EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq) THEN RAISE EXCEPTION 'monitor-ended: monitor_incident must not come after the end of its monitor' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+
+CREATE TRIGGER monitor_incident__insert BEFORE INSERT ON monitor_incident FOR EACH ROW EXECUTE FUNCTION caveat_monitor_incident_insert()
 
 CREATE TRIGGER monitor_window__change BEFORE UPDATE OR DELETE ON monitor_window FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

@@ -25,7 +25,7 @@ CREATE TABLE entry (
 	at INTEGER NOT NULL,
 	leaf BLOB NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_incident' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -633,6 +633,7 @@ CREATE TABLE monitor (
 	authority TEXT NOT NULL,
 	at INTEGER NOT NULL,
 	theta REAL NOT NULL,
+	scoring TEXT,
 	CONSTRAINT pk_monitor PRIMARY KEY (log, seq),
 	CONSTRAINT ck_monitor_monitor_begins CHECK (substr(monitor, 1, 4) = 'MON-'),
 	CONSTRAINT uq_monitor_log_monitor UNIQUE (log, monitor),
@@ -900,6 +901,27 @@ CREATE TABLE monitor_end (
 
 CREATE INDEX ix_monitor_end_log_claim ON monitor_end (log, claim)
 
+CREATE TABLE monitor_incident (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	monitor TEXT NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	incident TEXT NOT NULL,
+	occurred INTEGER NOT NULL,
+	verified INTEGER NOT NULL,
+	CONSTRAINT pk_monitor_incident PRIMARY KEY (log, seq),
+	CONSTRAINT ck_monitor_incident_verified_or_not CHECK (verified IN (0, 1)),
+	CONSTRAINT fk_monitor_incident_revision_monitor FOREIGN KEY(log, monitor, claim, revision) REFERENCES monitor (log, monitor, claim, revision),
+	CONSTRAINT fk_monitor_incident_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_monitor_incident_log_claim_revision ON monitor_incident (log, claim, revision)
+
+CREATE INDEX ix_monitor_incident_log_monitor ON monitor_incident (log, monitor)
+
 CREATE TABLE monitor_window (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -911,6 +933,7 @@ CREATE TABLE monitor_window (
 	start INTEGER NOT NULL,
 	alarm INTEGER,
 	attribution TEXT,
+	judge_alarm INTEGER,
 	CONSTRAINT pk_monitor_window PRIMARY KEY (log, seq),
 	CONSTRAINT ck_monitor_window_attribution CHECK (attribution = 'system' OR attribution = 'judge' OR attribution = 'open' OR attribution = 'unknown'),
 	CONSTRAINT ck_monitor_window_counted CHECK (number >= 1 AND correction >= 0),
@@ -1440,6 +1463,12 @@ CREATE TRIGGER monitor_end__update BEFORE UPDATE ON monitor_end BEGIN SELECT RAI
 CREATE TRIGGER monitor_end__delete BEFORE DELETE ON monitor_end BEGIN SELECT RAISE(ABORT, 'append-only: monitor_end takes no DELETE'); END
 
 CREATE TRIGGER monitor_end__insert BEFORE INSERT ON monitor_end BEGIN SELECT CASE WHEN (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'append-only: monitor_end holds this log monitor') WHEN (SELECT 1 FROM monitor_end WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: monitor_end holds this log seq') END; END
+
+CREATE TRIGGER monitor_incident__update BEFORE UPDATE ON monitor_incident BEGIN SELECT RAISE(ABORT, 'append-only: monitor_incident takes no UPDATE'); END
+
+CREATE TRIGGER monitor_incident__delete BEFORE DELETE ON monitor_incident BEGIN SELECT RAISE(ABORT, 'append-only: monitor_incident takes no DELETE'); END
+
+CREATE TRIGGER monitor_incident__insert BEFORE INSERT ON monitor_incident BEGIN SELECT CASE WHEN NEW.occurred < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor) THEN RAISE(ABORT, 'window-before-lock: monitor_incident.occurred must not be before the lock of its monitor') WHEN EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq) THEN RAISE(ABORT, 'monitor-ended: monitor_incident must not come after the end of its monitor') WHEN (SELECT 1 FROM monitor_incident WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: monitor_incident holds this log seq') END; END
 
 CREATE TRIGGER monitor_window__update BEFORE UPDATE ON monitor_window BEGIN SELECT RAISE(ABORT, 'append-only: monitor_window takes no UPDATE'); END
 

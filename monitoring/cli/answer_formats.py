@@ -14,6 +14,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     added = {
         "added": list[int],
         "known": list[int],
+        "incidents": list[group(incident=str, verified=bool, new=bool)],
         "excluded": dict[str, int],
         "verdict": MonitorVerdict,
         "reading": MonitorReading | None,

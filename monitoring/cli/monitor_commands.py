@@ -73,42 +73,54 @@ def lock(app: App, *, file: Path, dry_run: bool, yes: bool) -> None:
     app.report(present_lock(done, dry_run=dry_run))
 
 
-@examples("monitor add MON-LAB-2026-0003-8 week-7.json", "monitor add MON-LAB-2026-0003-8 weeks.csv --dry-run")
+@examples(
+    "monitor add MON-LAB-2026-0003-8 week-7.json",
+    "monitor add MON-LAB-2026-0003-8 weeks.csv --dry-run",
+    "monitor add MON-LAB-2026-0004-6 incidents.csv",
+)
 @monitor.command()
 @click.argument("monitor_id", metavar="MONITOR", type=MONITOR)
-@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=FILE)
+@click.argument("files", metavar="FILE|FOLDER…", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show the evidence and record nothing.")
 @reason_option("Why a window on record is corrected.", required=False)
 @pass_app
 def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: bool, reason: str | None) -> None:
-    """Add windows of production data.
+    """Add windows of production data, or incidents.
 
-    FILE has counts by stratum in JSON, JSON Lines or CSV, or traces with the OpenTelemetry conventions for generative AI.
+    FILE has counts by stratum in JSON, JSON Lines or CSV, or traces with the OpenTelemetry conventions for generative AI. A CSV file with
+    the columns id, framework, occurred, reported, summary and verified has incidents; of a summary only the digest is recorded. FOLDER is
+    a Langfuse export with observations_v2 and scores in JSON Lines.
 
     An alarm is printed first, and it stays on record. Windows come in order; one that is on record with the same content changes nothing,
-    and one with other content needs a reason. Message texts in traces are not read.
+    and one with other content needs a reason. A verified incident refutes a limit that no score may pass. Caveat does not read message
+    texts in traces.
     """
     from monitoring.batch_file import read_batches
     from monitoring.cli.monitor_presenter import present_added
+    from monitoring.incident_file import is_incidents, read_incidents
+    from monitoring.langfuse_export import is_langfuse, read_export
     from monitoring.otlp_traces import is_otlp, read_traces
-    from monitoring.recording import add_windows, get_monitor
+    from monitoring.recording import add_incidents, add_windows, get_monitor
 
     with app.view() as view:
         file = get_monitor(view, monitor_id.bare)
-    batches, excluded = [], Counter[str]()
+    batches, incidents, excluded = [], [], Counter[str]()
     for path in files:
-        if is_otlp(path):
-            reading = read_traces(path, file, now=app.config.now())
+        if is_incidents(path):
+            incidents += read_incidents(path, file.monitor.payload)
+        elif is_langfuse(path) or is_otlp(path):
+            reading = (read_export if path.is_dir() else read_traces)(path, file, now=app.config.now())
             excluded.update(reading.excluded)
             batches += reading.batches
         else:
             batches += read_batches(path)
 
     def work(writer: "Writer"):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        return add_windows(writer, monitor_id.bare, batches, why=reason, now=app.config.now())
+        reported = add_incidents(writer, monitor_id.bare, incidents, why=reason, today=app.config.today)
+        return (*add_windows(writer, monitor_id.bare, batches, why=reason, now=app.config.now()), reported)
 
-    done, windows = record(app, work, dry_run=dry_run)
-    app.report(present_added(done, windows, excluded=excluded, today=app.config.today, dry_run=dry_run))
+    done, windows, reported = record(app, work, dry_run=dry_run)
+    app.report(present_added(done, windows, reported, excluded=excluded, today=app.config.today, dry_run=dry_run))
 
 
 @examples("monitor list", "monitor list --csv")

@@ -12,9 +12,9 @@ from registry.present.blocks import Block, Facts, Remark, Subtitle, Table, Title
 from registry.present.listings import Column
 from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import Monitor, MonitorPlan, MonitorReading, MonitorState, MonitorWindow
+from registry.records.monitor import Monitor, MonitorIncident, MonitorPlan, MonitorReading, MonitorState, MonitorWindow
 from registry.report.number_format import format_hundredths, format_items
-from registry.report.supplement_wording import get_words
+from registry.report.supplement_wording import describe_production, describe_review, get_words
 
 _STATES = {
     MonitorState.LOCKED: "locked, no window yet",
@@ -73,20 +73,29 @@ def present_lock(monitor: Monitor, *, dry_run: bool) -> Answer:
     """Present a plan that was locked."""
     done = "would be locked" if dry_run else f"{monitor.monitor} locked"
     blocks: list[Block] = [f"{done}: {monitor.claim} {_limit(monitor.plan)}", Facts(list(_list_plan(monitor.plan)))]
+    if monitor.plan.is_of_incidents:
+        blocks.append(f"Next: caveat monitor add {monitor.monitor} incidents.csv")
     blocks += [f"warning: an alarm will stay in doubt: {doubt}" for doubt in monitor.plan.list_doubts()]
     document = {"schema": "caveat/monitor-lock/1", "dry_run": dry_run, "monitor": to_document(monitor)}
     return Answer(document, blocks)
 
 
 def present_added(
-    file: MonitorFile, windows: Sequence[RecordedWindow], *, excluded: Mapping[str, int], today: date, dry_run: bool
+    file: MonitorFile,
+    windows: Sequence[RecordedWindow],
+    incidents: Sequence[tuple[MonitorIncident, bool]],
+    *,
+    excluded: Mapping[str, int],
+    today: date,
+    dry_run: bool,
 ) -> Answer:
-    """Present windows that were added: an alarm first."""
+    """Present windows and incidents that were added, each incident with whether it is new: an alarm first."""
     document = {
         "schema": "caveat/monitor-add/1",
         "dry_run": dry_run,
         "added": [recorded.window.number for recorded in windows if recorded.is_new],
         "known": [recorded.window.number for recorded in windows if not recorded.is_new],
+        "incidents": [{"incident": incident.incident, "verified": incident.verified, "new": is_new} for incident, is_new in incidents],
         "excluded": dict(excluded),
         "verdict": file.find_verdict(today).value,
         "reading": to_document(file.reading) if file.reading else None,
@@ -96,8 +105,16 @@ def present_added(
         reading = file.reading
         if reading is not None and reading.alarm is not None:
             yield f"ALARM in window {reading.alarm}. {_say_verdict(file, today)}"
-        new = [recorded for recorded in windows if recorded.is_new]
         what = "would be added to" if dry_run else "added to"
+        if file.refutation is not None:
+            yield f"ALARM by incident {file.refutation.payload.incident}. {_say_verdict(file, today)}"
+        if incidents:
+            new_count, verified = sum(is_new for _, is_new in incidents), sum(incident.verified for incident, _ in incidents)
+            counted = f"{new_count} of {format_items(len(incidents), 'incident')}, {verified} of them verified,"
+            yield f"{counted} {what} {file.monitor.payload.monitor}"
+        if not windows:
+            return
+        new = [recorded for recorded in windows if recorded.is_new]
         yield f"{len(new)} of {len(windows)} windows {what} {file.monitor.payload.monitor}" + (
             "" if len(new) == len(windows) else "; the others are on record already"
         )
@@ -120,6 +137,13 @@ def present_monitor(file: MonitorFile, *, today: date) -> Iterator[Block]:
         yield from (f"  {doubt}" for doubt in doubts)
     yield Subtitle("plan")
     yield Facts(list(_list_plan(plan)))
+    if file.incidents:
+        yield Subtitle("incidents")
+        yield _build_incidents(file)
+        refutation = file.refutation
+        current = {recorded.payload.incident: recorded.payload for recorded in file.known_incidents}
+        if refutation is not None and not (last := current[refutation.payload.incident]).verified:
+            yield f"  {last.incident} was verified in entry {refutation.entry.seq}, and later not: {last.reason}. The alarm stays."
     if file.windows:
         yield Subtitle("windows")
         yield _build_windows(file.current)
@@ -135,13 +159,24 @@ def present_monitor(file: MonitorFile, *, today: date) -> Iterator[Block]:
 
 
 def _say_verdict(file: MonitorFile, today: date) -> str:
-    text = get_words(file.find_verdict(today))
+    text = describe_production(file, today)
     return text[0].upper() + text[1:]
+
+
+def _build_incidents(file: MonitorFile) -> Table:
+    rows = [
+        (incident.incident, incident.framework, f"{incident.occurred}", f"{incident.reported}", "yes" if incident.verified else "no")
+        for incident in (recorded.payload for recorded in file.known_incidents)
+    ]
+    return Table(("incident", "framework", "occurred", "reported", "verified"), rows)
 
 
 def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple[str, str]]:
     plan = file.plan
     yield "items", f"{reading.items:,}, of which {reading.reviewed:,} reviewed"
+    if plan.is_of_incidents:
+        yield "reviewed at random", describe_review(file)
+        return
     yield "rate so far", f"{_share(reading.rate)} (weighted by inclusion, by the scores of {plan.scored_by})"
     error = f"each limit is wrong with a probability of at most {plan.alpha / plan.family:.2%}, over all looks"
     yield "highest rate", f"at some time above {_share(reading.lower)}; {error}"
@@ -164,8 +199,17 @@ def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple
 
 
 def _list_plan(plan: MonitorPlan) -> Iterator[tuple[str, str]]:
-    yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {format_items(plan.every_days, 'day')}, item: {plan.unit.value}"
+    if plan.is_of_incidents:
+        yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}"
+        yield "evidence", "incidents: a verified one refutes the claim; they give no rate, and none reported says nothing"
+        if not plan.strata:
+            return
+    else:
+        windows = format_items(plan.every_days, "day")
+        yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {windows}, item: {plan.unit.value}"
     yield "reviewed", ", ".join(f"{stratum.name} with probability {stratum.inclusion:g}" for stratum in plan.strata)
+    if plan.is_of_incidents:
+        return
     family = f"over {format_items(plan.family, 'claim')} monitored together"
     yield "error", f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, {family}"
     anchors = plan.anchors

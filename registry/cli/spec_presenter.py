@@ -25,7 +25,7 @@ def present_context_spec(version: SpecVersion, spec: ContextSpec, reference: str
     yield f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}"
     yield _line(spec.name)
     yield f"  {_line(spec.description)}"
-    for label, text in (("construction", spec.construction), ("why", version.why)):
+    for label, text in (("construction", spec.construction), ("source", spec.source and spec.source.words), ("why", version.why)):
         if text:
             yield f"  {label}: {_line(text)}"
     for item in spec.contexts:

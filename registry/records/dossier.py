@@ -26,6 +26,7 @@ from registry.records.monitor import (
     Attribution,
     Monitor,
     MonitorEnd,
+    MonitorIncident,
     MonitorPlan,
     MonitorReading,
     MonitorState,
@@ -111,6 +112,8 @@ class MonitorFile(Record):
     monitor: Recorded[Monitor]
     windows: tuple[Recorded[MonitorWindow], ...] = ()
     """In log order, corrections included."""
+    incidents: tuple[Recorded[MonitorIncident], ...] = ()
+    """In log order; of each the last report counts."""
     ended: Recorded[MonitorEnd] | None = None
     forecasts: tuple[Recorded[Forecast], ...] = ()
     """What audits said of it before its first window."""
@@ -134,6 +137,21 @@ class MonitorFile(Record):
         return self.windows[-1].payload.reading if self.windows else None
 
     @property
+    def known_incidents(self) -> tuple[Recorded[MonitorIncident], ...]:
+        """Of each incident its last report, in the order of the first ones."""
+        return tuple({recorded.payload.incident: recorded for recorded in self.incidents}.values())
+
+    @property
+    def refutation(self) -> Recorded[MonitorIncident] | None:
+        """The first verified incident. It stays, also when a later report takes the verification back."""
+        return next((recorded for recorded in self.incidents if recorded.payload.verified), None)
+
+    @property
+    def has_alarm(self) -> bool:
+        """Whether the claim alarm was raised, by scores or by a verified incident."""
+        return self.refutation is not None or (self.reading is not None and self.reading.alarm is not None)
+
+    @property
     def due(self) -> date:
         """The last day for the next window; after it, the monitor is silent."""
         current = self.current
@@ -147,18 +165,22 @@ class MonitorFile(Record):
 
     def find_state(self, today: date | None) -> MonitorState:
         """Return where the monitor is on *today*; None leaves time out."""
-        reading = self.reading
-        if reading is not None and reading.alarm is not None:
+        if self.has_alarm:
             return MonitorState.ALARM
         if self.ended is not None:
             return MonitorState.ENDED
         current = self.current
+        # Without a random sample there is nothing to report: no incident is no news.
+        if self.plan.is_of_incidents and not self.plan.strata:
+            return MonitorState.RUNNING if self.incidents else MonitorState.LOCKED
         if (today is not None and today > self.due) or (current and not current[-1].cells):
             return MonitorState.SILENT
         return MonitorState.RUNNING if current else MonitorState.LOCKED
 
     def find_verdict(self, today: date | None) -> MonitorVerdict:
         """Return how the evidence reads on *today*."""
+        if self.refutation is not None:
+            return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
         reading = self.reading
         if reading is None:
             return MonitorVerdict.OPEN

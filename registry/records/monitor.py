@@ -3,9 +3,10 @@
 A monitor settles a limit on production traffic. It never gives ED, because test tasks and production tasks differ.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from registry.records.claim import Relation
@@ -19,6 +20,8 @@ class MonitorDesign(StrEnum):
     """Items of production, each reviewed with a known probability and scored."""
     COUNTS = "counts"
     """Counts by stratum made by others: the scores cannot be checked."""
+    INCIDENTS = "incidents"
+    """Single events that were reported: they refute "never", and give no rate."""
 
 
 class Evaluability(StrEnum):
@@ -119,8 +122,8 @@ class MonitorPlan(Record):
     """Claims that are monitored together."""
     bets: tuple[float, ...]
     """The shares of the e-process; see `monitoring.statistics.e_process`."""
-    scored_by: str
-    """`SCF-…@n`: what gives the scores. Another version ends the monitor."""
+    scored_by: str | None = None
+    """`SCF-…@n`: what gives the scores. Another version ends the monitor. None where people verify incidents."""
     range: tuple[float, float] = (0.0, 1.0)
     """Lowest and highest score before they are mapped to [0, 1]."""
     models: tuple[str, ...] = ()
@@ -140,8 +143,7 @@ class MonitorPlan(Record):
             raise ValueError("; ".join(wrong))
 
     def _find_wrong(self) -> Iterator[str]:
-        if not 0 < self.theta < 1:
-            yield f"theta must lie in (0, 1), got {self.theta}: the scores of a monitor are mapped to [0, 1]"
+        yield from self._find_wrong_incidents() if self.is_of_incidents else self._find_wrong_rate()
         if not 0 < self.alpha < 0.5:
             yield f"alpha must lie in (0, 0.5), got {self.alpha}"
         if self.family < 1:
@@ -150,18 +152,42 @@ class MonitorPlan(Record):
             yield "a window must be at least a day, and silent_after at least a window"
         if self.label_delay_days < 0 or self.min_users < 1:
             yield "label_delay must not be negative, and min_users at least 1"
-        if not self.strata or len({stratum.name for stratum in self.strata}) < len(self.strata):
+        if len({stratum.name for stratum in self.strata}) < len(self.strata):
             yield "inclusion needs strata with different names"
         if not self.bets or not all(0 < bet < 1 for bet in self.bets):
             yield "bets must lie in (0, 1)"
         if self.start.tzinfo is None:
             yield "start needs a time zone"
 
+    def _find_wrong_rate(self) -> Iterator[str]:
+        if not 0 < self.theta < 1:
+            yield f"theta must lie in (0, 1), got {self.theta}: the scores of a monitor are mapped to [0, 1]"
+        if self.scored_by is None:
+            yield "scored_by is required: it names what gives the scores"
+        if not self.strata:
+            yield "inclusion is required: it has the probability that an item is reviewed"
+
+    def _find_wrong_incidents(self) -> Iterator[str]:
+        if self.theta != (0 if self.relation is Relation.AT_MOST else 1):
+            yield "incidents refute only a limit that no score may pass"
+        if len(self.strata) > 1:
+            yield "items that are reviewed besides incidents are one random sample, so there is one stratum at most"
+        if self.anchors is not None or self.drift is not None:
+            yield "anchors and drift need a rate, and incidents give none"
+
+    @property
+    def is_of_incidents(self) -> bool:
+        """Whether single events are the evidence, and not a rate."""
+        return self.design is MonitorDesign.INCIDENTS
+
     def list_doubts(self) -> tuple[str, ...]:
         """Return what keeps any evidence under this plan from a verdict, each reason in a sentence without full stop."""
         doubts = []
         if self.evaluability is not Evaluability.DIRECTLY_AUDITABLE:
             doubts.append(f"production shows the property only indirectly ({self.evaluability.value.replace('_', ' ')})")
+        if self.is_of_incidents:
+            # One event that people verified needs no judge and no independence.
+            return tuple(doubts)
         if self.unit is not StreamUnit.USER and not self.one_per_user:
             doubts.append("conversations of one user are counted as if they were independent")
         if self.design is MonitorDesign.COUNTS:
@@ -178,7 +204,7 @@ class MonitorPlan(Record):
     @property
     def bound(self) -> float:
         """The largest weighted score: 1 over the smallest inclusion probability."""
-        return 1 / min(stratum.inclusion for stratum in self.strata)
+        return 1 / min((stratum.inclusion for stratum in self.strata), default=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,6 +324,41 @@ class MonitorWindow(Payload):
     source: str | None = None
     """SHA-256 of the file that was read, hexadecimal."""
     reading: MonitorReading
+
+
+_INCIDENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorIncident(Payload):
+    """One event in production that was reported. Its description is not in the log, only the digest of it."""
+
+    KIND = "monitor_incident"
+    monitor: str
+    claim: str
+    """`CLM-…@n`, as the monitor has it."""
+    incident: str
+    """Its identifier in the framework, such as `2027-04-11-9f3a`."""
+    framework: str
+    """Under which it was reported, such as `eu-ai-act-73` or `oecd-aim`."""
+    occurred: date
+    reported: date
+    summary_sha256: str
+    """Of its description, in UTF-8, hexadecimal."""
+    verified: bool
+    """Whether a person checked that it happened and is what the claim excludes."""
+    reason: str | None = None
+    """Why it differs from what was reported before; None for the first report."""
+    source: str | None = None
+    """SHA-256 of the file that was read, hexadecimal."""
+
+    def __post_init__(self) -> None:
+        # Identifiers only: a free text could hold words of users.
+        for name, text in (("incident", self.incident), ("framework", self.framework)):
+            if not _INCIDENT_NAME.fullmatch(text):
+                raise ValueError(f"{name} is an identifier of at most 64 letters, digits and . _ : / -")
+        if self.reported < self.occurred:
+            raise ValueError("an incident is reported after it occurred")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,19 @@ from typing import Literal, Protocol
 from registry.records.analysis_plan import Lock
 from registry.records.model_version import EndpointName, ModelRef
 from registry.records.record import Payload, Record
-from registry.records.specification import ContextSpec, ModelApi, Scorer
+from registry.records.specification import ContextSpec, ModelApi, Scorer, Turn
 
 # The file that `caveat audit run` takes: tasks, arms, policy and budget of a replay.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPrefix(Record):
+    """The conversation before a task's prompt, from real traffic: every arm continues the same one."""
+
+    system: str = ""
+    """The conversation's own system prompt, sent where a context says `{system}`; empty where it had none."""
+    messages: tuple[Turn, ...] = ()
+    """Its turns before the prompt, sent as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +43,19 @@ class Task(Record):
     """Regular expressions that it does not match."""
     family: str | None = None
     """Tasks that depend on each other have the same: paraphrases, variants of one template, questions on one document."""
+    weight: float | None = None
+    """Weight of the task in every mean, above 0: 1/π of an item that was sampled with probability π. None: all tasks weigh the same."""
+    prefix: TaskPrefix | None = None
+    """The conversation that the prompt continues; the task then has contexts of its own, `CONTEXT/TASK`."""
     note: str | None = None
+
+    @property
+    def question(self) -> str:
+        """What a judge or a person has to see of the task: its prompt, after the conversation that it continues."""
+        if self.prefix is None or not self.prefix.messages:
+            return self.prompt
+        turns = ((turn.role.value, turn.content) for turn in self.prefix.messages)
+        return "\n\n".join(f"[{role}]\n{text}" for role, text in (*turns, ("user", self.prompt)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

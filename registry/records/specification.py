@@ -350,6 +350,24 @@ class ContextItem(Record):
         return tuple(name for part in parts if part is not None and not isinstance(part, str) for name in part)
 
 
+class ContextSource(StrEnum):
+    """Where the contexts of a distribution come from."""
+
+    PRODUCTION = "production"
+    """Traffic of the deployment itself."""
+    PUBLIC_LOG = "public_log"
+    """Published conversations of other users."""
+    SIMULATED = "simulated"
+    """Conversations that a model played."""
+    WRITTEN = "written"
+    """Texts that people wrote for the audit."""
+
+    @property
+    def words(self) -> str:
+        """As a sentence has it."""
+        return self.value.replace("_", " ")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSpec(Record):
     """A context distribution: P_test or one specification of P_deploy."""
@@ -358,6 +376,8 @@ class ContextSpec(Record):
     description: str
     construction: str | None = None
     """How the contexts were sampled or written."""
+    source: ContextSource | None = None
+    """Where they come from; None: not stated."""
     contexts: tuple[ContextItem, ...] = ()
     """The contexts themselves; empty when they are only described."""
     blocks: dict[str, ContextBlock] | None = None

@@ -66,9 +66,9 @@ class BandFigure:
 
 
 def build_band(file: MonitorFile) -> BandFigure | None:
-    """Return the figure of *file*; None without a window with data."""
+    """Return the figure of *file*; None without a window with data, and for incidents, which give no rate."""
     windows = [recorded.payload for recorded in file.windows]
-    if not any(window.cells for window in windows):
+    if file.plan.is_of_incidents or not any(window.cells for window in windows):
         return None
     plan, is_upper = file.plan, file.plan.relation is Relation.AT_MOST
     rate = _build_rate(windows, plan.theta)

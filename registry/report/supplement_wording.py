@@ -1,6 +1,7 @@
 """The words of a supplement for closed choices: what a reader sees in place of a name from a record."""
 
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 
 from registry.completeness import states_words
@@ -8,6 +9,7 @@ from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, Contex
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence, Infeasible, PerturbationEffect, Sign
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
 from registry.records.claim_status import CauseKind, Dispute, Lifecycle, ObjectionStep, Staleness, StalenessVerdict
+from registry.records.dossier import MonitorFile
 from registry.records.model_version import Descent, ModelEventKind, ModelRef
 from registry.records.module_findings import Channel, FindingKind, RaterKind, RecognitionClass
 from registry.records.monitor import Attribution, MonitorVerdict
@@ -31,6 +33,7 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
+from registry.report.number_format import format_hundredths, format_items
 
 DESIGN_RULE = f"A verdict needs at least {FEWEST_TASKS} tasks and {FEWEST_CONTEXTS} contexts on each side."
 """What a design must have, before anything else is planned."""
@@ -177,7 +180,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (CauseKind.REVISION, "the claim was revised"),
     (MonitorVerdict.OPEN, "open: nothing is settled"),
     (MonitorVerdict.HOLDS_SO_FAR, "holds so far: the average rate of the reported windows keeps to the limit"),
-    (MonitorVerdict.VIOLATED, "contradicted in production: by these scores the rate was on the wrong side of the limit at some time"),
+    (MonitorVerdict.VIOLATED, "contradicted in production: by its scores, or a verified incident, the limit was not kept at some time"),
     (MonitorVerdict.IN_DOUBT, "in doubt: an alarm was raised, and something is missing for more"),
     (MonitorVerdict.JUDGE_CHANGED, "the judge changed: the alarm says nothing about the model"),
     (Attribution.SYSTEM, "the anchors show no change of the judge"),
@@ -380,6 +383,27 @@ def get_item(item: str) -> str:
 def get_words(value: StrEnum) -> str:
     """Return the words for *value*; raises KeyError for a choice that has none, which a test rules out."""
     return _BY_TYPE[type(value), value.value]
+
+
+def describe_production(file: MonitorFile, today: date | None) -> str:
+    """Return how the evidence of a monitor reads on *today*, in words; None leaves time out."""
+    verdict = file.find_verdict(today)
+    if verdict is MonitorVerdict.VIOLATED and file.plan.is_of_incidents:
+        return "contradicted in production: a verified incident is on record"
+    return get_words(verdict)
+
+
+def describe_review(file: MonitorFile) -> str:
+    """Return what items show that were reviewed at random in addition to incidents."""
+    reading, plan = file.reading, file.plan
+    if reading is None:
+        return "no window was reported"
+    bound = reading.average_limit if plan.relation is Relation.AT_MOST else 1 - reading.average_limit
+    if bound >= 1:
+        return f"{format_items(reading.reviewed, 'item')}; the event was seen, or items are pending or suppressed, so nothing is bounded"
+    error = f"wrong with a probability of at most {plan.alpha / plan.family:.2%}, over all looks"
+    seen = f"none among {format_items(reading.reviewed, 'item')}"
+    return f"{seen}, so it happens in at most {format_hundredths(bound)} of them on average; {error}"
 
 
 def name_model(model: ModelRef) -> str:

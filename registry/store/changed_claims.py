@@ -14,7 +14,7 @@ from registry.store.database_tables import entry
 from registry.store.kinds.audit_kinds import audit, audit_rival, outcome_validity, restriction
 from registry.store.kinds.claim_kinds import card_revision, claim_revision, claim_text
 from registry.store.kinds.definition_kinds import model_event, model_version, objection, spec_version
-from registry.store.kinds.monitor_kinds import monitor
+from registry.store.kinds.monitor_kinds import monitor, monitor_window
 from registry.store.log_reader import LogReader, seen
 from registry.store.registry_view import View
 from registry.store.statement_kind import KINDS, Role
@@ -73,7 +73,7 @@ def find_candidates(before: LogReader, after: LogReader) -> set[str] | None:
         return None
     # The words and outcomes of a claim count for its family, so a claim that an entry names leads to
     # all that can be linked with it.
-    expired = _find_expired(before, after) | _find_monitored(before, after)
+    expired = _find_expired(before, after) | _find_monitored(before, after) | _find_judged(after, since)
     direct = _find_claims_of(after, named) | expired
     outcomes = _find_claims_of(after, _find_named(after, since, _OUTCOME_ROLES)) | expired
     families = _find_linkable(after, direct) | _find_worded_alike(after, outcomes)
@@ -137,6 +137,14 @@ def _find_expired(before: LogReader, after: LogReader) -> set[str]:
 def _find_monitored(before: LogReader, after: LogReader) -> set[str]:
     """Return the claims with a monitor, if *after* is of a later day: a monitor without new data becomes silent."""
     if before.today == after.today:
+        return set()
+    return {row.claim for row in after.rows(select(monitor.c.claim).where(seen(monitor)))}
+
+
+def _find_judged(after: LogReader, since: int) -> set[str]:
+    """Return all claims with a monitor, if anchors saw a judge change in a window after *since*: it may score others too."""
+    changed = select(monitor_window.c.seq).where(_is_new(monitor_window, since), monitor_window.c.judge_alarm.is_not(None))
+    if not after.rows(changed.limit(1)):
         return set()
     return {row.claim for row in after.rows(select(monitor.c.claim).where(seen(monitor)))}
 

@@ -19,7 +19,7 @@ from registry.store.database_tables import body
 from registry.store.kinds.audit_kinds import lock
 from registry.store.kinds.claim_kinds import card_revision, passage_match, reviewed_cause, staleness_review
 from registry.store.kinds.definition_kinds import model_version, spec, spec_version
-from registry.store.kinds.monitor_kinds import monitor_window
+from registry.store.kinds.monitor_kinds import monitor, monitor_incident, monitor_window
 from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
 from registry.store.version_lineage import Lineage, read_lineage
 
@@ -230,9 +230,11 @@ class CauseFinder:
 
     def _find_alarms(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[StaleCause]]:
         """Return the alarms of monitors by claim revision, each with the window that raised it; without those of a changed judge."""
+        alarms = self._find_incidents(heads)
         table = monitor_window
         if table.name not in self._filled:
-            return {}
+            return alarms
+        self._add_judges(heads, alarms)
         columns = (table.c.seq, table.c.monitor, table.c.claim, table.c.revision, table.c.attribution)
         wanted = select(*columns).where(self._reader.visible(table), table.c.alarm.is_not(None)).order_by(table.c.seq)
         first: dict[str, Any] = {}
@@ -240,12 +242,46 @@ class CauseFinder:
         for row in self._reader.rows_in(wanted, table.c.claim, {head.claim for head in heads}):
             first.setdefault(row.monitor, row)
             last[row.monitor] = row.attribution
-        alarms: dict[Reference, list[StaleCause]] = defaultdict(list)
         for name, row in first.items():
             if last[name] != Attribution.JUDGE:
-                text = f"{name} raised an alarm: scores in production were on the wrong side of the claim's limit at some time"
+                text = f"{name} raised an alarm: scores in production passed the claim's limit"
                 alarms[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=name, entry=row.seq, text=text))
         return alarms
+
+    def _add_judges(self, heads: Sequence[ClaimHead], alarms: defaultdict[Reference, list[StaleCause]]) -> None:
+        """Add to *alarms* the claims with a monitor by a judge that the anchors of another monitor saw change."""
+        alarmed = monitor.alias("alarmed")
+        same = (alarmed.c.log == monitor.c.log) & (alarmed.c.scoring == monitor.c.scoring) & (alarmed.c.monitor != monitor.c.monitor)
+        own = (monitor_window.c.log == alarmed.c.log) & (monitor_window.c.monitor == alarmed.c.monitor)
+        columns = (monitor.c.claim, monitor.c.revision, monitor.c.monitor, monitor.c.scoring, alarmed.c.monitor.label("by"))
+        wanted = (
+            select(*columns, func.min(monitor_window.c.seq).label("seq"))
+            .where(seen(monitor), seen(monitor_window), same, own, monitor_window.c.judge_alarm.is_not(None))
+            .group_by(*columns)
+        )
+        rows = self._reader.rows_in(wanted, monitor.c.claim, {head.claim for head in heads})
+        for row in sorted(rows, key=lambda row: (row.seq, row.monitor)):
+            text = f"the anchors of {row.by} show that the judge {row.scoring} changed, which scores {row.monitor} too"
+            cause = StaleCause(kind=CauseKind.MONITOR, what=row.by, entry=row.seq, text=text)
+            # Several monitors of one claim have the cause once.
+            if all(known.what != row.by for known in alarms[row.claim, row.revision]):
+                alarms[row.claim, row.revision].append(cause)
+
+    def _find_incidents(self, heads: Sequence[ClaimHead]) -> defaultdict[Reference, list[StaleCause]]:
+        """Return by claim revision the first verified incident of each monitor."""
+        causes: defaultdict[Reference, list[StaleCause]] = defaultdict(list)
+        table = monitor_incident
+        if table.name not in self._filled:
+            return causes
+        columns = (table.c.seq, table.c.monitor, table.c.claim, table.c.revision, table.c.incident)
+        wanted = select(*columns).where(self._reader.visible(table), table.c.verified == 1).order_by(table.c.seq)
+        known: set[str] = set()
+        for row in self._reader.rows_in(wanted, table.c.claim, {head.claim for head in heads}):
+            if row.monitor not in known:
+                known.add(row.monitor)
+                text = f"{row.monitor} has a verified incident in production, {row.incident}"
+                causes[row.claim, row.revision].append(StaleCause(kind=CauseKind.MONITOR, what=row.monitor, entry=row.seq, text=text))
+        return causes
 
     def _match_results(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
         """Return the outcome of the passages of claim revisions in the newest revision of their card, where they were looked for.

@@ -18,7 +18,7 @@ from registry.records.forecast import Forecast, ForecastScore
 from registry.records.log_seal import Erasure
 from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding
-from registry.records.monitor import Monitor, MonitorEnd, MonitorWindow
+from registry.records.monitor import Monitor, MonitorEnd, MonitorIncident, MonitorWindow
 from registry.records.record import Identifier, Kind, Payload
 from registry.records.replay_run import Run, RunEnd, RunStart
 from registry.records.specification import Reveal, SpecVersion
@@ -174,6 +174,7 @@ def get_monitor(reader: LogReader, name: str) -> MonitorFile:
     return MonitorFile(
         monitor=opening,
         windows=tuple(parts[MonitorWindow]),
+        incidents=tuple(parts[MonitorIncident]),
         ended=next(iter(parts[MonitorEnd]), None),
         forecasts=tuple(parts[Forecast]),
         scores=tuple(parts[ForecastScore]),
@@ -605,7 +606,7 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
                 statements = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
                 yield from _flatten((*statements, part.starts, part.ends))
             case MonitorFile():
-                yield from _flatten((part.monitor, part.windows, part.ended, part.forecasts, part.scores))
+                yield from _flatten((part.monitor, part.windows, part.incidents, part.ended, part.forecasts, part.scores))
             case ObjectionFile():
                 yield from _flatten((part.objection, part.events, part.replays))
             case _:

@@ -38,7 +38,7 @@ from registry.store.database_tables import body, entry
 from registry.store.kinds.audit_kinds import audit, audit_rival, lock, outcome_validity, restriction, verdict
 from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, passage_match, staleness_review
 from registry.store.kinds.definition_kinds import model_version, objection, objection_event
-from registry.store.kinds.monitor_kinds import monitor, monitor_window
+from registry.store.kinds.monitor_kinds import monitor, monitor_incident, monitor_window
 from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
 from registry.store.version_lineage import Lineage
@@ -172,6 +172,7 @@ _ASKED = (
     staleness_review,
     monitor,
     monitor_window,
+    monitor_incident,
 )
 
 

@@ -23,7 +23,7 @@ design: sample
 evaluability: directly_auditable
 stream: {{description: Consumer chat, unit: user, start: 2027-01-01T00:00:00Z, models: [m-1], evaluation: scheming}}
 inclusion: {{flagged: 1, rest: 0.1}}
-scored_by: SCF-EXAMPLE-2026-0001-X@1
+scored_by: SCF-EXAMPLE-2026-0001-T@1
 anchors: {{file: anchors.csv, false_positive: 0.02, false_negative: 0.2}}
 drift: {{tolerated: 0.1, run_length: 50}}
 """
@@ -43,6 +43,8 @@ def _locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
         Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
         claim = ask("claim", "add", "claims.yaml")["added"][0]
+        Path("judge.yaml").write_text("{name: judge, method: label, description: a person reads it}", encoding="utf-8")
+        ask("spec", "add", "scoring", "judge", "judge.yaml")
         Path("monitor.yaml").write_text(PLAN.format(claim=claim), encoding="utf-8")
         Path("anchors.csv").write_text("task,label\n1,0\n", encoding="utf-8")
         ask("monitor", "lock", "monitor.yaml", "--yes")

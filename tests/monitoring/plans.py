@@ -15,6 +15,7 @@ from registry.records.monitor import (
     Evaluability,
     Monitor,
     MonitorDesign,
+    MonitorIncident,
     MonitorPlan,
     MonitorStratum,
     MonitorWindow,
@@ -44,6 +45,18 @@ def plan(**changes: Any) -> MonitorPlan:
         scored_by="SCF-LAB-2026-0001-C@1",
     )
     return replace(known, **changes)
+
+
+def incident_plan(**changes: Any) -> MonitorPlan:
+    """A plan for "never", refuted by incidents."""
+    return plan(design=MonitorDesign.INCIDENTS, theta=0.0, strata=(), scored_by=None, **changes)
+
+
+def incident(monitor: Monitor, name: str = "2027-a", **changes: Any) -> MonitorIncident:
+    """A verified incident of the third day of *monitor*."""
+    day = (monitor.plan.start + timedelta(days=2)).date()
+    known: dict[str, Any] = {"framework": "oecd-aim", "occurred": day, "reported": day, "summary_sha256": "cd" * 32, "verified": True}
+    return MonitorIncident(monitor=monitor.monitor, claim=monitor.claim, incident=name, **(known | changes))
 
 
 def cell(items: int, total: float, *, stratum: str = "all", **changes: Any) -> WindowCell:

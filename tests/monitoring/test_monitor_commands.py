@@ -99,7 +99,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("cell-impossible", {"cells": [CELLS[0], *CELLS]}),
     ("cell-impossible", {"cells": [CELLS[0] | {"suppressed": True}, CELLS[1]]}),
     ("monitor-differs-from-lock", {"cells": [CELLS[0] | {"stratum": "other"}, CELLS[1]]}),
-    ("monitor-differs-from-lock", {"judge": "SCF-EXAMPLE-2026-0001-X@2"}),
+    ("monitor-differs-from-lock", {"judge": "SCF-EXAMPLE-2026-0001-T@2"}),
     ("window-not-as-planned", {"from": "2026-12-20T00:00:00Z", "to": "2026-12-27T00:00:00Z"}),
     ("window-missing", window(2)),
     ("not-matured", window(30)),
@@ -136,7 +136,7 @@ def test_a_plan_is_locked_before_its_stream_and_for_a_claim_with_a_limit(
     assert "start: 2026-12-31T00:00:00Z" in draft
     Path("draft.yaml").write_text(draft)
     assert caveat("monitor", "lock", "draft.yaml", "--dry-run").error == "not-valid"
-    Path("draft.yaml").write_text(draft.replace("…", "SCF-EXAMPLE-2026-0001-X@1"))
+    Path("draft.yaml").write_text(draft.replace("…", "SCF-EXAMPLE-2026-0001-T@1"))
     locked = caveat("monitor", "lock", "draft.yaml", "--dry-run")
     assert locked.code == 0, locked.err
     assert "warning: an alarm will stay in doubt: there are no anchors" in locked.out
@@ -193,12 +193,14 @@ def test_traces_become_windows_and_no_message_is_kept(watched: Path, caveat: Cav
     spans = [span(number, score=float(number % 10 == 0)) for number in range(60)]
     spans += [span(100 + number, score=0.0, pi=0.1, stratum="rest", **{"caveat.chosen": number < 30}) for number in range(200)]
     late = [span(1000, score=None)]
-    Path("traces.json").write_text(json.dumps(traces(spans + late)))
+    anchors = [span(2000 + number, score=float(number < 4), **{"caveat.anchor": "bad" if number < 5 else "good"}) for number in range(8)]
+    Path("traces.json").write_text(json.dumps(traces(spans + late + anchors)))
     answer = caveat("monitor", "add", MONITOR, "traces.json", "--json")
     assert answer.code == 0, answer.err
     assert answer.document["reading"]["items"] == 261
     (recorded,) = caveat("monitor", "show", MONITOR, "--json").document["windows"]
     flagged, rest = recorded["payload"]["cells"]
+    assert recorded["payload"]["anchors"] == {"good": 3, "bad": 5, "false_positive": 0, "false_negative": 1}
     assert (flagged["items"], flagged["reviewed"], flagged["total"], flagged["pending"]) == (61, 60, 6, 1)
     assert (rest["items"], rest["reviewed"], rest["total"]) == (200, 30, 0)
     assert b"SECRET" not in Path("caveat.db").read_bytes()

@@ -49,7 +49,7 @@ def test_the_table_of_a_run_has_the_families_of_its_tasks(tmp_path: Path) -> Non
 
 def test_templates_go_by_arm_and_context() -> None:
     """A context of the same name in the other arm may have another template, and a run without any has no column."""
-    named = NamedClusters(families={}, templates={("test", "c1"): "plain"})
+    named = NamedClusters(families={}, templates={("test", "c1"): "plain"}, weights={})
     cells = [ReplayCell(task_id="t", arm=arm, context_id="c1", sample=0) for arm in ("test", "deploy")]
 
     assert named.columns == ("template",)

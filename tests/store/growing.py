@@ -309,6 +309,11 @@ def _window(world: World, writer: Writer, a: int, b: int) -> None:
     world.windows[name] = len(data)
 
 
+def _incident(world: World, writer: Writer, a: int, b: int) -> None:
+    monitor = Monitor(monitor=make.allocate(writer, Kind.MONITOR), claim=world.revision(a, b), plan=plans.incident_plan(), by="LAB")
+    writer.append_many([monitor, plans.incident(monitor, verified=b % 2 == 0)])
+
+
 def _forecast(world: World, writer: Writer, a: int, b: int) -> None:
     monitor = _pick(list(world.monitors.values()), a)
     forecast = plans.forecast(monitor, world.audit(b), by="LAB")
@@ -355,6 +360,7 @@ STEPS: dict[str, Callable[[World, Writer, int, int], None]] = {
     "review": _review,
     "publish": _publish,
     "monitor": _monitor,
+    "incident": _incident,
     "window": _window,
     "end monitor": _end_monitor,
     "forecast": _forecast,

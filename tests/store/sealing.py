@@ -97,6 +97,8 @@ def fill(writer: Writer, audit: str, claim: str, *, erase: int) -> None:
     entries = writer.append_many(forecasts)
     writer.append_many(plans.windows_of(monitors[0], [([plans.cell(1000, 20)], None), ([plans.cell(1000, 400)], None)]))
     writer.append(plans.forecast_score(forecasts[0], entries[0].seq))
+    watched = Monitor(monitor=make.allocate(writer, Kind.MONITOR), claim=claim, plan=plans.incident_plan(), by="LAB")
+    writer.append_many([watched, plans.incident(watched)])
     writer.append(MonitorEnd(monitor=monitors[1].monitor, claim=claim, reason="The judge was replaced."))
     writer.erase(erase, why="It named a person.")
     writer.append(

@@ -90,7 +90,7 @@ class AuditKind(StatementKind[Audit]):
     tables = (audit, audit_rival)
     names = (AUDITS, RIVALS, Role("audit_rival", "objection", OBJECTION, own="audit"))
     reason = "an audit was opened"
-    importance = 28
+    importance = 29
 
     def build_rows(self, audit: Audit, place: EntryPlace) -> Iterator[Row]:
         yield "audit", (*place.here, audit.audit, *split_reference(audit.claim), audit.auditor, audit.independence.value)
@@ -180,7 +180,7 @@ class LockKind(StatementKind[Lock]):
     names = _of_audit("lock")
     kept = "what was fixed before a run stays"
     reason = "an audit was locked"
-    importance = 27
+    importance = 28
 
     def build_rows(self, lock: Lock, place: EntryPlace) -> Iterator[Row]:
         relation = lock.relation.value if lock.relation else None
@@ -255,7 +255,7 @@ class RunStartKind(StatementKind[RunStart]):
     names = _of_audit("run_start")
     kept = "which runs were made under a lock stays"
     reason = "a run under a lock was started"
-    importance = 25
+    importance = 26
     rests_on_rows = True
 
     def build_rows(self, run_start: RunStart, place: EntryPlace) -> Iterator[Row]:
@@ -292,7 +292,7 @@ class RunEndKind(StatementKind[RunEnd]):
     names = _of_audit("run_end")
     kept = "the outcome of a run stays"
     reason = "a run under a lock ended"
-    importance = 26
+    importance = 27
 
     def build_rows(self, run_end: RunEnd, place: EntryPlace) -> Iterator[Row]:
         yield "run_end", (*place.here, run_end.audit, run_end.start, run_end.status.value, run_end.calls)
@@ -332,7 +332,7 @@ class RunKind(StatementKind[Run]):
     tables = (run, run_end)
     names = _of_audit("run")
     reason = "an audit has a run"
-    importance = 24
+    importance = 25
     rests_on_rows = True
 
     def build_rows(self, run: Run, place: EntryPlace) -> Iterator[Row]:
@@ -406,7 +406,7 @@ class ResultKind(StatementKind[Result]):
     tables = (result, estimate)
     names = _of_audit("result")
     reason = "an audit has a result"
-    importance = 23
+    importance = 24
     rests_on_rows = True
 
     def build_rows(self, result: Result, place: EntryPlace) -> Iterator[Row]:
@@ -467,7 +467,7 @@ class EvidenceKindOfStatement(StatementKind[EvidenceStatement]):
     tables = (evidence,)
     names = _of_audit("evidence")
     reason = "evidence was stated"
-    importance = 22
+    importance = 23
 
     def build_rows(self, evidence_statement: EvidenceStatement, place: EntryPlace) -> Iterator[Row]:
         evidence = evidence_statement.evidence
@@ -519,7 +519,7 @@ class FindingKindOfStatement(StatementKind[Finding]):
     tables = (finding,)
     names = _of_audit("finding")
     reason = "a module found something"
-    importance = 21
+    importance = 22
 
     def build_rows(self, finding: Finding, place: EntryPlace) -> Iterator[Row]:
         yield "finding", (*place.here, finding.audit, *split_reference(finding.claim), finding.kind.value)
@@ -741,7 +741,7 @@ class DeviationKind(StatementKind[Deviation]):
     tables = (deviation,)
     names = _of_audit("deviation")
     reason = "a deviation from a lock was stated"
-    importance = 19
+    importance = 20
 
     def build_rows(self, deviation: Deviation, place: EntryPlace) -> Iterator[Row]:
         yield "deviation", (*place.here, deviation.audit, deviation.item.value, int(deviation.found))
@@ -776,7 +776,7 @@ class ExplorationKind(StatementKind[Exploration]):
     tables = (exploration,)
     names = _of_audit("exploration")
     reason = "an exploratory analysis was added"
-    importance = 20
+    importance = 21
 
     def build_rows(self, exploration: Exploration, place: EntryPlace) -> Iterator[Row]:
         yield "exploration", (*place.here, exploration.audit, *split_reference(exploration.claim), unhex(exploration.scores))

@@ -119,7 +119,7 @@ class SurveyKind(StatementKind[Survey]):
     tables = (survey,)
     names = (Role("survey", "card", CARD, "revision"),)
     reason = "its card was searched for claims"
-    importance = 29
+    importance = 30
 
     def build_rows(self, survey: Survey, place: EntryPlace) -> Iterator[Row]:
         yield "survey", (*place.here, *split_reference(survey.card), plain(survey.by))
@@ -159,7 +159,7 @@ class OmissionKind(StatementKind[Omission]):
     tables = (omission,)
     names = (Role("omission", "card", CARD, "revision"),)
     reason = "a passage of its card was excluded"
-    importance = 30
+    importance = 31
 
     def build_rows(self, omission: Omission, place: EntryPlace) -> Iterator[Row]:
         yield "omission", (*place.here, *split_reference(omission.card), omission.anchor.start, omission.anchor.stop)
@@ -615,7 +615,7 @@ class ClaimRelationsKind(StatementKind[ClaimRelation]):
     tables = (claim_relation,)
     names = (Role("claim_relation", "claim", CLAIM), Role("claim_relation", "other", CLAIM))
     reason = "it was related to another claim"
-    importance = 18
+    importance = 19
 
     def build_rows(self, claim_relation: ClaimRelation, place: EntryPlace) -> Iterator[Row]:
         yield "claim_relation", (*place.here, claim_relation.claim, claim_relation.relation.value, claim_relation.other)

@@ -101,7 +101,7 @@ class SpecVersionKind(StatementKind[SpecVersion]):
     names = (SPEC_VERSIONS,)
     kept = "what claims and locks rest on stays; what no one may read yet is sealed: caveat spec seal"
     reason = "a definition has a newer version"
-    importance = 15
+    importance = 16
     is_shared = True
     is_defining = True
 
@@ -163,7 +163,7 @@ class RevealKind(StatementKind[Reveal]):
     tables = (reveal,)
     names = (Role("reveal", "spec", DEFINITION, "version"),)
     reason = "a sealed definition was shown"
-    importance = 16
+    importance = 17
     is_shared = True
     is_defining = True
 

@@ -52,7 +52,7 @@ class AuthorityKind(StatementKind[Authority]):
     tables = (authority,)
     kept = "who speaks in the log is never forgotten"
     reason = "an authority's identity was stated"
-    importance = 31
+    importance = 32
 
     def build_rows(self, authority: Authority, place: EntryPlace) -> Iterator[Row]:
         yield "authority", (*place.here, authority.code, authority.name, authority.role.value)
@@ -285,7 +285,7 @@ class ErasureKind(StatementKind[Erasure]):
     tables = (erasure,)
     kept = "why a text was erased stays"
     reason = "a text was erased"
-    importance = 17
+    importance = 18
 
     def build_rows(self, erasure: Erasure, place: EntryPlace) -> Iterator[Row]:
         yield "erasure", (*place.here, erasure.erased, unhex(erasure.leaf))

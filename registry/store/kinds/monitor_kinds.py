@@ -1,13 +1,14 @@
 """Statements of monitors after release: the locked plan, windows of production data, the end, and forecasts with their scores."""
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, func, select
 
 from registry.errors import Fault
 from registry.records.forecast import Forecast, ForecastScore
-from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorWindow
+from registry.records.monitor import Attribution, Monitor, MonitorEnd, MonitorIncident, MonitorWindow
 from registry.records.record import Kind
 from registry.store.database_engine import (
     TriggerRule,
@@ -32,6 +33,7 @@ monitor = new_table(
     text_column("authority"),
     whole_column("at"),
     real_column("theta", null=False),
+    text_column("scoring", null=True),
     begins("monitor", Kind.MONITOR),
     UniqueConstraint("log", "monitor"),
     UniqueConstraint("log", "monitor", "claim", "revision"),
@@ -55,6 +57,7 @@ monitor_window = new_table(
     whole_column("start"),
     whole_column("alarm", null=True),
     text_column("attribution", null=True),
+    whole_column("judge_alarm", null=True),
     one_of("attribution", Attribution),
     CheckConstraint("number >= 1 AND correction >= 0", name="counted"),
     CheckConstraint("(alarm IS NULL) = (attribution IS NULL)", name="alarm_is_attributed"),
@@ -82,6 +85,28 @@ monitor_window = new_table(
             broken="NEW.alarm IS NULL AND EXISTS (SELECT 1 FROM monitor_window"
             " WHERE log = NEW.log AND monitor = NEW.monitor AND alarm IS NOT NULL)",
             message="alarm-taken-back: monitor_window.alarm must stay once it was raised",
+        ),
+    ),
+)
+monitor_incident = new_table(
+    "monitor_incident",
+    *text_columns("monitor claim"),
+    whole_column("revision"),
+    text_column("incident"),
+    whole_column("occurred"),
+    whole_column("verified"),
+    CheckConstraint("verified IN (0, 1)", name="verified_or_not"),
+    refers("monitor claim revision", "monitor", "monitor claim revision"),
+    Index(None, "log", "claim", "revision"),
+    Index(None, "log", "monitor"),
+    guards=(
+        TriggerRule(
+            broken="NEW.occurred < (SELECT at FROM monitor WHERE log = NEW.log AND monitor = NEW.monitor)",
+            message="window-before-lock: monitor_incident.occurred must not be before the lock of its monitor",
+        ),
+        TriggerRule(
+            broken="EXISTS (SELECT 1 FROM monitor_end WHERE log = NEW.log AND monitor = NEW.monitor AND seq < NEW.seq)",
+            message="monitor-ended: monitor_incident must not come after the end of its monitor",
         ),
     ),
 )
@@ -150,6 +175,11 @@ def _find_monitor_faults(rules: "StatementRules", name: str, claim: str) -> Iter
         yield Fault("monitor-ended", name, "it has ended, and takes no more windows", advice="plan and lock a new monitor")
 
 
+def _find_midnight(day: date) -> int:
+    """Return when *day* begins in UTC, in seconds since 1970."""
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+
+
 class MonitorKind(StatementKind[Monitor]):
     """A monitor of one claim revision. Its plan is locked from this entry on."""
 
@@ -160,7 +190,8 @@ class MonitorKind(StatementKind[Monitor]):
     importance = 12
 
     def build_rows(self, monitor: Monitor, place: EntryPlace) -> Iterator[Row]:
-        yield "monitor", (*place.here, monitor.monitor, *split_reference(monitor.claim), monitor.by, place.at, monitor.plan.theta)
+        target, plan = split_reference(monitor.claim), monitor.plan
+        yield "monitor", (*place.here, monitor.monitor, *target, monitor.by, place.at, plan.theta, plan.scored_by)
 
     def find_faults(self, monitor: Monitor, rules: "StatementRules") -> Iterator[Fault]:
         yield from rules.check_number(monitor.monitor, 1, 1 if rules.view.is_used(monitor.monitor) else 0, "monitor")
@@ -182,12 +213,13 @@ class MonitorWindowKind(StatementKind[MonitorWindow]):
     names = (Role("monitor_window", "claim", CLAIM, "revision", "monitor"), Role("monitor_window", "monitor", MONITOR))
     kept = "the evidence of later windows rests on it"
     reason = "a monitor reported a window"
-    importance = 13
+    importance = 14
 
     def build_rows(self, window: MonitorWindow, place: EntryPlace) -> Iterator[Row]:
         attribution = window.reading.attribution.value if window.reading.attribution else None
         target = (window.monitor, *split_reference(window.claim), window.number, window.correction)
-        yield "monitor_window", (*place.here, *target, int(window.start.timestamp()), window.reading.alarm, attribution)
+        reading = window.reading
+        yield "monitor_window", (*place.here, *target, int(window.start.timestamp()), reading.alarm, attribution, reading.anchors_alarm)
 
     def find_faults(self, window: MonitorWindow, rules: "StatementRules") -> Iterator[Fault]:
         yield from _find_monitor_faults(rules, window.monitor, window.claim)
@@ -210,13 +242,48 @@ class MonitorWindowKind(StatementKind[MonitorWindow]):
         return "a monitor raised an alarm" if payload.reading.alarm is not None else self.reason
 
 
+class MonitorIncidentKind(StatementKind[MonitorIncident]):
+    """An event in production that was reported to a monitor of incidents."""
+
+    tables = (monitor_incident,)
+    names = (Role("monitor_incident", "claim", CLAIM, "revision", "monitor"), Role("monitor_incident", "monitor", MONITOR))
+    kept = "what was reported stays, also when it is taken back"
+    reason = "an incident was reported"
+    importance = 13
+
+    def build_rows(self, incident: MonitorIncident, place: EntryPlace) -> Iterator[Row]:
+        target = (incident.monitor, *split_reference(incident.claim), incident.incident)
+        yield "monitor_incident", (*place.here, *target, _find_midnight(incident.occurred), int(incident.verified))
+
+    def find_faults(self, incident: MonitorIncident, rules: "StatementRules") -> Iterator[Fault]:
+        yield from _find_monitor_faults(rules, incident.monitor, incident.claim)
+        file = rules.view.find_monitor(incident.monitor)
+        if file is None:
+            return
+        where = f"{incident.monitor}, incident {incident.incident}"
+        if not file.plan.is_of_incidents:
+            yield Fault("no-rate-from-incidents", where, "the monitor watches a rate, and single events have none")
+        if _find_midnight(incident.occurred) < file.plan.start.timestamp():
+            problem = f"it occurred on {incident.occurred}, and the stream begins on {file.plan.start:%Y-%m-%d}"
+            yield Fault("window-before-lock", where, problem)
+        if incident.reason is None and any(recorded.payload.incident == incident.incident for recorded in file.incidents):
+            yield Fault("window-differs", where, "it is on record with other content")
+
+    def describe(self, payload: MonitorIncident) -> str:
+        verified = "verified" if payload.verified else "not verified"
+        return f"{payload.monitor}: {payload.framework} {payload.incident} of {payload.occurred}, {verified}"
+
+    def explain_change(self, payload: MonitorIncident) -> str | None:
+        return "a verified incident was reported" if payload.verified else self.reason
+
+
 class MonitorEndKind(StatementKind[MonitorEnd]):
     """The end of a monitor."""
 
     tables = (monitor_end,)
     names = (Role("monitor_end", "claim", CLAIM, "revision", "monitor"), Role("monitor_end", "monitor", MONITOR))
     reason = "a monitor ended"
-    importance = 14
+    importance = 15
 
     def build_rows(self, end: MonitorEnd, place: EntryPlace) -> Iterator[Row]:
         yield "monitor_end", (*place.here, end.monitor, *split_reference(end.claim))
@@ -239,7 +306,7 @@ class ForecastKind(StatementKind[Forecast]):
     )
     kept = "it is compared with what was observed later"
     reason = "an auditor made a forecast"
-    importance = 32
+    importance = 33
 
     def build_rows(self, forecast: Forecast, place: EntryPlace) -> Iterator[Row]:
         target = (forecast.monitor, *split_reference(forecast.claim))
@@ -271,7 +338,7 @@ class ForecastScoreKind(StatementKind[ForecastScore]):
     names = (Role("forecast_score", "claim", CLAIM, "revision", "monitor"), Role("forecast_score", "monitor", MONITOR))
     kept = "hits and misses of an auditor are counted together"
     reason = "a forecast was scored"
-    importance = 33
+    importance = 34
 
     def build_rows(self, score: ForecastScore, place: EntryPlace) -> Iterator[Row]:
         yield "forecast_score", (*place.here, score.monitor, *split_reference(score.claim), score.forecast, score.observed)
