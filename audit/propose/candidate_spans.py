@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
+from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
 from audit.propose.evaluation_facts import AwarenessIndex
 from audit.propose.passage_context import PassageContext
-from audit.propose.vocabulary import has_word, read_expression, read_words
+from audit.propose.row_figures import find_results
+from audit.propose.vocabulary import has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
@@ -39,7 +40,7 @@ class CandidateSpan:
     figures: tuple[CardFigure, ...] = ()
     """Of running text, in order; positions are those of the passage's words."""
     cells: tuple[tuple[int, CardFigure], ...] = ()
-    """Of a row: the index of each cell with a figure, and the figure."""
+    """Of a row: the figures with the index of their cell; a cell may have several."""
 
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
@@ -59,29 +60,11 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
     if passage.kind not in _READ or any(is_apart(title) for title in reading.around.section_titles(passage)[-2:]):
         return None
-    if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage.words):
+    if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage):
         return None
     if passage.kind is PassageKind.ROW:
-        if is_settings(passage):
-            return None
-        cells = _drop_counts(passage, find_row_figures(passage))
-        return CandidateSpan(
-            passage, cells=tuple((place, figure) for place, figure in cells.items() if not _counts(passage, place, figure))
-        )
+        return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
     return CandidateSpan(passage, figures=find_figures(passage.words))
-
-
-def _drop_counts(passage: Passage, cells: dict[int, CardFigure]) -> dict[int, CardFigure]:
-    """Whole numbers beside a share are what it was counted from, unless their head says that they are scores."""
-    if not any(figure.unit is FigureUnit.SHARE for figure in cells.values()):
-        return cells
-    return {
-        place: figure
-        for place, figure in cells.items()
-        if figure.unit is FigureUnit.SHARE
-        or not re.fullmatch(r"\d[\d,]*", figure.written)
-        or re.search(r"\bscores?\b|rating|points|Elo", passage.cells[place].column or "", re.IGNORECASE)
-    }
 
 
 @lru_cache(maxsize=4096)
@@ -96,41 +79,26 @@ def is_letter_spaced(text: str) -> bool:
     return len(parts) >= _SPACED_FROM and sum(len(part) == 1 and part.isalpha() for part in parts) * 2 > len(parts)
 
 
-def is_description(words: str) -> bool:
-    """Return whether *words* say how something was done or is meant, quote a dialogue or a source, or are no English."""
-    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or not _is_english(words)
+def is_description(passage: Passage) -> bool:
+    """Return whether a passage says how something was done or is meant, quotes a dialogue or a source, or is no English."""
+    words = passage.words
+    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or not _is_english(passage)
 
 
-def _is_english(words: str) -> bool:
-    """Whether a passage may be English: none of its words in another script, and one of the small words if it is a sentence."""
-    return len(_CJK.findall(words)) * 4 <= len(words) and (
-        len(re.findall(r"[^\W\d]{2,}", words)) < _SENTENCE_FROM or _ENGLISH.search(words) is not None
-    )
+def _is_english(passage: Passage) -> bool:
+    """Whether a passage may be English: not in another script, and with one of the small words if it is a sentence.
+
+    A row is no sentence: its labels have no small words, however many they are.
+    """
+    words = passage.words
+    is_sentence = passage.kind is not PassageKind.ROW and len(re.findall(r"[^\W\d]{2,}", words)) >= _SENTENCE_FROM
+    return len(_CJK.findall(words)) * 4 <= len(words) and (not is_sentence or _ENGLISH.search(words) is not None)
 
 
 def is_settings(passage: Passage) -> bool:
     """Return whether a row lists what a model or a run is made of, and no results."""
     label = passage.cells[0].text if passage.cells else passage.words[:60]
     return has_word("passages", "settings", label[:60]) or has_word("passages", "settings", (passage.caption or "")[:80])
-
-
-def _counts(passage: Passage, place: int, figure: CardFigure) -> bool:
-    """Whether the head of a column says how much was asked, not what came out."""
-    column = (passage.cells[place].column or "").strip()
-    if has_word("passages", "settings", column[:60]) and not has_word("passages", "outcome", column):
-        return True
-    return ("%" not in figure.written and bool(re.match(r"#|n$|k$", column))) or ("%" not in figure.written and _is_counting(column))
-
-
-@lru_cache(maxsize=1024)
-def _is_counting(column: str) -> bool:
-    if re.search(r"%|\brates?\b|\bscores?\b|accuracy|success", column, re.IGNORECASE):
-        return False
-    words = column.lower().strip(" *_")
-    return any(words.startswith(phrase) for phrase in _COUNTING)
-
-
-_COUNTING = read_words("passages", "counting")
 
 
 def count_signs(span: CandidateSpan, reading: CardReading, *, is_named: bool) -> int:

@@ -1,4 +1,4 @@
-"""Figures in the words of a card: number, unit, bound, hedge, interval and whole; in sentences and in cells."""
+"""Figures in the words of a card: number, unit, bound, hedge, interval and whole."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from audit.propose.vocabulary import join_expressions, read_expression
+from audit.propose.vocabulary import join_expressions
 from registry.records.claim import Relation
-from registry.records.system_card import Passage, TableCell
 
 
 class FigureUnit(StrEnum):
@@ -50,6 +49,8 @@ class CardFigure:
     is_approximate: bool = False
     is_in_words: bool = False
     """Whether no digit is written: "never", "a perfect score"."""
+    label: str | None = None
+    """What a cell with several figures calls this one: "hard" in "7/8 easy, 1/12 hard"."""
 
 
 # Numbers, and numbers that count, date, name or price something else than a result. What they cover is blanked
@@ -58,7 +59,8 @@ class CardFigure:
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,9}(?:\.\d{1,6})?|\.\d{1,6})"
 _SIGN = r"(?:(?<![\w)%\]])[-−+])?"
-_BEFORE = r"(?<![\w.,/@])"
+_BEFORE = r"(?<![\w.,/@])(?<!\w-)"
+"""Before a number that is no part of a word, a number or a name: not "o1-1217"."""
 _WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
@@ -525,100 +527,3 @@ def _says_same(first: CardFigure, second: CardFigure) -> bool:
         return False
     is_other_way = (first.n is None) != (second.n is None) or first.is_in_words != second.is_in_words
     return is_other_way and abs(first.value - second.value) <= _ROUNDED
-
-
-# Figures of a table: one to a cell. A bare number has the unit of a score, until head, label or caption say per cent.
-
-_CELL_TAIL = (
-    r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
-)
-_CELL = re.compile(
-    rf"^[\s*_]*(?P<sign>[<>≤≥~≈])?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±"
-    rf"|\+/-)\s?(?P<margin>{NUMBER})\s?%?)?(?P<tail>{_CELL_TAIL})[\s*_]*$"
-)
-_CELL_PART = re.compile(rf"^[\s*_]*(?P<part>{NUMBER})\s?(?:/|(?:out\s)?of)\s?(?P<whole>\d{{1,7}})(?:\s?\(\s?{NUMBER}\s?%\s?\))?[\s*_†‡]*$")
-_CELL_SIGNS = {"<": Relation.AT_MOST, "≤": Relation.AT_MOST, ">": Relation.AT_LEAST, "≥": Relation.AT_LEAST}
-_PER_CENT_HEAD = re.compile(r"%|\bper\s?cent(?:age)?s?\b", re.IGNORECASE)
-_SHARES = read_expression("shares")
-_OTHER_SCALES = re.compile(
-    r"\b(?:Elo|rating|chrF|BLEU|perplexity|ppl|seconds|ms|tokens|MT-?Bench|CO2|Codeforces)\b|\b(?:out\sof"
-    r"|max(?:imum)?\.?(?:\sof)?)\s?\d|\bpoints?\b|\(0\s?[-–—]\s?\d",
-    re.IGNORECASE,
-)
-
-
-def read_cell(cell: TableCell) -> CardFigure | None:
-    """Return the figure of a cell that is a figure and nothing else; its positions are those of the cell's text."""
-    text = cell.text
-    if part := _CELL_PART.match(text):
-        value, whole = read_number(part["part"]), read_number(part["whole"])
-        if whole >= 1 and value <= whole:
-            written = text.strip(" *_†‡")
-            return CardFigure(start=0, stop=len(text), written=written, unit=FigureUnit.SHARE, value=value / whole, n=int(whole))
-        return None
-    hit = _CELL.match(text)
-    if hit is None:
-        return None
-    value, is_share = read_number(hit["one"].lstrip("+")), "%" in (hit["unit"] or "")
-    unit = FigureUnit.SHARE if is_share else FigureUnit.MULTIPLE if (hit["unit"] or "").strip() in ("x", "×") else FigureUnit.SCORE
-    factor = 0.01 if is_share else 1.0
-    low = high = None
-    tail = re.fullmatch(rf"\s?[(\[]\s?(?:±|\+/-)\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or "")
-    if margin := hit["margin"] or (tail[1] if tail else None):
-        low, high = value - read_number(margin), value + read_number(margin)
-    elif ends := re.fullmatch(
-        rf"\s?[(\[]\s?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?([-−]?{NUMBER})\s?%?\s?[,–-]\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or ""
-    ):
-        low, high = read_number(ends[1]), read_number(ends[2])
-    if low is not None and high is not None and not low <= value <= high:
-        low = high = None
-    return CardFigure(
-        start=0,
-        stop=len(text),
-        written=text.strip(" *_"),
-        unit=unit,
-        value=round(value * factor, 10),
-        low=None if low is None else round(low * factor, 10),
-        high=None if high is None else round(high * factor, 10),
-        bound=_CELL_SIGNS.get(hit["sign"]),
-        is_approximate=hit["sign"] in ("~", "≈"),
-    )
-
-
-def find_row_figures(passage: Passage) -> dict[int, CardFigure]:
-    """Return the figures of a row by the index of their cell, bare numbers as shares where the table says per cent."""
-    figures = {place: figure for place, cell in enumerate(passage.cells) if (figure := read_cell(cell)) is not None}
-    bare = {
-        place: figure
-        for place, figure in figures.items()
-        if figure.unit is FigureUnit.SCORE and not _OTHER_SCALES.search(_head(passage, place))
-    }
-    marked = {place for place in figures if _PER_CENT_HEAD.search(_head(passage, place))}
-    values = [figure.value for figure in bare.values() if figure.value is not None]
-    if not marked and _is_in_per_cent(passage, values):
-        marked = set(bare)
-    return {place: _as_share(figure) if place in marked and place in bare else figure for place, figure in figures.items()}
-
-
-def _head(passage: Passage, place: int) -> str:
-    return passage.cells[place].column or ""
-
-
-def _is_in_per_cent(passage: Passage, values: Sequence[float]) -> bool:
-    # Numbers up to 1 are shares already or scores; above 100 they cannot be per cents.
-    if not values or max(values) <= 1 or max(values) > 100 or min(values) < 0:
-        return False
-    label = " ".join(cell.text for cell in passage.cells if read_cell(cell) is None)
-    around = " ".join(
-        (label, passage.caption or "", *(cell.column or "" for cell in passage.cells if not _OTHER_SCALES.search(cell.column or "")))
-    )
-    return bool(_SHARES.search(around) or _PER_CENT_HEAD.search(f"{label} {passage.caption or ''}")) and not _OTHER_SCALES.search(
-        f"{label} {passage.caption or ''}"
-    )
-
-
-def _as_share(figure: CardFigure) -> CardFigure:
-    if figure.value is None or not 0 <= figure.value <= 100:
-        return figure
-    low, high = (None if end is None else round(end / 100, 10) for end in (figure.low, figure.high))
-    return replace(figure, unit=FigureUnit.SHARE, value=round(figure.value / 100, 10), low=low, high=high)

@@ -304,13 +304,14 @@ def find_spoken_of(passage: Passage, around: PassageContext, models: CardModels,
 # Rows of a table. The head of a column names the model, else the label of the row, else the caption or the text around.
 
 
-def find_cell_subject(passage: Passage, place: int, around: PassageContext, models: CardModels) -> FigureSubject:
-    """Return what the figure in the cell at *place* is about."""
+def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: PassageContext, models: CardModels) -> FigureSubject:
+    """Return what a figure in the cell at *place* is about."""
     head = passage.cells[place].column or ""
-    if mentions := models.find(head):
-        return _take_mention(mentions[-1], "column head")
-    if party := _GROUPS.search(head):
-        return FigureSubject(party[0], party[0], "column head", NAMED, is_own=False)
+    for words, where in ((figure.label or "", "cell"), (head, "column head")):
+        if mentions := models.find(words):
+            return _take_mention(mentions[-1], where)
+        if party := _GROUPS.search(words):
+            return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
     return _find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from audit.propose.candidate_spans import CandidateSpan, CardReading
 from audit.propose.card_figures import CardFigure
 from audit.propose.claim_form import FormReading
-from audit.propose.claimed_property import LONGEST_NAME, PropertyReading, shorten, slugify
+from audit.propose.claimed_property import PropertyReading, qualify, slugify
 from audit.propose.evaluation_facts import EvaluationFacts
 from audit.propose.figure_subject import FigureSubject
 from audit.propose.vocabulary import find_rows, read_expression
@@ -229,7 +229,7 @@ def _name_by_words(proposal: Proposal) -> Proposal:
     if not text:
         before = re.search(r"(?:,|;|\band\b)\s?(?P<what>[^,;.()]{3,50}?)\s?(?:\(|of|was|is|at|to|:)?\s?$", words[:at])
         text = before["what"] if before else proposal.written
-    name = f"{shorten(proposal.property.name, LONGEST_NAME - min(40, len(text)) - 2)}, {shorten(text.strip(), 40)}"
+    name = qualify(proposal.property.name, text.strip())
     return replace(proposal, property=replace(proposal.property, name=name), slug=slugify(name))
 
 
@@ -264,8 +264,7 @@ def _part_domains(proposals: list[Proposal]) -> list[Proposal]:
         known = {row.name for row, _ in find_rows("areas", proposal.property.name)}
         missing = [area for area in named if area not in known]
         if missing and len(shared[proposal.property.name] - {()}) > 1:
-            text = " and ".join(missing[:2])
-            name = f"{shorten(proposal.property.name, LONGEST_NAME - len(text) - 2)}, {text}"
+            name = qualify(proposal.property.name, " and ".join(missing[:2]))
             proposal = replace(proposal, property=replace(proposal.property, name=name), slug=slugify(name))
         parted.append(proposal)
     return parted

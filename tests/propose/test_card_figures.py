@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 
-from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
+from audit.propose.card_figures import CardFigure, FigureUnit, find_figures
+from audit.propose.row_figures import find_row_figures
 from registry.records.claim import Relation
 from registry.records.system_card import Passage, PassageKind, TableCell
 
@@ -212,7 +213,7 @@ def test_a_cell_holds_no_figure_or_one(text: str, values: list[float], bound: Re
     words = " | ".join(one.text for one in cells)
     row = Passage(kind=PassageKind.ROW, start=0, stop=40, words=words, page=None, section=None, block=0, cells=cells)
 
-    found = tuple(find_row_figures(row).values())
+    found = tuple(figure for _, figure in find_row_figures(row))
 
     assert [one.value for one in found] == [pytest.approx(one) for one in values]
     assert [one.bound for one in found] == [bound] * len(values)
