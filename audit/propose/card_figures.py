@@ -175,7 +175,11 @@ _WORDED = tuple(
         (rf"\b{_NEARLY}[\s-](?:never|ever|none|always|all|(?:an?\s)?perfect(?:ly)?)\b", None, True),
         (rf"\b{_NEARLY}[\s-](?:zero|0)\b(?!\.\d|\s?%)", None, True),
         (r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)\bnever\b(?!\s(?:\w+\s){0,2}\d)", 0.0, False),
-        (r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)", 0.0, False),
+        (
+            r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s(?:\d|(?:\w+\s)?(?:method|approach|technique|stud(?:y|ie)|work|paper)(?:e?s)?\b))",
+            0.0,
+            False,
+        ),
         (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
         (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
         (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),

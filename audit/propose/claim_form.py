@@ -128,6 +128,8 @@ _CONDITION = re.compile(
 )
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
+_EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
+"""Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
 _ATTACK = re.compile(
     r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
     r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
@@ -147,7 +149,7 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
         return True
-    if figure.unit is FigureUnit.SHARE and _RUN.search(before):
+    if figure.unit is FigureUnit.SHARE and (_RUN.search(before) or _EITHER.search(before)):
         return True
     # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
     clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
