@@ -1,14 +1,14 @@
 """One card made ready for an engine: its passages, models and awareness statements, and the passages that may make claims."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
-from audit.propose.evaluation_facts import AwarenessIndex
+from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark
 from audit.propose.passage_context import PassageContext
-from audit.propose.row_figures import find_results
+from audit.propose.row_figures import find_results, read_cell
 from audit.propose.vocabulary import has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
@@ -64,7 +64,19 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
         return None
     if passage.kind is PassageKind.ROW:
         return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
-    return CandidateSpan(passage, figures=find_figures(passage.words))
+    return CandidateSpan(passage, figures=find_figures(passage.words) or _read_labelled_item(passage))
+
+
+_LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\s+(?P<figure>\S.{0,30})")
+
+
+def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
+    """The figure of a list item that is a benchmark's name and a score, as in a row of a table: "MMLU: 84.8"."""
+    hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
+    figure = read_cell(hit["figure"]) if hit is not None and find_benchmark(hit["label"], is_named=True) else None
+    if hit is None or figure is None:
+        return ()
+    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
 
 
 @lru_cache(maxsize=4096)
@@ -107,7 +119,7 @@ def count_signs(span: CandidateSpan, reading: CardReading, *, is_named: bool) ->
     signs = int(
         is_named or has_word("passages", "model", words) or re.search(r"\b(?:it|its|model|models)\b", words, re.IGNORECASE) is not None
     )
-    signs += has_word("passages", "outcome", words)
+    signs += has_word("passages", "outcome", words) or any(figure.label for figure in span.figures)
     if span.passage.kind is PassageKind.ITEM and signs < 2:
         signs += any(has_word("passages", "outcome", one.words) for one in reading.around.lead_in(span.passage)[-2:])
     if signs == 1 and any(has_word("passages", "result", title) for title in reading.around.section_titles(span.passage)):

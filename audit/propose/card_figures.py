@@ -50,7 +50,7 @@ class CardFigure:
     is_in_words: bool = False
     """Whether no digit is written: "never", "a perfect score"."""
     label: str | None = None
-    """What a cell with several figures calls this one: "hard" in "7/8 easy, 1/12 hard"."""
+    """What a cell with several figures, or a list item, calls this one: "hard" in "7/8 easy, 1/12 hard"."""
 
 
 # Numbers, and numbers that count, date, name or price something else than a result. What they cover is blanked
@@ -118,6 +118,8 @@ _RATES = (
     re.compile(rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
                rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
 )  # fmt: skip
+MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
+"""The highest marks of usual scales."""
 _MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
 _NOUN = re.compile(
     r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
@@ -277,7 +279,7 @@ def _read_parts(plain: str) -> Iterator[CardFigure]:
             or (is_one and (not hit["whole"].isdigit() or _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])))
         ):
             continue
-        is_mark = whole in (1, 3, 4, 5, 6, 7, 10, 100) and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
+        is_mark = whole in MARKS and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
         if is_mark and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
             yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
         elif whole > 1:

@@ -67,7 +67,8 @@ def read_property(
     column = _clean_head(passage, cell, models)
     label = _clean_label(passage, models)
     topics = list_topics(passage, around)
-    near = _list_sources(passage, column, label, (figure.label if figure is not None else None) or "", around)
+    part = (figure.label if figure is not None else None) or ""
+    near = _list_sources(passage, column or _cut_models(passage, cell, models), label, part, around)
     measure = _find_measure(near, figure, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
     class_, class_certainty = _find_class(measure, near, topics)
     direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
@@ -76,8 +77,8 @@ def read_property(
         measure = replace(measure, row=None)
     span, guess = find_range(figure, tuple(words for words, _, _ in near))
     name = _name(measure, passage, figure, column=column, label=label, topics=[*([evaluation] if evaluation else []), *topics])
-    if figure is not None and figure.label and not models.find(figure.label):
-        name = qualify(name, figure.label)
+    if cell is not None and part and not models.find(part):
+        name = qualify(name, part)
     suppressible = measure.row.fields[3] == "y" if measure.row else class_ is PropertyClass.DECEPTION_SCHEMING
     spec = PropertySpec(name=name, class_=class_, range=span, direction=direction or Direction.NOT_SAFETY, suppressible=suppressible)
     return PropertyReading(
@@ -372,6 +373,14 @@ def _clean_head(passage: Passage, cell: int | None, models: CardModels) -> str:
         return ""
     head = " ".join(_SCALE.sub("", column[:300]).split()).strip(" ,;:*_")
     return "" if _EMPTY_HEAD.fullmatch(head) else shorten(head, _LONGEST_PART)
+
+
+def _cut_models(passage: Passage, cell: int | None, models: CardModels) -> str:
+    """What the head of a column says beside the models it names: "Violation rate" in "Violation rate Ibis 3"."""
+    column = (passage.cells[cell].column or "") if cell is not None else ""
+    for mention in reversed(models.find(column)):
+        column = f"{column[: mention.start]} {column[mention.stop :]}"
+    return column.strip()
 
 
 def _name(measure: _Measure, passage: Passage, figure: CardFigure | None, *, column: str, label: str, topics: list[str]) -> str:

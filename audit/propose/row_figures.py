@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_figures, read_number
+from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number
 from audit.propose.claim_form import find_thresholds
 from audit.propose.vocabulary import has_word, read_expression, read_words
 from registry.records.claim import Relation
@@ -35,10 +35,13 @@ def read_cell(text: str) -> CardFigure | None:
     """Return the figure of a cell's *text* that is a figure and nothing else; None for any other text."""
     if part := _CELL_PART.match(text):
         value, whole = read_number(part["part"]), read_number(part["whole"])
-        if whole >= 1 and value <= whole:
-            written = text.strip(" *_†‡")
-            return CardFigure(start=0, stop=len(text), written=written, unit=FigureUnit.SHARE, value=value / whole, n=int(whole))
-        return None
+        figure = CardFigure(start=0, stop=len(text), written=text.strip(" *_†‡"), unit=FigureUnit.SHARE, value=None)
+        if whole < 1 or value > whole:
+            return None
+        # "4.92 / 5" is a mark; of things asked whole ones succeed.
+        if value % 1 and whole in MARKS:
+            return replace(figure, unit=FigureUnit.SCORE, value=value, scale=f"out of {whole:g}")
+        return replace(figure, value=value / whole, n=int(whole))
     hit = _CELL.match(text)
     if hit is None:
         return None
@@ -106,8 +109,8 @@ def _find_labels(text: str, span: tuple[int, int], figures: Sequence[CardFigure]
         lead, first = "", gaps[0]
     pairs = _part_gaps([first, *gaps[1:]])
     labels = [_trim(before if before.rstrip().endswith(":") or not _trim(after) else after) for before, after in pairs]
-    if sum(map(bool, labels)) == 1 < len(labels):
-        labels = split_labels(max(labels, key=len), len(labels))
+    if len(labels) > 1 and sum(map(bool, [lead, *labels])) == 1:
+        return split_labels(max([lead, *labels], key=len), len(labels))
     return [f"{_trim(lead)}, {label}" if _trim(lead) else label for label in labels]
 
 
@@ -196,6 +199,15 @@ def _as_share(figure: CardFigure) -> CardFigure:
     return replace(figure, unit=FigureUnit.SHARE, value=round(figure.value / 100, 10), low=low, high=high)
 
 
+_BAR = re.compile(r"\b(?:thresholds?|limits?|cut-?offs?|bars?|targets?|criteri(?:on|a)|requirements?)\b", re.IGNORECASE)
+
+
+def find_bar(passage: Passage) -> CardFigure | None:
+    """Return the line that a column of its own draws for the row's results; None without one, or where there are several."""
+    bars = [figure for place, figure in find_row_figures(passage) if _BAR.search(_head(passage, place))]
+    return bars[0] if len(bars) == 1 else None
+
+
 def find_results(passage: Passage) -> tuple[tuple[int, CardFigure], ...]:
     """Return the figures of a row that are results, with the index of their cell.
 
@@ -207,6 +219,7 @@ def find_results(passage: Passage) -> tuple[tuple[int, CardFigure], ...]:
         (place, figure)
         for place, figure in figures
         if not _counts(passage, place, figure)
+        and not _BAR.search(_head(passage, place))
         and not (
             is_counted
             and figure.unit is not FigureUnit.SHARE
