@@ -58,7 +58,7 @@ _SPACED_FROM = 12
 
 def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
-    if passage.kind not in _READ or any(is_apart(title) for title in reading.around.section_titles(passage)[-2:]):
+    if passage.kind not in _READ or (_is_apart(passage, reading.around) and not _compares_models(passage, reading.models)):
         return None
     if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage):
         return None
@@ -77,6 +77,15 @@ def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
     if hit is None or figure is None:
         return ()
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
+
+
+def _is_apart(passage: Passage, around: PassageContext) -> bool:
+    return any(is_apart(title) for title in around.section_titles(passage)[-2:])
+
+
+def _compares_models(passage: Passage, models: CardModels) -> bool:
+    """Whether a row has columns of several models: then they are results, whatever the last heading was about."""
+    return len({mention.name for cell in passage.cells for mention in models.find(cell.column or "")}) > 1
 
 
 @lru_cache(maxsize=4096)

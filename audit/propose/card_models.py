@@ -57,7 +57,9 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
-_WORD = re.compile(rf"\b(?:{'|'.join(map(re.escape, read_words('families', 'word')))})[- ](?:{_VERSION}|Preview\b){_TAIL}{{0,3}}")
+_WORDS = "|".join(map(re.escape, read_words("families", "word")))
+_WORD = re.compile(rf"\b(?:(?:{_WORDS})[- ](?:{_VERSION}|Preview\b)|(?<!-)(?i:{_WORDS})-{_VERSION}){_TAIL}{{0,3}}")
+"""A word of English is a name with a capital, or with a hyphen: "Phi 4", "phi-4"."""
 _SERIES = re.compile(
     r"(?<![\w.-])(?:OpenAI[- ])?o[1-9](?:[- ](?:\d{4}(?!\d)|mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)"
 )

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number
 from audit.propose.claim_form import find_thresholds
+from audit.propose.evaluation_facts import find_benchmark
 from audit.propose.vocabulary import has_word, read_expression, read_words
 from registry.records.claim import Relation
 from registry.records.system_card import Passage
@@ -132,22 +133,25 @@ def _trim(words: str) -> str:
 
 
 def split_labels(words: str, count: int) -> list[str]:
-    """Return the *count* labels that slashes part in *words* or in its parenthesis; empty if it has another number."""
+    """Return the *count* labels that slashes part in *words* or in its parenthesis, or benchmarks by name; empty for another number."""
     for text in (*re.findall(r"\(([^()]*)\)", words), words):
         parts = [part.strip(_EDGES) for part in text.split("/")]
         if len(parts) == count and all(re.search(r"[^\W\d]", part) for part in parts):
             return parts
-    return []
+    names = words.split()
+    return names if len(names) == count and all(find_benchmark(name, is_named=True) == name for name in names) else []
 
 
 def _read_pair(passage: Passage, place: int) -> tuple[CardFigure, ...]:
-    """The figures between slashes in a cell ("2029 / 98.1 %"), if its head or a label of its row names as many."""
-    figures = [figure for part in passage.cells[place].text.split("/") if (figure := read_cell(part.strip())) is not None]
+    """The figures between slashes or lines of a cell ("2029 / 98.1 %"), if its head or a label of its row names as many."""
+    text = passage.cells[place].text
+    figures = [read_cell(part.strip()) for part in (text.split("/") if "/" in text else text.split())]
     texts = [_head(passage, place), *(cell.text for cell in passage.cells[:place])]
     labels = next((labels for text in texts if (labels := split_labels(text, len(figures)))), [])
-    if len(figures) < 2 or len(figures) != passage.cells[place].text.count("/") + 1 or not labels:
+    if len(figures) < 2 or not labels:
         return ()
-    return tuple(replace(figure, label=label) for figure, label in zip(figures, labels, strict=True))
+    pairs = [replace(figure, label=label) for figure, label in zip(figures, labels, strict=True) if figure is not None]
+    return tuple(pairs) if len(pairs) == len(figures) else ()
 
 
 # A row: its figures by cell, in the unit that the table gives them.

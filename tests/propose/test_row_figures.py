@@ -87,7 +87,8 @@ def test_hostile_cells_take_linear_time(piece: str) -> None:
 def propose(folder: Path, text: str) -> tuple[Proposal, ...]:
     (folder / "card.md").write_text(text, encoding="utf-8")
     card = read_card(folder / "card.md")
-    return propose_by_rules(card, read_outline(card), CardSource(title=text.split("\n")[0], publisher="Marsh Lab", card=None)).proposals
+    source = CardSource(title=text.partition("\n")[0], publisher="Marsh Lab", card=None)
+    return propose_by_rules(card, read_outline(card), source).proposals
 
 
 LEVELS = """# Ibis 3 model card
@@ -245,3 +246,36 @@ def test_a_head_that_names_measure_and_model_says_which_way_is_safer(tmp_path: P
     found = propose(tmp_path, card)
 
     assert [(one.written, one.property.direction) for one in found] == [("0.8%", Direction.LOWER_IS_SAFER)]
+
+
+def test_a_table_of_models_is_one_of_results_under_any_heading(tmp_path: Path) -> None:
+    """The last heading may be about training; a table of one model below it stays apart."""
+    several = "# Ibis-3 model card\n\n## Training data\n\n" + TABLE.format(own="Ibis-3", other="Ibis-2")
+    single = "# Ibis-3 model card\n\n## Training data\n\n| Source | Share |\n|---|---|\n| Web pages | 61.0% |\n"
+
+    assert [one.written for one in propose(tmp_path, several)] == ["61.0"]
+    assert propose(tmp_path, single) == ()
+
+
+def test_two_lines_of_a_cell_are_the_two_benchmarks_of_its_row(tmp_path: Path) -> None:
+    """“MGSM / MATH” with two figures each; words that are no benchmarks give nothing."""
+    card = """# Ibis-3 model card
+
+## Results
+
+| Area | Benchmark | Ibis-3 | Ibis-2 |
+|---|---|---|---|
+| Mathematics | MGSM<br>MATH | 80.6<br>**80.4** | 53.5<br>44.6 |
+| Mathematics | Other<br>tasks | 70.6<br>70.4 | 63.5<br>64.6 |
+"""
+    found = propose(tmp_path, card)
+
+    assert [(one.written, one.property.name.rsplit(", ", 1)[1]) for one in found] == [("80.6", "MGSM"), ("80.4", "MATH")]
+
+
+def test_a_family_that_is_a_word_is_a_name_in_small_letters_with_a_hyphen(tmp_path: Path) -> None:
+    """“`nova-4`” is Nova 4, and “a nova 4 light years away” is none."""
+    table = TABLE.format(own="nova-4 (14B)", other="nova-3 (14B)")
+    card = f"# Nova-4 model card\n\nWe tested `nova-4`, not a nova 4 light years away.\n\n## Results\n\n{table}"
+
+    assert [(one.written, one.is_own) for one in propose(tmp_path, card) if one.written] == [("61.0", True)]
