@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
@@ -79,19 +79,14 @@ def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
 
 
-def _is_apart(passage: Passage, around: PassageContext) -> bool:
-    return any(is_apart(title) for title in around.section_titles(passage)[-2:])
-
-
 def _compares_models(passage: Passage, models: CardModels) -> bool:
     """Whether a row has columns of several models: then they are results, whatever the last heading was about."""
     return len({mention.name for cell in passage.cells for mention in models.find(cell.column or "")}) > 1
 
 
-@lru_cache(maxsize=4096)
-def is_apart(title: str) -> bool:
-    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results."""
-    return has_word("passages", "apart", title)
+def _is_apart(passage: Passage, around: PassageContext) -> bool:
+    """Whether a heading says how a model was made, is used or is cited; figures below it are no results."""
+    return any(has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:])
 
 
 def is_letter_spaced(text: str) -> bool:

@@ -315,7 +315,7 @@ def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
             stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
-            yield _build_score(plain, hit.start("one"), stop, hit["one"], hit.groupdict().get("scale"))
+            yield _build_score(hit, stop, hit.groupdict().get("scale"))
 
 
 def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[CardFigure]:
@@ -324,7 +324,7 @@ def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[Car
     if first is not None or _SPEAKS_OF_SCORES.search(plain):
         for hit in _DECIMAL.finditer(plain):
             if first is not None or abs(read_number(hit["one"])) < 1:
-                yield _build_score(plain, hit.start(), hit.end(), hit["one"], first.scale if first else None)
+                yield _build_score(hit, hit.end(), first.scale if first else None)
 
 
 def _read_counts(plain: str) -> Iterator[CardFigure]:
@@ -336,9 +336,9 @@ def _read_counts(plain: str) -> Iterator[CardFigure]:
         # "Has not resulted in a single case" is a count of 0.
         if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
             value = 0.0
-        start = hit.start("one")
-        figure = CardFigure(start=start, stop=hit.end(), written=plain[start : hit.end()], unit=FigureUnit.COUNT, value=value)
-        yield replace(figure, scale=hit["noun"].strip(), is_in_words=hit["one"][0].isalpha())
+        written = plain[hit.start("one") : hit.end()]
+        figure = _build(hit, value, FigureUnit.COUNT, scale=hit["noun"].strip(), is_in_words=hit["one"][0].isalpha())
+        yield replace(figure, start=hit.start("one"), written=written)
 
 
 def _build(hit: re.Match[str], value: float | None, unit: FigureUnit = FigureUnit.SHARE, **more: object) -> CardFigure:
@@ -346,10 +346,9 @@ def _build(hit: re.Match[str], value: float | None, unit: FigureUnit = FigureUni
     return replace(figure, **more)  # type: ignore[arg-type]
 
 
-def _build_score(plain: str, start: int, stop: int, number: str, scale: str | None) -> CardFigure:
-    return CardFigure(
-        start=start, stop=stop, written=plain[start:stop], unit=FigureUnit.SCORE, value=read_number(number.lstrip("+")), scale=scale
-    )
+def _build_score(hit: re.Match[str], stop: int, scale: str | None) -> CardFigure:
+    start, value = hit.start("one"), read_number(hit["one"].lstrip("+"))
+    return replace(_build(hit, value, FigureUnit.SCORE, scale=scale), start=start, stop=stop, written=hit.string[start:stop])
 
 
 # The surroundings of a figure: bound, hedge, ± or interval, and n.
@@ -391,7 +390,8 @@ _N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
 _N_AFTER = re.compile(r"^\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
 
-def _read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
+def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
+    """Return *figure* with the interval, n, bound and hedge around it; *plain* are the words without numbers that are no figures."""
     figure = _add_spread(figure, words, plain)
     if figure.n is None and figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE):
         after = words[figure.stop : figure.stop + 80]
@@ -477,7 +477,7 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
     for figure in figures:
         # What became the interval of the figure before it is no figure of its own.
         if not kept or figure.start >= kept[-1].stop:
-            kept.append(_read_surroundings(figure, words, plain))
+            kept.append(read_surroundings(figure, words, plain))
     return tuple(_join_fractions(kept, words))
 
 

@@ -212,15 +212,14 @@ def _find_in_pair(words: str, figures: Sequence[CardFigure], place: int, parties
     figure = figures[place]
     previous = figures[place - 1].stop if place else 0
     following = figures[place + 1].start if place + 1 < len(figures) else len(words)
-    # The earlier one of "from 30 % to 6 %" and the second one of "99 % vs. 98 %".
-    if _FROM.search(words[: figure.start]) and _TO.match(words[figure.stop : following]) and following < len(words):
-        return _Owner(None, is_own=False, certainty=SURE, subject="the earlier condition")
-    if following < len(words) and _CHANGE.match(words[figure.stop : following]):
+    # The earlier one of "from 30 % to 6 %" and of "30 % → 6 %".
+    between = words[figure.stop : following] if following < len(words) else ""
+    if _CHANGE.match(between) or (between and _FROM.search(words[: figure.start]) and _TO.match(between)):
         return _Owner(None, is_own=False, certainty=SURE, subject="the earlier condition")
     if place and _PAIR.match(words[previous : figure.start]):
         other = next((party for party in reversed(parties) if party.start < figures[place - 1].start and not party.is_own), None)
         return _Owner(other, is_own=False, certainty=SURE, subject="the other side of the comparison")
-    if following < len(words) and _PAIR.match(words[figure.stop : following]):
+    if _PAIR.match(between):
         # "Fewer than Model A (81 % vs. 90 %)": the first of the pair is the subject's.
         subject = next((party for party in parties if party.stop <= figure.start and not party.is_aside), None)
         return _Owner(subject, True if subject is None else subject.is_own, TITLE if subject is None else NAMED)

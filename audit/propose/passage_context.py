@@ -12,7 +12,7 @@ from registry.records.system_card import Outline, Passage, PassageKind
 _NUMBER = re.compile(
     r"(?:Appendix\s+|Section\s+|Chapter\s+)?((?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3}){0,7}|[A-Z](?:\.\d{1,3}){1,7})\.?\s", re.IGNORECASE
 )
-_OUTSIDE = frozenset({PassageKind.CONTENTS, PassageKind.FURNITURE})
+OUTSIDE = frozenset({PassageKind.CONTENTS, PassageKind.FURNITURE})
 """Repeated from elsewhere: not what an author wrote beside a passage."""
 
 _LISTED = frozenset({PassageKind.ITEM, PassageKind.ROW, PassageKind.HEAD, PassageKind.CAPTION})
@@ -38,7 +38,7 @@ class PassageContext:
         self.outline = outline
         self.text = text
         """The card's text, in which the passages stand."""
-        self.passages = tuple(passage for passage in outline.passages if passage.kind not in _OUTSIDE)
+        self.passages = tuple(passage for passage in outline.passages if passage.kind not in OUTSIDE)
         """In the order of the text, without contents and furniture."""
         self._starts = [one.start for one in self.passages]
         self._blocks = _group(self.passages, [one.block for one in self.passages])

@@ -172,12 +172,11 @@ def doubt_addressed(proposals: Sequence[Proposal], outline: Outline) -> tuple[Pr
 
 
 def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """Return the proposals with repeats folded and one short name for each property.
+    """Return the proposals with repeats folded and figures of one passage told apart.
 
     Property, form, model and quote identify a claim. Where two figures of one passage would share them, the words beside each figure
     name it; where these do not differ either, only the first stays, with a note.
     """
-    specs: dict[str, Proposal] = {}
     used: dict[tuple[object, ...], int] = {}
     distinct: list[Proposal] = []
     for proposal in _part_domains(_fold_repeats(proposals)):
@@ -191,10 +190,6 @@ def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
             note = f"the passage has another figure for what looks like the same property: “{proposal.written}”"
             distinct[used[key]] = replace(first, notes=(*first.notes, note), confidence=Confidence.LOW)
             continue
-        # One short name, one property in the whole card: of two readings the range and direction of the first hold.
-        if (known := specs.get(named.slug)) is not None and known.property != named.property:
-            named = replace(named, slug=_find_free(named, specs))
-        specs.setdefault(named.slug, named)
         used[key] = len(distinct)
         distinct.append(named)
     return tuple(distinct)
@@ -202,13 +197,6 @@ def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
 
 def _identify(proposal: Proposal) -> tuple[object, ...]:
     return proposal.property.name, proposal.form, proposal.model, proposal.anchor.start, proposal.anchor.stop
-
-
-def _find_free(proposal: Proposal, specs: dict[str, Proposal]) -> str:
-    number = 2
-    while (known := specs.get(f"{proposal.slug}-{number}")) is not None and known.property != proposal.property:
-        number += 1
-    return f"{proposal.slug}-{number}"
 
 
 _CONDITION = re.compile(

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from audit.propose.passage_context import OUTSIDE
 from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
 from registry.codec.file_io import lock_file
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
@@ -132,7 +133,6 @@ def _check_pages(pages: tuple[int, int], card: CardText) -> None:
 
 _NEARBY = 300
 """Characters shown before and after a passage."""
-_NOT_READ = (PassageKind.FURNITURE, PassageKind.CONTENTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ class PassageNeighbours:
 
     def __init__(self, card: CardText, outline: Outline) -> None:
         self._text = card.text
-        self._passages = [passage for passage in outline.passages if passage.kind not in _NOT_READ]
+        self._passages = [passage for passage in outline.passages if passage.kind not in OUTSIDE]
         self._starts = [one.start for one in self._passages]
 
     def find(self, anchor: Anchor) -> QuoteSurroundings:

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number
+from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number, read_surroundings
 from audit.propose.claim_form import find_thresholds
 from audit.propose.evaluation_facts import find_benchmark
 from audit.propose.vocabulary import has_word, read_expression, read_words
-from registry.records.claim import Relation
 from registry.records.system_card import Passage
 
 # A cell that is a figure and nothing else. A bare number has the unit of a score, until head, label or caption say per cent.
@@ -18,11 +17,9 @@ _CELL_TAIL = (
     r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
 )
 _CELL = re.compile(
-    rf"^[\s*_]*(?P<sign>[<>≤≥~≈])?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±"
-    rf"|\+/-)\s?(?P<margin>{NUMBER})\s?%?)?(?P<tail>{_CELL_TAIL})[\s*_]*$"
+    rf"^[\s*_]*[<>≤≥~≈]?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±|\+/-)\s?{NUMBER}\s?%?)?{_CELL_TAIL}[\s*_]*$"
 )
 _CELL_PART = re.compile(rf"^[\s*_]*(?P<part>{NUMBER})\s?(?:/|(?:out\s)?of)\s?(?P<whole>\d{{1,7}})(?:\s?\(\s?{NUMBER}\s?%\s?\))?[\s*_†‡]*$")
-_CELL_SIGNS = {"<": Relation.AT_MOST, "≤": Relation.AT_MOST, ">": Relation.AT_LEAST, "≥": Relation.AT_LEAST}
 _PER_CENT_HEAD = re.compile(r"%|\bper\s?cent(?:age)?s?\b", re.IGNORECASE)
 _SHARES = read_expression("shares")
 _OTHER_SCALES = re.compile(
@@ -46,30 +43,10 @@ def read_cell(text: str) -> CardFigure | None:
     hit = _CELL.match(text)
     if hit is None:
         return None
-    value, is_share = read_number(hit["one"].lstrip("+")), "%" in (hit["unit"] or "")
-    unit = FigureUnit.SHARE if is_share else FigureUnit.MULTIPLE if (hit["unit"] or "").strip() in ("x", "×") else FigureUnit.SCORE
-    factor = 0.01 if is_share else 1.0
-    low = high = None
-    tail = re.fullmatch(rf"\s?[(\[]\s?(?:±|\+/-)\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or "")
-    if margin := hit["margin"] or (tail[1] if tail else None):
-        low, high = value - read_number(margin), value + read_number(margin)
-    elif ends := re.fullmatch(
-        rf"\s?[(\[]\s?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?([-−]?{NUMBER})\s?%?\s?[,–-]\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or ""
-    ):
-        low, high = read_number(ends[1]), read_number(ends[2])
-    if low is not None and high is not None and not low <= value <= high:
-        low = high = None
-    return CardFigure(
-        start=0,
-        stop=len(text),
-        written=text.strip(" *_"),
-        unit=unit,
-        value=round(value * factor, 10),
-        low=None if low is None else round(low * factor, 10),
-        high=None if high is None else round(high * factor, 10),
-        bound=_CELL_SIGNS.get(hit["sign"]),
-        is_approximate=hit["sign"] in ("~", "≈"),
-    )
+    unit = {"%": FigureUnit.SHARE, "x": FigureUnit.MULTIPLE, "×": FigureUnit.MULTIPLE}.get((hit["unit"] or "").strip(), FigureUnit.SCORE)
+    value = round(read_number(hit["one"].lstrip("+")) * (0.01 if unit is FigureUnit.SHARE else 1), 10)
+    figure = CardFigure(start=hit.start("one"), stop=hit.end("unit") if hit["unit"] else hit.end("one"), written="", unit=unit, value=value)
+    return replace(read_surroundings(figure, text, text), start=0, stop=len(text), written=text.strip(" *_"))
 
 
 # A cell that holds several figures: each with its label, or none of them. Figures come first ("7/8 easy, 1/12 hard") or
