@@ -110,14 +110,11 @@ def _list_evidence(claim: ClaimReading) -> Iterator[FieldEvidence]:
         yield FieldEvidence(field="form", words=words, place=place, certainty=certainty)
     if subject.model is not None and subject.certainty > 0:
         yield FieldEvidence(field="model", words=subject.words or subject.model, place=subject.place, certainty=subject.certainty)
-    if prop.measure is not None:
-        yield FieldEvidence(field="property", words=prop.measure, place=prop.place, certainty=round(prop.class_certainty, 3))
+    measured, where = (facts.evaluation, facts.place) if prop.measure is None else (prop.measure, prop.place)
+    if measured is not None:
+        yield FieldEvidence(field="property", words=measured, place=where, certainty=round(prop.class_certainty, 3))
         if prop.direction is not None:
-            yield FieldEvidence(field="direction", words=prop.measure, place=prop.place, certainty=round(prop.direction_certainty, 3))
-    elif facts.evaluation is not None:
-        yield FieldEvidence(field="property", words=facts.evaluation, place=facts.place, certainty=round(prop.class_certainty, 3))
-        if prop.direction is not None:
-            yield FieldEvidence(field="direction", words=facts.evaluation, place=facts.place, certainty=round(prop.direction_certainty, 3))
+            yield FieldEvidence(field="direction", words=measured, place=where, certainty=round(prop.direction_certainty, 3))
     if claim.version is not None:
         yield FieldEvidence(field="version", words=claim.version[0], place=claim.version[1], certainty=0.9)
     if facts.evaluation is not None:

@@ -69,17 +69,17 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
 
     Args:
         outline: the passages of the same text.
-        progress: called with how many passages have been read, after each.
+        progress: called with 1 after each passage.
     """
     reading = CardReading(card, outline, source)
     claims: list[ClaimReading] = []
     unreadable = 0
-    for count, passage in enumerate(outline.passages, start=1):
+    for passage in outline.passages:
         unreadable += is_letter_spaced(card.text[passage.start : passage.stop])
         span = find_span(passage, reading)
         if span is not None:
             claims += read_span(span, reading)
-        progress(count)
+        progress(1)
     notes = (_LETTER_SPACED.format(unreadable),) if unreadable else ()
     proposals = make_distinct([build_proposal(claim, reading) for claim in claims])
     return Proposals(
