@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from audit.cli.model_calls import CallPurpose, build_asker, describe_amount, find_prices
 from audit.propose.card_models import CardSource
-from audit.propose.engine_agreement import combine_engines
 from audit.propose.model_engine import AnswerSession, forecast_calls, plan_calls, propose_by_model
 from audit.propose.model_questions import QuestionSettings
+from audit.propose.proposal_building import combine_engines
 from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
