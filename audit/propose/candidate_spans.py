@@ -1,14 +1,15 @@
 """One card made ready for an engine: its passages, models and awareness statements, and the passages that may make claims."""
 
 import re
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
+from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
-from audit.propose.evaluation_facts import AwarenessIndex
+from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark
 from audit.propose.passage_context import PassageContext
-from audit.propose.vocabulary import has_word, read_expression, read_words
+from audit.propose.row_figures import find_results, read_cell
+from audit.propose.vocabulary import has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
@@ -39,7 +40,7 @@ class CandidateSpan:
     figures: tuple[CardFigure, ...] = ()
     """Of running text, in order; positions are those of the passage's words."""
     cells: tuple[tuple[int, CardFigure], ...] = ()
-    """Of a row: the index of each cell with a figure, and the figure."""
+    """Of a row: the figures with the index of their cell; a cell may have several."""
 
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
@@ -57,37 +58,35 @@ _SPACED_FROM = 12
 
 def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
-    if passage.kind not in _READ or any(is_apart(title) for title in reading.around.section_titles(passage)[-2:]):
+    if passage.kind not in _READ or (_is_apart(passage, reading.around) and not _compares_models(passage, reading.models)):
         return None
-    if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage.words):
+    if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage):
         return None
     if passage.kind is PassageKind.ROW:
-        if is_settings(passage):
-            return None
-        cells = _drop_counts(passage, find_row_figures(passage))
-        return CandidateSpan(
-            passage, cells=tuple((place, figure) for place, figure in cells.items() if not _counts(passage, place, figure))
-        )
-    return CandidateSpan(passage, figures=find_figures(passage.words))
+        return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
+    return CandidateSpan(passage, figures=find_figures(passage.words) or _read_labelled_item(passage))
 
 
-def _drop_counts(passage: Passage, cells: dict[int, CardFigure]) -> dict[int, CardFigure]:
-    """Whole numbers beside a share are what it was counted from, unless their head says that they are scores."""
-    if not any(figure.unit is FigureUnit.SHARE for figure in cells.values()):
-        return cells
-    return {
-        place: figure
-        for place, figure in cells.items()
-        if figure.unit is FigureUnit.SHARE
-        or not re.fullmatch(r"\d[\d,]*", figure.written)
-        or re.search(r"\bscores?\b|rating|points|Elo", passage.cells[place].column or "", re.IGNORECASE)
-    }
+_LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\s+(?P<figure>\S.{0,30})")
 
 
-@lru_cache(maxsize=4096)
-def is_apart(title: str) -> bool:
-    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results."""
-    return has_word("passages", "apart", title)
+def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
+    """The figure of a list item that is a benchmark's name and a score, as in a row of a table: "MMLU: 84.8"."""
+    hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
+    figure = read_cell(hit["figure"]) if hit is not None and find_benchmark(hit["label"], is_named=True) else None
+    if hit is None or figure is None:
+        return ()
+    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
+
+
+def _compares_models(passage: Passage, models: CardModels) -> bool:
+    """Whether a row has columns of several models: then they are results, whatever the last heading was about."""
+    return len({mention.name for cell in passage.cells for mention in models.find(cell.column or "")}) > 1
+
+
+def _is_apart(passage: Passage, around: PassageContext) -> bool:
+    """Whether a heading says how a model was made, is used or is cited; figures below it are no results."""
+    return any(has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:])
 
 
 def is_letter_spaced(text: str) -> bool:
@@ -96,16 +95,20 @@ def is_letter_spaced(text: str) -> bool:
     return len(parts) >= _SPACED_FROM and sum(len(part) == 1 and part.isalpha() for part in parts) * 2 > len(parts)
 
 
-def is_description(words: str) -> bool:
-    """Return whether *words* say how something was done or is meant, quote a dialogue or a source, or are no English."""
-    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or not _is_english(words)
+def is_description(passage: Passage) -> bool:
+    """Return whether a passage says how something was done or is meant, quotes a dialogue or a source, or is no English."""
+    words = passage.words
+    return _DESCRIPTION.search(words) is not None or _QUOTED.match(words) is not None or not _is_english(passage)
 
 
-def _is_english(words: str) -> bool:
-    """Whether a passage may be English: none of its words in another script, and one of the small words if it is a sentence."""
-    return len(_CJK.findall(words)) * 4 <= len(words) and (
-        len(re.findall(r"[^\W\d]{2,}", words)) < _SENTENCE_FROM or _ENGLISH.search(words) is not None
-    )
+def _is_english(passage: Passage) -> bool:
+    """Whether a passage may be English: not in another script, and with one of the small words if it is a sentence.
+
+    A row is no sentence: its labels have no small words, however many they are.
+    """
+    words = passage.words
+    is_sentence = passage.kind is not PassageKind.ROW and len(re.findall(r"[^\W\d]{2,}", words)) >= _SENTENCE_FROM
+    return len(_CJK.findall(words)) * 4 <= len(words) and (not is_sentence or _ENGLISH.search(words) is not None)
 
 
 def is_settings(passage: Passage) -> bool:
@@ -114,32 +117,13 @@ def is_settings(passage: Passage) -> bool:
     return has_word("passages", "settings", label[:60]) or has_word("passages", "settings", (passage.caption or "")[:80])
 
 
-def _counts(passage: Passage, place: int, figure: CardFigure) -> bool:
-    """Whether the head of a column says how much was asked, not what came out."""
-    column = (passage.cells[place].column or "").strip()
-    if has_word("passages", "settings", column[:60]) and not has_word("passages", "outcome", column):
-        return True
-    return ("%" not in figure.written and bool(re.match(r"#|n$|k$", column))) or ("%" not in figure.written and _is_counting(column))
-
-
-@lru_cache(maxsize=1024)
-def _is_counting(column: str) -> bool:
-    if re.search(r"%|\brates?\b|\bscores?\b|accuracy|success", column, re.IGNORECASE):
-        return False
-    words = column.lower().strip(" *_")
-    return any(words.startswith(phrase) for phrase in _COUNTING)
-
-
-_COUNTING = read_words("passages", "counting")
-
-
 def count_signs(span: CandidateSpan, reading: CardReading, *, is_named: bool) -> int:
     """Return how many signs a passage gives that it tells a result of a model: it speaks of one, of an outcome, in a section of results."""
     words = span.passage.words
     signs = int(
         is_named or has_word("passages", "model", words) or re.search(r"\b(?:it|its|model|models)\b", words, re.IGNORECASE) is not None
     )
-    signs += has_word("passages", "outcome", words)
+    signs += has_word("passages", "outcome", words) or any(figure.label for figure in span.figures)
     if span.passage.kind is PassageKind.ITEM and signs < 2:
         signs += any(has_word("passages", "outcome", one.words) for one in reading.around.lead_in(span.passage)[-2:])
     if signs == 1 and any(has_word("passages", "result", title) for title in reading.around.section_titles(span.passage)):

@@ -1,4 +1,4 @@
-"""Figures in the words of a card: number, unit, bound, hedge, interval and whole; in sentences and in cells."""
+"""Figures in the words of a card: number, unit, bound, hedge, interval and whole."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from audit.propose.vocabulary import join_expressions, read_expression
+from audit.propose.vocabulary import join_expressions
 from registry.records.claim import Relation
-from registry.records.system_card import Passage, TableCell
 
 
 class FigureUnit(StrEnum):
@@ -50,6 +49,8 @@ class CardFigure:
     is_approximate: bool = False
     is_in_words: bool = False
     """Whether no digit is written: "never", "a perfect score"."""
+    label: str | None = None
+    """What a cell with several figures, or a list item, calls this one: "hard" in "7/8 easy, 1/12 hard"."""
 
 
 # Numbers, and numbers that count, date, name or price something else than a result. What they cover is blanked
@@ -58,7 +59,8 @@ class CardFigure:
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,9}(?:\.\d{1,6})?|\.\d{1,6})"
 _SIGN = r"(?:(?<![\w)%\]])[-−+])?"
-_BEFORE = r"(?<![\w.,/@])"
+_BEFORE = r"(?<![\w.,/@])(?<!\w-)"
+"""Before a number that is no part of a word, a number or a name: not "o1-1217"."""
 _WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
@@ -116,6 +118,8 @@ _RATES = (
     re.compile(rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
                rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
 )  # fmt: skip
+MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
+"""The highest marks of usual scales."""
 _MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
 _NOUN = re.compile(
     r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
@@ -173,7 +177,11 @@ _WORDED = tuple(
         (rf"\b{_NEARLY}[\s-](?:never|ever|none|always|all|(?:an?\s)?perfect(?:ly)?)\b", None, True),
         (rf"\b{_NEARLY}[\s-](?:zero|0)\b(?!\.\d|\s?%)", None, True),
         (r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)\bnever\b(?!\s(?:\w+\s){0,2}\d)", 0.0, False),
-        (r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)", 0.0, False),
+        (
+            r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s(?:\d|(?:\w+\s)?(?:method|approach|technique|stud(?:y|ie)|work|paper)(?:e?s)?\b))",
+            0.0,
+            False,
+        ),
         (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
         (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
         (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
@@ -271,7 +279,7 @@ def _read_parts(plain: str) -> Iterator[CardFigure]:
             or (is_one and (not hit["whole"].isdigit() or _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])))
         ):
             continue
-        is_mark = whole in (1, 3, 4, 5, 6, 7, 10, 100) and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
+        is_mark = whole in MARKS and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
         if is_mark and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
             yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
         elif whole > 1:
@@ -307,7 +315,7 @@ def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
             stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
-            yield _build_score(plain, hit.start("one"), stop, hit["one"], hit.groupdict().get("scale"))
+            yield _build_score(hit, stop, hit.groupdict().get("scale"))
 
 
 def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[CardFigure]:
@@ -316,7 +324,7 @@ def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[Car
     if first is not None or _SPEAKS_OF_SCORES.search(plain):
         for hit in _DECIMAL.finditer(plain):
             if first is not None or abs(read_number(hit["one"])) < 1:
-                yield _build_score(plain, hit.start(), hit.end(), hit["one"], first.scale if first else None)
+                yield _build_score(hit, hit.end(), first.scale if first else None)
 
 
 def _read_counts(plain: str) -> Iterator[CardFigure]:
@@ -328,9 +336,9 @@ def _read_counts(plain: str) -> Iterator[CardFigure]:
         # "Has not resulted in a single case" is a count of 0.
         if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
             value = 0.0
-        start = hit.start("one")
-        figure = CardFigure(start=start, stop=hit.end(), written=plain[start : hit.end()], unit=FigureUnit.COUNT, value=value)
-        yield replace(figure, scale=hit["noun"].strip(), is_in_words=hit["one"][0].isalpha())
+        written = plain[hit.start("one") : hit.end()]
+        figure = _build(hit, value, FigureUnit.COUNT, scale=hit["noun"].strip(), is_in_words=hit["one"][0].isalpha())
+        yield replace(figure, start=hit.start("one"), written=written)
 
 
 def _build(hit: re.Match[str], value: float | None, unit: FigureUnit = FigureUnit.SHARE, **more: object) -> CardFigure:
@@ -338,10 +346,9 @@ def _build(hit: re.Match[str], value: float | None, unit: FigureUnit = FigureUni
     return replace(figure, **more)  # type: ignore[arg-type]
 
 
-def _build_score(plain: str, start: int, stop: int, number: str, scale: str | None) -> CardFigure:
-    return CardFigure(
-        start=start, stop=stop, written=plain[start:stop], unit=FigureUnit.SCORE, value=read_number(number.lstrip("+")), scale=scale
-    )
+def _build_score(hit: re.Match[str], stop: int, scale: str | None) -> CardFigure:
+    start, value = hit.start("one"), read_number(hit["one"].lstrip("+"))
+    return replace(_build(hit, value, FigureUnit.SCORE, scale=scale), start=start, stop=stop, written=hit.string[start:stop])
 
 
 # The surroundings of a figure: bound, hedge, ± or interval, and n.
@@ -383,7 +390,8 @@ _N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
 _N_AFTER = re.compile(r"^\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
 
-def _read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
+def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
+    """Return *figure* with the interval, n, bound and hedge around it; *plain* are the words without numbers that are no figures."""
     figure = _add_spread(figure, words, plain)
     if figure.n is None and figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE):
         after = words[figure.stop : figure.stop + 80]
@@ -469,7 +477,7 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
     for figure in figures:
         # What became the interval of the figure before it is no figure of its own.
         if not kept or figure.start >= kept[-1].stop:
-            kept.append(_read_surroundings(figure, words, plain))
+            kept.append(read_surroundings(figure, words, plain))
     return tuple(_join_fractions(kept, words))
 
 
@@ -525,100 +533,3 @@ def _says_same(first: CardFigure, second: CardFigure) -> bool:
         return False
     is_other_way = (first.n is None) != (second.n is None) or first.is_in_words != second.is_in_words
     return is_other_way and abs(first.value - second.value) <= _ROUNDED
-
-
-# Figures of a table: one to a cell. A bare number has the unit of a score, until head, label or caption say per cent.
-
-_CELL_TAIL = (
-    r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
-)
-_CELL = re.compile(
-    rf"^[\s*_]*(?P<sign>[<>≤≥~≈])?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±"
-    rf"|\+/-)\s?(?P<margin>{NUMBER})\s?%?)?(?P<tail>{_CELL_TAIL})[\s*_]*$"
-)
-_CELL_PART = re.compile(rf"^[\s*_]*(?P<part>{NUMBER})\s?(?:/|(?:out\s)?of)\s?(?P<whole>\d{{1,7}})(?:\s?\(\s?{NUMBER}\s?%\s?\))?[\s*_†‡]*$")
-_CELL_SIGNS = {"<": Relation.AT_MOST, "≤": Relation.AT_MOST, ">": Relation.AT_LEAST, "≥": Relation.AT_LEAST}
-_PER_CENT_HEAD = re.compile(r"%|\bper\s?cent(?:age)?s?\b", re.IGNORECASE)
-_SHARES = read_expression("shares")
-_OTHER_SCALES = re.compile(
-    r"\b(?:Elo|rating|chrF|BLEU|perplexity|ppl|seconds|ms|tokens|MT-?Bench|CO2|Codeforces)\b|\b(?:out\sof"
-    r"|max(?:imum)?\.?(?:\sof)?)\s?\d|\bpoints?\b|\(0\s?[-–—]\s?\d",
-    re.IGNORECASE,
-)
-
-
-def read_cell(cell: TableCell) -> CardFigure | None:
-    """Return the figure of a cell that is a figure and nothing else; its positions are those of the cell's text."""
-    text = cell.text
-    if part := _CELL_PART.match(text):
-        value, whole = read_number(part["part"]), read_number(part["whole"])
-        if whole >= 1 and value <= whole:
-            written = text.strip(" *_†‡")
-            return CardFigure(start=0, stop=len(text), written=written, unit=FigureUnit.SHARE, value=value / whole, n=int(whole))
-        return None
-    hit = _CELL.match(text)
-    if hit is None:
-        return None
-    value, is_share = read_number(hit["one"].lstrip("+")), "%" in (hit["unit"] or "")
-    unit = FigureUnit.SHARE if is_share else FigureUnit.MULTIPLE if (hit["unit"] or "").strip() in ("x", "×") else FigureUnit.SCORE
-    factor = 0.01 if is_share else 1.0
-    low = high = None
-    tail = re.fullmatch(rf"\s?[(\[]\s?(?:±|\+/-)\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or "")
-    if margin := hit["margin"] or (tail[1] if tail else None):
-        low, high = value - read_number(margin), value + read_number(margin)
-    elif ends := re.fullmatch(
-        rf"\s?[(\[]\s?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?([-−]?{NUMBER})\s?%?\s?[,–-]\s?({NUMBER})\s?%?\s?[)\]]\W*", hit["tail"] or ""
-    ):
-        low, high = read_number(ends[1]), read_number(ends[2])
-    if low is not None and high is not None and not low <= value <= high:
-        low = high = None
-    return CardFigure(
-        start=0,
-        stop=len(text),
-        written=text.strip(" *_"),
-        unit=unit,
-        value=round(value * factor, 10),
-        low=None if low is None else round(low * factor, 10),
-        high=None if high is None else round(high * factor, 10),
-        bound=_CELL_SIGNS.get(hit["sign"]),
-        is_approximate=hit["sign"] in ("~", "≈"),
-    )
-
-
-def find_row_figures(passage: Passage) -> dict[int, CardFigure]:
-    """Return the figures of a row by the index of their cell, bare numbers as shares where the table says per cent."""
-    figures = {place: figure for place, cell in enumerate(passage.cells) if (figure := read_cell(cell)) is not None}
-    bare = {
-        place: figure
-        for place, figure in figures.items()
-        if figure.unit is FigureUnit.SCORE and not _OTHER_SCALES.search(_head(passage, place))
-    }
-    marked = {place for place in figures if _PER_CENT_HEAD.search(_head(passage, place))}
-    values = [figure.value for figure in bare.values() if figure.value is not None]
-    if not marked and _is_in_per_cent(passage, values):
-        marked = set(bare)
-    return {place: _as_share(figure) if place in marked and place in bare else figure for place, figure in figures.items()}
-
-
-def _head(passage: Passage, place: int) -> str:
-    return passage.cells[place].column or ""
-
-
-def _is_in_per_cent(passage: Passage, values: Sequence[float]) -> bool:
-    # Numbers up to 1 are shares already or scores; above 100 they cannot be per cents.
-    if not values or max(values) <= 1 or max(values) > 100 or min(values) < 0:
-        return False
-    label = " ".join(cell.text for cell in passage.cells if read_cell(cell) is None)
-    around = " ".join(
-        (label, passage.caption or "", *(cell.column or "" for cell in passage.cells if not _OTHER_SCALES.search(cell.column or "")))
-    )
-    return bool(_SHARES.search(around) or _PER_CENT_HEAD.search(f"{label} {passage.caption or ''}")) and not _OTHER_SCALES.search(
-        f"{label} {passage.caption or ''}"
-    )
-
-
-def _as_share(figure: CardFigure) -> CardFigure:
-    if figure.value is None or not 0 <= figure.value <= 100:
-        return figure
-    low, high = (None if end is None else round(end / 100, 10) for end in (figure.low, figure.high))
-    return replace(figure, unit=FigureUnit.SHARE, value=round(figure.value / 100, 10), low=low, high=high)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_words
+from registry.records.system_card import PassageKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,9 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
-_WORD = re.compile(rf"\b(?:{'|'.join(map(re.escape, read_words('families', 'word')))})[- ](?:{_VERSION}|Preview\b){_TAIL}{{0,3}}")
+_WORDS = "|".join(map(re.escape, read_words("families", "word")))
+_WORD = re.compile(rf"\b(?:(?:{_WORDS})[- ](?:{_VERSION}|Preview\b)|(?<!-)(?i:{_WORDS})-{_VERSION}){_TAIL}{{0,3}}")
+"""A word of English is a name with a capital, or with a hyphen: "Phi 4", "phi-4"."""
 _SERIES = re.compile(
     r"(?<![\w.-])(?:OpenAI[- ])?o[1-9](?:[- ](?:\d{4}(?!\d)|mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)"
 )
@@ -84,7 +87,8 @@ class CardModels:
         self._names, self._relatives = names, relatives
         self.own = own
         """Names of the card's own models, the most named first; empty where nothing tells."""
-        self._own = tuple(fold_name(name) for name in own)
+        keys = [fold_name(name) for name in own]
+        self._own = (*keys, *(alias for key in keys for alias in _find_aliases(key, list(names))))
         # A passage is looked at for each of its figures, and again from the passages around it.
         self.find = lru_cache(maxsize=20_000)(self._find)
 
@@ -104,7 +108,9 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
     title = _clean_title(source.title)
     top = [title, *source.models, *(heading.title for heading in around.outline.headings[:1])]
-    top += [passage.words for passage in around.passages[:_TEXTS_ON_TOP] if len(passage.words) < 120 and not passage.cells]
+    # A row of heads is several names in a line, which are read from its cells.
+    opening = (passage for passage in around.passages[:_TEXTS_ON_TOP] if passage.kind is not PassageKind.HEAD and not passage.cells)
+    top += [passage.words for passage in opening if len(passage.words) < 120]
     relatives = _find_relatives(top, tuple(_list_labels(around)), ())
     if not any(_find_spans(text, relatives) for text in top):
         # A model of an unlisted maker without a number: the word of the title that the card says again and again.
@@ -185,8 +191,7 @@ def _list_labels(around: PassageContext) -> Iterator[str]:
 
 
 def _list_texts(around: PassageContext) -> Iterator[str]:
-    for passage in around.passages:
-        yield passage.words
+    yield from (passage.words for passage in around.passages if passage.kind is not PassageKind.HEAD)
     # Heads on two levels are joined in the cells and nowhere else: "Qwen3-8B" over "Base".
     yield from dict.fromkeys(cell.column for passage in around.passages for cell in passage.cells if cell.column)
 
@@ -205,6 +210,21 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
         keys.append(kept[0])
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)
+
+
+_LIKE = re.compile(rf"(?:{_SIZE}|\d{{4}}(?:\d{{4}})?|instruct|instruction|tuned|chat|it|in)", re.IGNORECASE)
+"""Parts of a name that may be left out: size, date, and that it was tuned to instructions."""
+
+
+def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:
+    """Give other names of the own model *key*: "ibis-2" of "ibis-2-14b-instruct", where the card has no other size or variant of it."""
+    own = set(key.split("-"))
+    for name in kept:
+        parts = set(name.split("-"))
+        longer = {part for other in kept if other.startswith(f"{name}-") for part in other.removeprefix(f"{name}-").split("-")}
+        is_like = all(_LIKE.fullmatch(part) for part in own ^ parts | longer)
+        if name != key and is_like and re.search(r"\d", name) and not any(part[0].isdigit() for part in (parts | longer) - own):
+            yield name
 
 
 def _find_in(kept: list[str], title: str) -> list[str]:

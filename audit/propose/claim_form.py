@@ -128,6 +128,8 @@ _CONDITION = re.compile(
 )
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
+_EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
+"""Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
 _ATTACK = re.compile(
     r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
     r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
@@ -147,7 +149,7 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
         return True
-    if figure.unit is FigureUnit.SHARE and _RUN.search(before):
+    if figure.unit is FigureUnit.SHARE and (_RUN.search(before) or _EITHER.search(before)):
         return True
     # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
     clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
@@ -328,18 +330,19 @@ def find_relative(words: str, at: int) -> str | None:
     return " ".join(text.split(", ")[0].split())[:120] or None
 
 
-# Hedges and denials. What a card only believes, or cannot rule out, is no threshold and no bound that it claims; a
-# figure of a denied event may be the rate of the event or of its absence.
+# Hedges and denials. What a card only believes, denies, or cannot rule out, is no threshold and no bound that it claims;
+# a figure of a denied event may be the rate of the event or of its absence.
 
 _HEDGES = read_expression("hedges")
 _DOUBT = read_expression("doubt")
-_VERBAL = re.compile(
-    r"(?:\b(?:not|never)|\b(?:ca|wo|does|do|did|is|was|are|were|has|have|had|could|would)\s?n[o’']t|\bcannot)\b(?!\s(?:only|just"
-    r"|merely|simply|necessarily|limited|surprising\w*|statistically|significant\w*)\b)|\bno\s(?:\w+\s){0,3}?models?\b",
+_DENIAL = re.compile(
+    rf"{read_expression('lexical').pattern}"
+    r"|(?:\b(?:not|never)|\b(?:ca|wo|does|do|did|is|was|are|were|has|have|had|could|would)\s?n[o’']t|\bcannot)\b(?!\s(?:only|just|merely"
+    r"|simply|necessarily|limited|surprising\w*|statistically|significant\w*)\b)|\bno\s(?:\w+\s){0,3}?models?\b",
     re.IGNORECASE,
 )
-_LEXICAL = read_expression("lexical")
 _RELATIVE_CLAUSE = re.compile(r"\b(?:that|which|who)\s(?:(?:do|does|did|is|was|are|were|has|have|had|could|would)\s)?$", re.IGNORECASE)
+_CLAUSE = re.compile(r"[;:.!?]\s|,\s(?:and|but|while|whereas|it|which)\s|,\s|\s(?:and|but|while)\s(?=it\b|the\b)")
 _OPENS = re.compile(
     r"^\W*(?:(?:in|for|on|at|across|only|just|about|and|but|with|to|under)\s){0,3}\W*(?:(?:at\s(?:most|least)|over|under|more\sthan"
     r"|less\sthan|fewer\sthan)\s)?$",
@@ -362,41 +365,21 @@ def weigh_doubt(reading: FormReading, words: str) -> FormReading:
 
 
 def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormReading:
-    """Return *reading* as its clause denies it: a bound behind a plain negation is turned round; other figures are doubtful."""
+    """Return *reading* without bound and with little certainty if its clause denies it: whose rate the figure is stays open."""
     text = re.sub(r",\s[^,]{1,60},\s", " ", words[max(0, figure.start - 160) : figure.start])
-    before = text[
-        max(
-            (
-                match.end()
-                for match in re.finditer(r"[;:.!?]\s|,\s(?:and|but|while|whereas|it|which)\s|,\s|\s(?:and|but|while)\s(?=it\b|the\b)", text)
-            ),
-            default=0,
-        ) :
-    ]
-    lexical = list(_LEXICAL.finditer(before))
-    verbal = [
-        hit for hit in _VERBAL.finditer(before) if not any(hit.start() < other.end() and other.start() < hit.end() for other in lexical)
-    ]
-    hits = [hit for hit in (*lexical, *verbal) if not _RELATIVE_CLAUSE.search(before[: hit.start()])]
+    before = text[max((match.end() for match in _CLAUSE.finditer(text)), default=0) :]
     after = re.split(r"[;:.!?]\s|,\s(?:and|but|while)\s", words[figure.stop : figure.stop + 160])[0]
-    if not hits and (
-        _OPENS.match(before)
-        or (figure.is_in_words and re.match(r"^\s(?:\w+\s)?(?:fail\w{0,3}|unable|neglect\w{0,3}|without|not)\b", after))
-    ):
-        hits = [
-            hit for pattern in (_LEXICAL, _VERBAL) for hit in pattern.finditer(after) if not _RELATIVE_CLAUSE.search(after[: hit.start()])
-        ][:1]
-        lexical = lexical or hits
+    is_failing = figure.is_in_words and re.match(r"^\s(?:\w+\s)?(?:fail\w{0,3}|unable|neglect\w{0,3}|without|not)\b", after)
+    hits = _find_denials(before) or (_find_denials(after) if _OPENS.match(before) or is_failing else [])
     if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0) or (figure.is_in_words and figure.n is not None):
         return reading
-    denied = ", ".join(hit[0] for hit in hits)
-    if figure.bound is None or reading.relation is not figure.bound or len(hits) > 1 or lexical or reading.theta is None:
-        # "Never failed to refuse" is no rate of 0: words that are denied give no figure.
-        reported = None if figure.is_in_words else reading.reported
-        note = f"the card denies: “{denied}”; check whose rate this is"
-        return replace(reading, reported=reported, certainty=0.3, notes=(*reading.notes, note))
-    relation, form = (MOST, Form.UPPER_BOUND) if figure.bound is LEAST else (LEAST, Form.LOWER_BOUND)
-    # On the far side of one half the words may as well bound the denied event ("did not comply in over 95 % of cases").
-    is_near = figure.unit is FigureUnit.SHARE and (reading.theta <= 0.5 if relation is MOST else reading.theta >= 0.5)
-    note = f"the card denies: “{denied}”; the bound “{figure.written}” is turned round: check it"
-    return replace(reading, form=form, relation=relation, certainty=0.7 if is_near else 0.3, notes=(*reading.notes, note))
+    note = f"the card denies: “{', '.join(hits)}”; check whose rate this is"
+    # "Never failed to refuse" is no rate of 0: words that are denied give no figure.
+    reported = None if figure.is_in_words else reading.reported
+    if reading.theta is not None:
+        reading = replace(reading, form=Form.PREVALENCE if reported is not None else Form.EXISTENCE, relation=None, theta=None)
+    return replace(reading, reported=reported, certainty=0.3, notes=(*reading.notes, note))
+
+
+def _find_denials(text: str) -> list[str]:
+    return [hit[0] for hit in _DENIAL.finditer(text) if not _RELATIVE_CLAUSE.search(text[: hit.start()])]

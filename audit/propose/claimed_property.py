@@ -67,7 +67,8 @@ def read_property(
     column = _clean_head(passage, cell, models)
     label = _clean_label(passage, models)
     topics = list_topics(passage, around)
-    near = _list_sources(passage, column, label, around)
+    part = (figure.label if figure is not None else None) or ""
+    near = _list_sources(passage, column or _cut_models(passage, cell, models), label, part, around)
     measure = _find_measure(near, figure, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
     class_, class_certainty = _find_class(measure, near, topics)
     direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
@@ -76,6 +77,8 @@ def read_property(
         measure = replace(measure, row=None)
     span, guess = find_range(figure, tuple(words for words, _, _ in near))
     name = _name(measure, passage, figure, column=column, label=label, topics=[*([evaluation] if evaluation else []), *topics])
+    if cell is not None and part and not models.find(part):
+        name = qualify(name, part)
     suppressible = measure.row.fields[3] == "y" if measure.row else class_ is PropertyClass.DECEPTION_SCHEMING
     spec = PropertySpec(name=name, class_=class_, range=span, direction=direction or Direction.NOT_SAFETY, suppressible=suppressible)
     return PropertyReading(
@@ -95,17 +98,24 @@ def forget_direction(reading: PropertyReading) -> PropertyReading:
     return replace(reading, spec=replace(reading.spec, direction=Direction.NOT_SAFETY), direction=None, direction_certainty=0.0)
 
 
+def qualify(name: str, words: str) -> str:
+    """Return *name* with *words* that set it apart from others behind it, both shortened to fit."""
+    part = shorten(words, LONGEST_NAME // 2)
+    return f"{shorten(name, LONGEST_NAME - len(part) - 2)}, {part}"
+
+
 def slugify(name: str) -> str:
     """Return *name* in lower case with single hyphens, at most 80 characters, never empty."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80].strip("-") or "property"
 
 
-def _list_sources(passage: Passage, column: str, label: str, around: PassageContext) -> list[tuple[str, str, float]]:
+def _list_sources(passage: Passage, column: str, label: str, cell: str, around: PassageContext) -> list[tuple[str, str, float]]:
     """The words that may say what is measured, the most telling first: text, place, certainty."""
     titles = list(reversed(around.section_titles(passage)))
     above = " ".join(one.words for one in around.lead_in(passage)[-2:])
     if passage.kind is PassageKind.ROW:
         return [
+            (cell, "cell", _HEAD),
             (column, "column head", _HEAD),
             (label, "row label", _HEAD),
             ((passage.cells[0].column or "") if passage.cells else "", "column head", _CAPTION),
@@ -136,7 +146,8 @@ def _find_measure(sources: list[tuple[str, str, float]], figure: CardFigure | No
         # A plain metric of the passage measures just that, whatever its section is about.
         if place in ("sentence", "row label", "column head") and (name := find_benchmark(words, is_named=True)):
             return _Measure(None, name, place, certainty)
-        if is_benchmark and place == "row label":
+        # A row of an area, such as biology, is not about what the caption says of the other rows.
+        if place == "row label" and (is_benchmark or find_rows("areas", words)):
             return _Measure(None, words, place, _SENTENCE)
     return _Measure(None, "", "", _DEFAULT)
 
@@ -362,6 +373,14 @@ def _clean_head(passage: Passage, cell: int | None, models: CardModels) -> str:
         return ""
     head = " ".join(_SCALE.sub("", column[:300]).split()).strip(" ,;:*_")
     return "" if _EMPTY_HEAD.fullmatch(head) else shorten(head, _LONGEST_PART)
+
+
+def _cut_models(passage: Passage, cell: int | None, models: CardModels) -> str:
+    """What the head of a column says beside the models it names: "Violation rate" in "Violation rate Ibis 3"."""
+    column = (passage.cells[cell].column or "") if cell is not None else ""
+    for mention in reversed(models.find(column)):
+        column = f"{column[: mention.start]} {column[mention.stop :]}"
+    return column.strip()
 
 
 def _name(measure: _Measure, passage: Passage, figure: CardFigure | None, *, column: str, label: str, topics: list[str]) -> str:

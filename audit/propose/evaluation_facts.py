@@ -99,20 +99,22 @@ class EvaluationFacts:
     elicitation: str | None
 
 
-def describe_evaluation(passage: Passage, at: int | None, cell: int | None, around: PassageContext) -> EvaluationFacts:
+def describe_evaluation(passage: Passage, at: int | None, cell: int | None, label: str | None, around: PassageContext) -> EvaluationFacts:
     """Return what the passage, its row and column, caption, introduction and the sentences it goes on with say.
 
     Args:
         at: where in the passage's words the figure begins: of several evaluations the last before it counts; None for a row.
         cell: index of the figure's cell in a row; None outside tables.
+        label: what a cell with several figures calls this one; the rest of that cell is about the others.
     """
     tied = _list_tied(passage, around)
-    evaluation, place = _find_evaluation(passage, at, cell, around)
-    words = " · ".join(one.text for one in passage.cells) if passage.cells else passage.words
+    evaluation, where = _find_evaluation(passage, at, cell, around)
+    texts = [label if label and place == cell else one.text for place, one in enumerate(passage.cells)]
+    words = " · ".join(texts) if texts else passage.words
     column = (passage.cells[cell].column or "") if cell is not None else ""
     return EvaluationFacts(
         evaluation=evaluation,
-        place=place,
+        place=where,
         n=_find_row_size(passage) if passage.cells else _find_size(passage.words, at),
         grader=_first(find_grader, (words, *tied)),
         elicitation=find_elicitation(f"{words} · {column}") or _first(find_elicitation, tied),

@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+from audit.propose.card_figures import CardFigure, FigureUnit
+from audit.propose.claimed_property import find_range
 from audit.propose.proposed_claims_file import DraftEntry, KnownModels
 from audit.sources.reported_figures import FigureFile, ReportedFigure
 from registry.records.claim import Direction, Form, PropertyClass, QuoteStatus, Reported
@@ -11,8 +13,6 @@ from registry.records.model_version import ModelRef
 from registry.records.specification import PropertySpec
 
 _WORD = re.compile(r"[^a-z0-9]+")
-_RANGES = ((0.0, 1.0), (-1.0, 1.0), (0.0, 100.0))
-"""Shares, differences of shares, per cent: what figures without a stated range are of, most often."""
 
 
 def build_figure_entries(file: FigureFile, known: KnownModels, default: ModelRef) -> tuple[DraftEntry, ...]:
@@ -58,7 +58,7 @@ def _build_entry(figure: ReportedFigure, file: FigureFile, known: KnownModels, d
         "class and safer direction are not stated: the property says capability, not a safety property",
         *([f"the file says that a {'lower' if figure.lower_is_better else 'higher'} score is better, which is no safer direction"]
           if figure.lower_is_better is not None else []),
-        *([guess] if guess else []),
+        *guess,
         "if the card makes this claim in its own words, quote them and leave quote_status out",
     ]  # fmt: skip
     return DraftEntry(draft=draft, spec=spec, comments=tuple(comments))
@@ -71,12 +71,8 @@ def _build_reported(figure: ReportedFigure) -> Reported | None:
     return Reported(value=figure.value, low=low if is_sound else None, high=high if is_sound else None, n=figure.n)
 
 
-def _find_range(figure: ReportedFigure) -> tuple[tuple[float, float], str | None]:
+def _find_range(figure: ReportedFigure) -> tuple[tuple[float, float], tuple[str, ...]]:
     """Return the range of scores, and what was guessed about it."""
     if figure.range is not None and figure.range[0] <= figure.value <= figure.range[1]:
-        return figure.range, None
-    for range_ in _RANGES:
-        if range_[0] <= figure.value <= range_[1]:
-            return range_, f"the file states no range: {range_[0]:g} to {range_[1]:g} is a guess from the figure"
-    wide = (min(figure.value, 0.0), max(figure.value, 0.0))
-    return wide, f"the file states no range: {wide[0]:g} to {wide[1]:g} only contains the figure"
+        return figure.range, ()
+    return find_range(CardFigure(start=0, stop=0, written="", unit=FigureUnit.SCORE, value=figure.value))

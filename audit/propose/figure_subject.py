@@ -212,15 +212,14 @@ def _find_in_pair(words: str, figures: Sequence[CardFigure], place: int, parties
     figure = figures[place]
     previous = figures[place - 1].stop if place else 0
     following = figures[place + 1].start if place + 1 < len(figures) else len(words)
-    # The earlier one of "from 30 % to 6 %" and the second one of "99 % vs. 98 %".
-    if _FROM.search(words[: figure.start]) and _TO.match(words[figure.stop : following]) and following < len(words):
-        return _Owner(None, is_own=False, certainty=SURE, subject="the earlier condition")
-    if following < len(words) and _CHANGE.match(words[figure.stop : following]):
+    # The earlier one of "from 30 % to 6 %" and of "30 % → 6 %".
+    between = words[figure.stop : following] if following < len(words) else ""
+    if _CHANGE.match(between) or (between and _FROM.search(words[: figure.start]) and _TO.match(between)):
         return _Owner(None, is_own=False, certainty=SURE, subject="the earlier condition")
     if place and _PAIR.match(words[previous : figure.start]):
         other = next((party for party in reversed(parties) if party.start < figures[place - 1].start and not party.is_own), None)
         return _Owner(other, is_own=False, certainty=SURE, subject="the other side of the comparison")
-    if following < len(words) and _PAIR.match(words[figure.stop : following]):
+    if _PAIR.match(between):
         # "Fewer than Model A (81 % vs. 90 %)": the first of the pair is the subject's.
         subject = next((party for party in parties if party.stop <= figure.start and not party.is_aside), None)
         return _Owner(subject, True if subject is None else subject.is_own, TITLE if subject is None else NAMED)
@@ -304,13 +303,14 @@ def find_spoken_of(passage: Passage, around: PassageContext, models: CardModels,
 # Rows of a table. The head of a column names the model, else the label of the row, else the caption or the text around.
 
 
-def find_cell_subject(passage: Passage, place: int, around: PassageContext, models: CardModels) -> FigureSubject:
-    """Return what the figure in the cell at *place* is about."""
+def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: PassageContext, models: CardModels) -> FigureSubject:
+    """Return what a figure in the cell at *place* is about."""
     head = passage.cells[place].column or ""
-    if mentions := models.find(head):
-        return _take_mention(mentions[-1], "column head")
-    if party := _GROUPS.search(head):
-        return FigureSubject(party[0], party[0], "column head", NAMED, is_own=False)
+    for words, where in ((figure.label or "", "cell"), (head, "column head")):
+        if mentions := models.find(words):
+            return _take_mention(mentions[-1], where)
+        if party := _GROUPS.search(words):
+            return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
     return _find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
 
 

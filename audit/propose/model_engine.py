@@ -9,7 +9,7 @@ from typing import Protocol
 
 from audit.endpoints.model_answers import RequestTrouble
 from audit.propose.candidate_spans import CandidateSpan, CardReading, find_span
-from audit.propose.card_figures import CardFigure, find_figures, find_row_figures
+from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import FormReading
 from audit.propose.claimed_property import LONGEST_NAME, PropertyReading, find_range, read_property, slugify
@@ -36,6 +36,7 @@ from audit.propose.model_questions import (
 )
 from audit.propose.passage_context import PassageContext
 from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
+from audit.propose.row_figures import find_row_figures
 from audit.replay.call_engine import LOST, UNSENT
 from audit.replay.run_budget import Prices, SpentAmount, estimate_call
 from audit.replay.run_store import Call, RunStore, put_version
@@ -440,13 +441,9 @@ def _find_figure(written: str, span: CandidateSpan) -> tuple[CardFigure | None, 
     if not is_stated(written) or not wanted:
         return None, None
     if span.passage.kind is PassageKind.ROW:
-        cells = find_row_figures(span.passage)
-        hits = [
-            (figure, place) for place, figure in cells.items() if wanted in (_fold(figure.written), _fold(span.passage.cells[place].text))
-        ]
-        hits = hits or [
-            (figure, place) for place, figure in cells.items() if len(wanted) > 1 and wanted.rstrip("%") == _fold(figure.written)
-        ]
+        cells = [(figure, place) for place, figure in find_row_figures(span.passage)]
+        hits = [(figure, place) for figure, place in cells if wanted in (_fold(figure.written), _fold(span.passage.cells[place].text))]
+        hits = hits or [hit for hit in cells if len(wanted) > 1 and wanted.rstrip("%") == _fold(hit[0].written)]
         return hits[0] if len(hits) == 1 else (None, None)
     exact = [figure for figure in span.figures if _fold(figure.written) == wanted]
     inside = [figure for figure in span.figures if wanted in _fold(figure.written) or _fold(figure.written) in wanted]

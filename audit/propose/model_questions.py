@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.propose.passage_context import PassageContext
+from audit.propose.passage_context import OUTSIDE, PassageContext
 from audit.records.model_response import Purpose, Response
 from audit.replay.run_rows import CUT
 from audit.replay.run_store import Call, build_call
@@ -23,8 +23,6 @@ from registry.records.system_card import Outline, Passage, PassageKind
 
 SMALLEST = 2_000
 """Characters of a window at least; below, headings and heads of tables would fill it."""
-_EXCLUDED = frozenset({PassageKind.FURNITURE, PassageKind.CONTENTS})
-"""What claims nothing, and would be read for money."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +130,7 @@ def describe_window(window: CardWindow, outline: Outline) -> str:
 def _list_lines(passages: Sequence[Passage], *, longest: int) -> Iterator[WindowLine]:
     number = 0
     for index, passage in enumerate(passages):
-        if passage.kind in _EXCLUDED:
+        if passage.kind in OUTSIDE:
             continue
         if text := " ".join(passage.words.split())[:longest]:
             number += 1
@@ -485,7 +483,7 @@ def write_opening(outline: Outline) -> str:
     """Return the card's first characters, readable; every window shows them, because they name the model."""
     shown, left = [], _OPENING
     for passage in outline.passages:
-        if passage.kind in (PassageKind.FURNITURE, PassageKind.CONTENTS):
+        if passage.kind in OUTSIDE:
             continue
         text = " ".join(passage.words.split())[:left]
         shown.append(text)

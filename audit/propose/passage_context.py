@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from itertools import groupby
 
 from registry.records.system_card import Outline, Passage, PassageKind
 
@@ -12,7 +13,7 @@ from registry.records.system_card import Outline, Passage, PassageKind
 _NUMBER = re.compile(
     r"(?:Appendix\s+|Section\s+|Chapter\s+)?((?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3}){0,7}|[A-Z](?:\.\d{1,3}){1,7})\.?\s", re.IGNORECASE
 )
-_OUTSIDE = frozenset({PassageKind.CONTENTS, PassageKind.FURNITURE})
+OUTSIDE = frozenset({PassageKind.CONTENTS, PassageKind.FURNITURE})
 """Repeated from elsewhere: not what an author wrote beside a passage."""
 
 _LISTED = frozenset({PassageKind.ITEM, PassageKind.ROW, PassageKind.HEAD, PassageKind.CAPTION})
@@ -38,20 +39,17 @@ class PassageContext:
         self.outline = outline
         self.text = text
         """The card's text, in which the passages stand."""
-        self.passages = tuple(passage for passage in outline.passages if passage.kind not in _OUTSIDE)
+        self.passages = tuple(passage for passage in outline.passages if passage.kind not in OUTSIDE)
         """In the order of the text, without contents and furniture."""
         self._starts = [one.start for one in self.passages]
-        self._blocks = _group(self.passages, [one.block for one in self.passages])
-        self._sections = _group(self.passages, [one.section for one in self.passages])
+        # A table or footnote may interrupt a block.
+        in_blocks = sorted(self.passages, key=lambda passage: passage.block)
+        self._blocks = {block: tuple(members) for block, members in groupby(in_blocks, key=lambda passage: passage.block)}
         self._titles = _nest(outline, text)
 
     def section_titles(self, passage: Passage) -> tuple[str, ...]:
         """Return the headings above *passage*, outermost first, by their numbers or marks; empty above the first heading."""
         return self._titles[passage.section] if passage.section is not None else ()
-
-    def section(self, passage: Passage) -> tuple[Passage, ...]:
-        """Return the passages under the same heading, without those of headings below it."""
-        return self._sections.get(passage.section, ())
 
     def neighbours(self, passage: Passage, *, before: int, after: int) -> tuple[Passage, ...]:
         """Return up to *before* passages above and *after* below that stand in the same section, in order, without itself."""
@@ -93,13 +91,6 @@ class PassageContext:
                 return self.block(found)
             place = bisect_left(self._starts, self.block(found)[0].start) - 1
         return ()
-
-
-def _group(passages: tuple[Passage, ...], keys: list[int | None]) -> dict[int | None, tuple[Passage, ...]]:
-    groups: dict[int | None, list[Passage]] = {}
-    for passage, key in zip(passages, keys, strict=True):
-        groups.setdefault(key, []).append(passage)
-    return {key: tuple(members) for key, members in groups.items()}
 
 
 def _nest(outline: Outline, text: str) -> list[tuple[str, ...]]:

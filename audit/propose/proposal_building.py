@@ -1,4 +1,4 @@
-"""From what an engine read of a span to a proposal: every field grounded in the card's words, confidence from evidence."""
+"""From what an engine read of a span to a proposal: every field grounded in the card's words, confidence from evidence and agreement."""
 
 import re
 from collections import Counter, defaultdict
@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading
 from audit.propose.card_figures import CardFigure
+from audit.propose.card_models import fold_name
 from audit.propose.claim_form import FormReading
-from audit.propose.claimed_property import LONGEST_NAME, PropertyReading, shorten, slugify
+from audit.propose.claimed_property import PropertyReading, qualify, slugify
 from audit.propose.evaluation_facts import EvaluationFacts
 from audit.propose.figure_subject import FigureSubject
 from audit.propose.vocabulary import find_rows, read_expression
@@ -110,14 +111,11 @@ def _list_evidence(claim: ClaimReading) -> Iterator[FieldEvidence]:
         yield FieldEvidence(field="form", words=words, place=place, certainty=certainty)
     if subject.model is not None and subject.certainty > 0:
         yield FieldEvidence(field="model", words=subject.words or subject.model, place=subject.place, certainty=subject.certainty)
-    if prop.measure is not None:
-        yield FieldEvidence(field="property", words=prop.measure, place=prop.place, certainty=round(prop.class_certainty, 3))
+    measured, where = (facts.evaluation, facts.place) if prop.measure is None else (prop.measure, prop.place)
+    if measured is not None:
+        yield FieldEvidence(field="property", words=measured, place=where, certainty=round(prop.class_certainty, 3))
         if prop.direction is not None:
-            yield FieldEvidence(field="direction", words=prop.measure, place=prop.place, certainty=round(prop.direction_certainty, 3))
-    elif facts.evaluation is not None:
-        yield FieldEvidence(field="property", words=facts.evaluation, place=facts.place, certainty=round(prop.class_certainty, 3))
-        if prop.direction is not None:
-            yield FieldEvidence(field="direction", words=facts.evaluation, place=facts.place, certainty=round(prop.direction_certainty, 3))
+            yield FieldEvidence(field="direction", words=measured, place=where, certainty=round(prop.direction_certainty, 3))
     if claim.version is not None:
         yield FieldEvidence(field="version", words=claim.version[0], place=claim.version[1], certainty=0.9)
     if facts.evaluation is not None:
@@ -172,12 +170,11 @@ def doubt_addressed(proposals: Sequence[Proposal], outline: Outline) -> tuple[Pr
 
 
 def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """Return the proposals with repeats folded and one short name for each property.
+    """Return the proposals with repeats folded and figures of one passage told apart.
 
     Property, form, model and quote identify a claim. Where two figures of one passage would share them, the words beside each figure
     name it; where these do not differ either, only the first stays, with a note.
     """
-    specs: dict[str, Proposal] = {}
     used: dict[tuple[object, ...], int] = {}
     distinct: list[Proposal] = []
     for proposal in _part_domains(_fold_repeats(proposals)):
@@ -191,10 +188,6 @@ def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
             note = f"the passage has another figure for what looks like the same property: “{proposal.written}”"
             distinct[used[key]] = replace(first, notes=(*first.notes, note), confidence=Confidence.LOW)
             continue
-        # One short name, one property in the whole card: of two readings the range and direction of the first hold.
-        if (known := specs.get(named.slug)) is not None and known.property != named.property:
-            named = replace(named, slug=_find_free(named, specs))
-        specs.setdefault(named.slug, named)
         used[key] = len(distinct)
         distinct.append(named)
     return tuple(distinct)
@@ -202,13 +195,6 @@ def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
 
 def _identify(proposal: Proposal) -> tuple[object, ...]:
     return proposal.property.name, proposal.form, proposal.model, proposal.anchor.start, proposal.anchor.stop
-
-
-def _find_free(proposal: Proposal, specs: dict[str, Proposal]) -> str:
-    number = 2
-    while (known := specs.get(f"{proposal.slug}-{number}")) is not None and known.property != proposal.property:
-        number += 1
-    return f"{proposal.slug}-{number}"
 
 
 _CONDITION = re.compile(
@@ -229,7 +215,7 @@ def _name_by_words(proposal: Proposal) -> Proposal:
     if not text:
         before = re.search(r"(?:,|;|\band\b)\s?(?P<what>[^,;.()]{3,50}?)\s?(?:\(|of|was|is|at|to|:)?\s?$", words[:at])
         text = before["what"] if before else proposal.written
-    name = f"{shorten(proposal.property.name, LONGEST_NAME - min(40, len(text)) - 2)}, {shorten(text.strip(), 40)}"
+    name = qualify(proposal.property.name, text.strip())
     return replace(proposal, property=replace(proposal.property, name=name), slug=slugify(name))
 
 
@@ -264,8 +250,65 @@ def _part_domains(proposals: list[Proposal]) -> list[Proposal]:
         known = {row.name for row, _ in find_rows("areas", proposal.property.name)}
         missing = [area for area in named if area not in known]
         if missing and len(shared[proposal.property.name] - {()}) > 1:
-            text = " and ".join(missing[:2])
-            name = f"{shorten(proposal.property.name, LONGEST_NAME - len(text) - 2)}, {text}"
+            name = qualify(proposal.property.name, " and ".join(missing[:2]))
             proposal = replace(proposal, property=replace(proposal.property, name=name), slug=slugify(name))
         parted.append(proposal)
     return parted
+
+
+# Two engines on one card: where they agree, confidence rises; where they differ, it falls and a note says how.
+
+_SAME_VALUE = 1e-6
+_COMPARED = ("form", "model", "direction")
+_DIFFERENT = 0.5
+"""What is left of a field's certainty where the other engine reads it otherwise."""
+
+
+def combine_engines(proposals: Sequence[Proposal], others: Sequence[Proposal], *, by: str) -> tuple[Proposal, ...]:
+    """Return *proposals* with their fields compared to what another engine read of the same figure of the same passage.
+
+    A field on which both agree is wrong only where both are: its certainty is 1 - (1 - a)(1 - b). What only one of them proposes keeps
+    its own confidence.
+
+    Args:
+        by: name of the other engine.
+    """
+    places: dict[int, list[Proposal]] = defaultdict(list)
+    for other in others:
+        places[other.anchor.start].append(other)
+    return tuple(_compare(proposal, _find_same(proposal, places[proposal.anchor.start]), by) for proposal in proposals)
+
+
+def _find_same(proposal: Proposal, others: Sequence[Proposal]) -> Proposal | None:
+    return next((other for other in others if _list_values(other) == _list_values(proposal)), None)
+
+
+def _list_values(proposal: Proposal) -> tuple[float | None, ...]:
+    values = (proposal.theta, proposal.reported.value if proposal.reported else None)
+    return tuple(None if value is None else round(value / _SAME_VALUE) * _SAME_VALUE for value in values)
+
+
+def _compare(proposal: Proposal, other: Proposal | None, by: str) -> Proposal:
+    if other is None:
+        return proposal
+    theirs = {field.field: field for field in other.evidence}
+    same = {
+        "form": (proposal.form, proposal.relation) == (other.form, other.relation),
+        "model": proposal.model is not None and other.model is not None and fold_name(proposal.model) == fold_name(other.model),
+        "direction": proposal.property.direction is other.property.direction and not (proposal.unknown or other.unknown),
+        "property": proposal.property.class_ is other.property.class_,
+    }
+    evidence = tuple(_weigh(field, theirs.get(field.field), is_same=same.get(field.field)) for field in proposal.evidence)
+    differing = [name for name in _COMPARED if not same[name] and name in theirs]
+    note = f"{by} reads the same {', '.join(name for name in same if same[name])}" if any(same.values()) else f"{by} reads it otherwise"
+    if differing:
+        note += f"; it differs in {', '.join(differing)}: {other.form.value}, {other.model or 'no model'}, {other.property.direction.value}"
+    combined = replace(proposal, evidence=evidence, notes=(*proposal.notes, note))
+    return replace(combined, confidence=rate_confidence(combined))
+
+
+def _weigh(field: FieldEvidence, other: FieldEvidence | None, *, is_same: bool | None) -> FieldEvidence:
+    if other is None or is_same is None:
+        return field
+    certainty = 1 - (1 - field.certainty) * (1 - other.certainty) if is_same else field.certainty * _DIFFERENT
+    return replace(field, certainty=round(certainty, 3))

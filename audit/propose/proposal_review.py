@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from audit.propose.passage_context import OUTSIDE
 from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
 from registry.codec.file_io import lock_file
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
@@ -66,7 +67,12 @@ class CardSelection:
     def keep(self, proposals: Proposals, outline: Outline) -> tuple[Proposals, int]:
         """Return *proposals* without those beyond the passages of *outline* or not sure enough, and how many were not sure enough."""
         spans = [(passage.start, passage.stop) for passage in outline.passages]
-        inside = _keep_inside(proposals, spans) if self.section is not None or self.pages is not None else proposals.proposals
+        is_part = self.section is not None or self.pages is not None
+        inside = [
+            proposal
+            for proposal in proposals.proposals
+            if not is_part or any(start < proposal.anchor.stop and proposal.anchor.start < stop for start, stop in spans)
+        ]
         sure = [proposal for proposal in inside if self.confidence is None or _RANKS[proposal.confidence] <= _RANKS[self.confidence]]
         passages = min(proposals.passages, len(spans))  # a model may have read fewer
         return replace(proposals, proposals=tuple(sure), passages=passages), len(inside) - len(sure)
@@ -79,14 +85,6 @@ def parse_pages(text: str) -> tuple[int, int]:
     if not 1 <= first <= last:
         raise ValueError(f"{text!r} is no range of pages; write 31 or 31-40")
     return first, last
-
-
-def _keep_inside(proposals: Proposals, spans: Sequence[tuple[int, int]]) -> tuple[Proposal, ...]:
-    return tuple(
-        proposal
-        for proposal in proposals.proposals
-        if any(start < proposal.anchor.stop and proposal.anchor.start < stop for start, stop in spans)
-    )
 
 
 def _find_sections(wanted: str, headings: Sequence[Heading]) -> frozenset[int]:
@@ -132,7 +130,6 @@ def _check_pages(pages: tuple[int, int], card: CardText) -> None:
 
 _NEARBY = 300
 """Characters shown before and after a passage."""
-_NOT_READ = (PassageKind.FURNITURE, PassageKind.CONTENTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +156,7 @@ class PassageNeighbours:
 
     def __init__(self, card: CardText, outline: Outline) -> None:
         self._text = card.text
-        self._passages = [passage for passage in outline.passages if passage.kind not in _NOT_READ]
+        self._passages = [passage for passage in outline.passages if passage.kind not in OUTSIDE]
         self._starts = [one.start for one in self._passages]
 
     def find(self, anchor: Anchor) -> QuoteSurroundings:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_span, is_letter_spaced
-from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity, find_row_figures
+from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
+    ThresholdFigure,
     find_hedges,
     find_thresholds,
     is_general,
@@ -36,6 +37,7 @@ from audit.propose.figure_subject import (
 )
 from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
+from audit.propose.row_figures import find_bar, find_row_figures
 from audit.propose.vocabulary import has_word
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
@@ -44,13 +46,15 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
 _MATCHED = "the heads of this table were matched to its figures by their number: compare them with the page"
-_BY_NUMBER, _UNSAID = 0.8, 0.55
-"""The most that can be certain of a figure whose head was matched by number, and of a bound whose sentence names no model."""
+_SHARED = "the cell has several figures; this is the one it calls “{}”"
+_BY_NUMBER, _LABELLED, _UNSAID = 0.8, 0.8, 0.55
+"""The most that can be certain of a figure whose head was matched by number, of one of several in a cell, and of a bound whose sentence
+names no model."""
 _WRITTEN = 80
 
 
@@ -65,17 +69,17 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
 
     Args:
         outline: the passages of the same text.
-        progress: called with how many passages have been read, after each.
+        progress: called with 1 after each passage.
     """
     reading = CardReading(card, outline, source)
     claims: list[ClaimReading] = []
     unreadable = 0
-    for count, passage in enumerate(outline.passages, start=1):
+    for passage in outline.passages:
         unreadable += is_letter_spaced(card.text[passage.start : passage.stop])
         span = find_span(passage, reading)
         if span is not None:
             claims += read_span(span, reading)
-        progress(count)
+        progress(1)
     notes = (_LETTER_SPACED.format(unreadable),) if unreadable else ()
     proposals = make_distinct([build_proposal(claim, reading) for claim in claims])
     return Proposals(
@@ -107,38 +111,45 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
         form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
         yield _describe(span, form, None, FigureSubject(model=None, is_own=None), reading)
         return
-    subjects = [(place, figure, find_cell_subject(passage, place, around, models)) for place, figure in span.cells]
+    subjects = [(place, figure, find_cell_subject(passage, place, figure, around, models)) for place, figure in span.cells]
     comparisons = tuple(
         ComparisonNote(subject=subject.model or "another column", value=figure.value, words=figure.written)
         for _, figure, subject in subjects
         if subject.is_own is False
     )
-    heads = [passage.cells[place].column for place, _ in span.cells]
+    heads = [passage.cells[place].column for place in {place for place, _ in span.cells}]
     source = reading.card.text[passage.start : passage.stop]
+    bar = find_bar(passage)
     is_guessed = len(span.cells) > 1 and not any(mark in source for mark in ("\t", "|", "<"))
     for place, figure, subject in subjects:
         if subject.is_own is False or figure.unit is FigureUnit.MULTIPLE:
             continue
-        found = read_figure("", figure)
+        line = ThresholdFigure(figure=bar, relation=None, is_of_another=False) if bar is not None and bar.unit is figure.unit else None
+        found = read_figure("", figure, line)
         if found is None:
             continue
         form = found
+        if figure.label is not None:
+            form = replace(form, certainty=min(form.certainty, _LABELLED), notes=(*form.notes, _SHARED.format(figure.label)))
         # Two columns under one head were not told apart.
         if heads.count(passage.cells[place].column) > 1:
             form = replace(form, certainty=0.4, notes=(*form.notes, "another column has the same head: check which figure this is"))
         if is_guessed:
             # Text without columns: heads were matched to figures by their number.
             form = replace(form, certainty=min(form.certainty, _BY_NUMBER), notes=(*form.notes, _MATCHED))
-        beside = comparisons or tuple(_compare_rows(passage, place, reading))
+        beside = comparisons or tuple(_compare_rows(passage, place, figure, reading))
         yield _describe(span, form, figure, subject, reading, cell=place, comparisons=beside)
 
 
-def _compare_rows(passage: Passage, place: int, reading: CardReading) -> Iterator[ComparisonNote]:
-    """Give the figures that rows of other models have in the same column."""
+def _compare_rows(passage: Passage, place: int, figure: CardFigure, reading: CardReading) -> Iterator[ComparisonNote]:
+    """Give the figures that rows of other models have in the same column, under the same label."""
     for row in reading.around.block(passage):
         mentions = reading.models.find(row.cells[0].text) if len(row.cells) == len(passage.cells) else ()
-        if row.start != passage.start and mentions and not mentions[0].is_own and (figure := find_row_figures(row).get(place)):
-            yield ComparisonNote(subject=mentions[0].name, value=figure.value, words=figure.written)
+        if row.start == passage.start or not mentions or mentions[0].is_own:
+            continue
+        for column, other in find_row_figures(row):
+            if (column, other.label) == (place, figure.label):
+                yield ComparisonNote(subject=mentions[0].name, value=other.value, words=other.written)
 
 
 # Sentences, items, captions and footnotes.
@@ -283,7 +294,7 @@ def _describe(
     """Say what the claim is about: property, version, evaluation, and what is stated nearby."""
     passage = span.passage
     start = None if cell is not None else figure.start if figure is not None else at
-    facts = describe_evaluation(passage, start, cell, reading.around)
+    facts = describe_evaluation(passage, start, cell, figure.label if figure is not None else None, reading.around)
     return ClaimReading(
         span=span,
         figure=figure,

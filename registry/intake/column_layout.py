@@ -29,6 +29,8 @@ _FAR = 3.4
 """Heights of a line between rows of one table."""
 _FAR_HEAD = 4.5
 """The same between the heads and the first row, where cells have margins."""
+_ALIGNED = 2.0
+"""Points, or characters, between a head and its column that are set alike."""
 _MOST_BETWEEN = 3
 _MOST_HEADS = 30
 _PROSE_WORDS = 9
@@ -237,7 +239,7 @@ def _place_head(cells: list[_Cell], region: _Region, margins: dict[int, int], *,
         covered = _find_covered(cell, columns)
         if _is_label(cell, region):
             pieces = [(0, 1, cell)]
-        elif len(covered) > 1 and is_lowest and len(cell.words) >= len(covered):
+        elif len(covered) > 1 and (len(cell.words) >= len(covered) if is_lowest else _is_word_a_column(cell, covered, columns)):
             pieces = _divide(cell, columns)
         elif len(covered) > 1:
             pieces = [(covered[0], len(covered), cell)]
@@ -249,6 +251,15 @@ def _place_head(cells: list[_Cell], region: _Region, margins: dict[int, int], *,
                 return None
             placed.append(piece)
     return placed
+
+
+def _is_word_a_column(cell: _Cell, covered: list[int], columns: list[tuple[float, float]]) -> bool:
+    """Whether each word of a head is set like a column of its own: at its left, its right or its middle. Then they begin as many heads."""
+    if len(cell.words) != len(covered):
+        return False
+    edges = [((word.left, word.right), columns[column - 1]) for word, column in zip(cell.words, covered, strict=True)]
+    differences = [(own[0] - below[0], own[1] - below[1], (sum(own) - sum(below)) / 2) for own, below in edges]
+    return any(all(abs(difference) <= _ALIGNED for difference in alike) for alike in zip(*differences, strict=True))
 
 
 def _divide(cell: _Cell, columns: list[tuple[float, float]]) -> list[tuple[int, int, _Cell]]:

@@ -64,6 +64,7 @@ def editors(tmp_path: Path) -> dict[str, str]:
         "note": make("note", "text += '    note: by hand\\n'\n" + save),
         "invent": make("invent", "text = re.sub('quote: .*', 'quote: Lumen 1 never lies to anybody.', text)\n" + save),
         "split": make("split", SPLIT + save),
+        "single": make("single", "text = text[: text.rindex('  - quote')]\n" + save),
         "nothing": make("nothing", ""),
         "garble": make("garble", "path.write_bytes(b'\\xff\\xfe\\xba')\nos.utime(path, (4e9, 4e9))\n"),
         "lose": make("lose", "path.unlink()\n"),
@@ -184,38 +185,14 @@ def test_what_an_editor_spoils_ends_no_review(
         terminal.press("a", "1 accepted")
 
 
-def test_a_split_has_two_parts(caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:
-    """One quote is no split, also without an editor; a part that does not stand in the card is refused."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
-        begin(terminal, "0 accepted")
-        terminal.press("s", "quote 1")
-        terminal.press("Lumen 1 refused\n", "quote 2")
-        assert "expected 2 at least" in terminal.press("\n", "q: give up")
-        terminal.press(" ", "quote 1")
-        terminal.press("Lumen 1 refused\n", "quote 2")
-        terminal.press("what no one said\n", "quote 3")
-        assert "not in the card" in terminal.press("\n", "q: give up")
-        terminal.press("q", "nothing changed, nothing accepted")
-
-
-def test_without_an_editor_the_fields_are_asked_for(
-    caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]
+def test_a_split_has_two_parts(
+    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], open_terminal: Callable[..., Terminal]
 ) -> None:
-    """Enter keeps what is proposed."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
+    """One quote is no split."""
+    with open_terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["single"]) as terminal:
         begin(terminal, "0 accepted")
-        assert "There is no editor" in terminal.press("e", "quote [")
-        for field in ("form", "relation", "theta", "reported", "evaluation", "grader", "elicitation", "note"):
-            terminal.press("\n", f"\n{field}")
-        terminal.press("read twice\n", "1 accepted")
-        terminal.press("q", "claims.yaml is written")
-        assert terminal.wait() == 0
-
-    assert read(tmp_path / "claims.yaml").claims[0].note == "read twice"
+        assert "expected 2 at least" in terminal.press("s", "q: give up")
+        terminal.press("q", "nothing changed, nothing accepted")
 
 
 def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]) -> None:

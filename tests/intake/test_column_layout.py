@@ -117,3 +117,29 @@ def test_tabs_change_nothing_but_white_space(page: list[list[tuple[float, str]]]
         lines.append(PlacedLine(text, tuple(words), 800 - 14.0 * number, 10))
     for line, text in zip(lines, set_tabs(lines), strict=True):
         assert text.split() == line.text.split()
+
+
+def place(words: str, centres: list[float], bottom: float) -> PlacedLine:
+    """Return a line whose words have their middle at *centres*, one point and a half apart at least."""
+    placed, at = [], 0
+    for word, centre in zip(words.split(), centres, strict=True):
+        placed.append(PlacedWord(at, at + len(word), centre - 2.4 * len(word), centre + 2.4 * len(word)))
+        at += len(word) + 1
+    return PlacedLine(words, tuple(placed), bottom, 10)
+
+
+@pytest.mark.parametrize(
+    ("first", "is_divided"),
+    [([230.0, 282.0, 322.0, 357.0], True), ([240.0, 275.0, 317.0, 354.0], False)],
+)
+def test_heads_set_as_close_as_words_are_divided_where_each_is_over_its_column(first: list[float], is_divided: bool) -> None:  # noqa: FBT001 - drawn
+    """Else the words are one head over all columns, as of "Large models in English" over four sizes."""
+    columns = [230.0, 282.0, 322.0, 357.0]
+    lines = [
+        place("Ibis-3.5- Heron-4o Plover Tern", first, 730),
+        place("Large-1022 0513 V3 R1", columns, 716),
+        place("MMLU 88.3 87.2 88.5 85.2", [90.0, *columns], 702),
+        place("DROP 83.7 91.6 83.9 90.2", [90.0, *columns], 688),
+    ]
+
+    assert (set_tabs(lines)[0] == "\tIbis-3.5-\tHeron-4o\tPlover\tTern") is is_divided

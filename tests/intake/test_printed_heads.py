@@ -37,6 +37,22 @@ def test_what_begins_with_a_hyphen_goes_on_with_the_head_above(tmp_path: Path) -
     assert [column for column, _ in rows[0][1:]] == ["GPT-4o-2024-11-20", "Gemma-3-27B-IT", "Tern-2-70B"]
 
 
+def test_numbers_among_names_below_a_head_end_the_names(tmp_path: Path) -> None:
+    """“0513” between “Large-1022” and “mini” is a version; a row without a label that has mostly figures stays one."""
+    lines = [
+        [(200, "Ibis-3.5-"), (300, "Heron-4o"), (400, "Tern")],
+        [(200, "Large-1022"), (300, "0513"), (400, "mini")],
+        [(60, "MMLU"), (200, "88.3"), (300, "87.2"), (400, "85.2")],
+        [(200, "88.9"), (300, "88.0"), (400, "N/A")],
+        [(60, "DROP"), (200, "83.7"), (300, "91.6"), (400, "90.2")],
+    ]
+
+    rows = list_rows(read(tmp_path, build_table_pdf(lines)))
+
+    assert [column for column, _ in rows[0][1:]] == ["Ibis-3.5-Large-1022", "Heron-4o 0513", "Tern mini"]
+    assert [text for _, text in rows[1]][-3:] == ["88.9", "88.0", "N/A"]
+
+
 def test_a_caption_above_belongs_to_the_table_below_it(tmp_path: Path) -> None:
     """Also where another table follows, whose caption is then below the first."""
     table = [[(60, name), (200, f"{value}.2"), (300, f"{value}.9")] for name, value in (("MMLU", 61), ("GSM8K", 72), ("MATH", 53))]

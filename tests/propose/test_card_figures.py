@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 
-from audit.propose.card_figures import CardFigure, FigureUnit, find_figures, find_row_figures
+from audit.propose.card_figures import CardFigure, FigureUnit, find_figures
+from audit.propose.claim_form import is_no_result
+from audit.propose.row_figures import find_row_figures
 from registry.records.claim import Relation
 from registry.records.system_card import Passage, PassageKind, TableCell
 
@@ -175,6 +177,8 @@ def test_other_figures_have_their_units(words: str, unit: FigureUnit, value: flo
         "The word hid that we never looked.",
         "It answered about a file that was never given.",
         "CVE-2024-1234 and arXiv:2501.01234 are cited.",
+        "Heron-o1-1217 API calls were slow, and Ibis-R2-Zero gains skills.",
+        "None of these methods came close; zero of the approaches did.",
     ],
 )
 def test_numbers_of_other_kinds_are_no_figures(words: str) -> None:
@@ -212,7 +216,7 @@ def test_a_cell_holds_no_figure_or_one(text: str, values: list[float], bound: Re
     words = " | ".join(one.text for one in cells)
     row = Passage(kind=PassageKind.ROW, start=0, stop=40, words=words, page=None, section=None, block=0, cells=cells)
 
-    found = tuple(find_row_figures(row).values())
+    found = tuple(figure for _, figure in find_row_figures(row))
 
     assert [one.value for one in found] == [pytest.approx(one) for one in values]
     assert [one.bound for one in found] == [bound] * len(values)
@@ -265,3 +269,11 @@ def test_positions_are_those_of_the_words(gap: str) -> None:
     words = f"{gap}The model refused about 12.5% of them, and 3 of 40 were long."
 
     assert [words[one.start : one.stop] for one in find_figures(words)] == [one.written for one in find_figures(words)]
+
+
+def test_alternatives_are_no_result() -> None:
+    """“Most either at 1–5 % or at 0 %” says nothing of the whole; without “either” both are figures."""
+    words = "Steering changed little (with most rates either at 1–5% or at 0%)."
+
+    assert [is_no_result(words, one) for one in find_figures(words)] == [True, True]
+    assert not any(is_no_result(plain, one) for plain in (words.replace("either ", ""),) for one in find_figures(plain))

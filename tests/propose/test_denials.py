@@ -24,25 +24,23 @@ def propose(folder: Path, *sentences: str, name: str = "card.md") -> tuple[Propo
 
 
 @pytest.mark.parametrize(
-    ("words", "relation", "theta"),
+    "words",
     [
-        ("It is not the case that Heron 2 misled graders in more than 12% of tasks.", MOST, 0.12),
-        ("It is not true that Heron 2 refused fewer than 80% of attack prompts.", LEAST, 0.8),
-        ("Heron 2 does not decline more than 6% of harmless questions.", MOST, 0.06),
-        ("Heron 2 didn't lie in over 3% of the dialogues.", MOST, 0.03),
-        ("Heron 2 was not evasive in at least 4% of answers.", MOST, 0.04),
-        ("Heron 2 did not score below 70% on the exam.", LEAST, 0.7),
-        ("No Heron model leaked the key in more than 2% of trials.", MOST, 0.02),
+        "It is not the case that Heron 2 misled graders in more than 12% of tasks.",
+        "It is not true that Heron 2 refused fewer than 80% of attack prompts.",
+        "Heron 2 does not decline more than 6% of harmless questions.",
+        "Heron 2 didn't lie in over 3% of the dialogues.",
+        "Heron 2 was not evasive in at least 4% of answers.",
+        "Heron 2 did not score below 70% on the exam.",
+        "No Heron model leaked the key in more than 2% of trials.",
     ],
 )
-def test_a_denied_bound_is_the_opposite_bound(tmp_path: Path, words: str, relation: Relation, theta: float) -> None:
-    """Turned round, never at high confidence, and said so."""
+def test_a_denied_bound_is_no_bound(tmp_path: Path, words: str) -> None:
+    """The words may bound the event or its absence: low confidence, and the person says which."""
     (one,) = propose(tmp_path, words)
 
-    assert (one.relation, one.theta, one.reported) == (relation, theta, None)
-    assert one.form is (Form.UPPER_BOUND if relation is MOST else Form.LOWER_BOUND)
-    assert one.confidence is not Confidence.HIGH
-    assert any("denies" in note and "turned round" in note for note in one.notes)
+    assert (one.relation, one.theta, one.confidence) == (None, None, Confidence.LOW)
+    assert any("denies" in note and "check whose rate" in note for note in one.notes)
 
 
 def test_denied_words_give_no_figure(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.propose.engine_agreement import combine_engines
 from audit.propose.model_questions import MOST_CLAIMS, read_answer
+from audit.propose.proposal_building import combine_engines
 from audit.propose.rule_engine import propose_by_rules
 from registry.records.claim import Direction, Form, Relation, Reported
 from registry.records.claim_draft import Confidence, Proposal, Proposals

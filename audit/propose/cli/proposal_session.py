@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from audit.cli.model_calls import CallPurpose, build_asker, describe_amount, find_prices
 from audit.propose.card_models import CardSource
-from audit.propose.engine_agreement import combine_engines
 from audit.propose.model_engine import AnswerSession, forecast_calls, plan_calls, propose_by_model
 from audit.propose.model_questions import QuestionSettings
+from audit.propose.proposal_building import combine_engines
 from audit.propose.proposal_ranking import TOP, select_top
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
@@ -326,7 +326,7 @@ def _ask(app: App, known_card: KnownCard, outline: Outline, choice: CardSelectio
 
     asked = None if options["engine"] == Engine.RULES else propose(app, known_card, choice.narrow(outline, known_card.text), options)
     with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
-        ruled = propose_by_rules(known_card.text, outline, known_card.source, _count_up(advance))
+        ruled = propose_by_rules(known_card.text, outline, known_card.source, advance)
     if asked is None:
         return ruled
     part = choice.describe()
@@ -339,15 +339,3 @@ def _count_rows(whole: Proposals, chosen: Proposals) -> int:
     shown = {proposal.table for proposal in chosen.proposals if proposal.table is not None}
     rows = sum(proposal.table in shown for proposal in whole.proposals)
     return rows - sum(proposal.table is not None for proposal in chosen.proposals)
-
-
-def _count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Return what shows how many passages are read on a bar that is told how many more."""
-    shown = 0
-
-    def show(count: int) -> None:
-        nonlocal shown
-        advance(count - shown)
-        shown = count
-
-    return show

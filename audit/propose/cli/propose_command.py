@@ -24,18 +24,8 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
 _CHOICES = ("section", "page", "min_confidence", "model", "top")
 _OF_MODELS = (
-    "with_model",
-    "base_url",
-    "api",
-    "run",
-    "dry_run",
-    "max_tokens",
-    "max_calls",
-    "max_usd",
-    "prices",
-    "retry_failed",
-    "repeat_lost",
-    "batch",
+    *("with_model", "base_url", "api", "run", "dry_run", "max_tokens", "max_calls"),
+    *("max_usd", "prices", "retry_failed", "repeat_lost", "batch"),
 )
 
 
@@ -141,7 +131,6 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
     from audit.propose.proposed_claims_file import ClaimsSheet, render_sheet
     from audit.sources.reported_figures import read_figures
     from registry.codec.canonical_documents import to_document
-    from registry.codec.file_io import replace_file
 
     known_card = find_card(app, card)
     files = tuple(read_figures(path) for path in options["sources"])
@@ -156,19 +145,27 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
     )
     reference = known_card.source.card
     sheet = ClaimsSheet(head=head, card=reference, model=default, entries=entries, registered=known_card.registered)
-    output: Path | None = options["output"]
-    if output is not None:
-        replace_file(output, render_sheet(sheet).encode())
-        app.say(f"{output} is written: read it, change it, take claims out")
     for line in unread:
         app.say(line)
-    if app.json:
-        app.answer({"schema": "caveat/figure-proposals/1", "card": reference, "files": [to_document(file) for file in files]})
-    elif output is None:
-        click.echo(render_sheet(sheet).encode(), nl=False)
+    document: dict[str, Any] = {"schema": "caveat/figure-proposals/1", "card": reference, "files": [to_document(file) for file in files]}
+    _write(app, render_sheet(sheet), document, options["output"], is_empty=not entries)
+    output = options["output"]
     app.say(
         f"Next: caveat claim add {output}" if output else "Next: write them to a file with -o FILE, read it, and run caveat claim add FILE"
     )
+
+
+def _write(app: App, text: str, document: dict[str, Any], output: Path | None, *, is_empty: bool) -> None:
+    """Write the claims file *text*, and print *document* with --json; without both the file is printed."""
+    if output is not None:
+        from registry.codec.file_io import replace_file
+
+        replace_file(output, text.encode())
+        app.say(f"{output} is written: {'it holds no claim' if is_empty else 'read it, change it, take claims out'}")
+    if app.json:
+        app.answer(document)
+    elif output is None:
+        click.echo(text.encode(), nl=False)  # YAML is in UTF-8, whatever the terminal is in
 
 
 def _build_choice(options: dict[str, Any]) -> "CardSelection":
@@ -186,18 +183,10 @@ def _build_choice(options: dict[str, Any]) -> "CardSelection":
 def _answer(app: App, known_card: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> None:
     from registry.codec.canonical_documents import to_document
 
-    text, proposals = _render(known_card, offered, options), offered.proposals
-    output: Path | None = options["output"]
-    if output is not None:
-        from registry.codec.file_io import replace_file
-
-        replace_file(output, text.encode())
-        app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
-    if app.json:
-        app.answer(to_document(proposals))
-    elif output is None:
-        click.echo(text.encode(), nl=False)  # YAML is in UTF-8, whatever the terminal is in
-    app.say(_describe_next(proposals, output))
+    proposals = offered.proposals
+    document = to_document(proposals)
+    _write(app, _render(known_card, offered, options), document, options["output"], is_empty=not proposals.proposals)
+    app.say(_describe_next(proposals, options["output"]))
 
 
 def _describe_next(proposals: "Proposals", path: Path | None) -> str:

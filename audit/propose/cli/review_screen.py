@@ -108,7 +108,7 @@ def _cut(lines: Lines, keep: int, part: ScreenPart, width: int) -> Lines:
 
 KEYS = (
     ("a", "accept", "register it as it is proposed"),
-    ("e", "edit", "change the claim in your editor ($VISUAL or $EDITOR), then accept it; without an editor, field by field"),
+    ("e", "edit", "change the claim in your editor ($VISUAL or $EDITOR), then accept it"),
     ("s", "split", "make several claims of it, each with its part of the quote"),
     ("x", "leave out", "do not register it, with the reason, which stands in the card's coverage"),
     ("k", "skip", "decide later; it stays open"),

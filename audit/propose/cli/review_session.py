@@ -1,13 +1,10 @@
 """The terminal review of proposals: one key, one decision, each on the disk before the next screen; and editing."""
 
-import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -47,19 +44,17 @@ from audit.propose.proposal_review import (
     take_step,
 )
 from audit.propose.proposed_claims_file import ClaimsSheet, DraftEntry, KnownModels, build_entry, render_drafts, render_sheet
-from registry.codec.canonical_documents import from_document, to_document
+from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import parse_document, replace_file
 from registry.errors import CaveatError, Fault, InputError, UnavailableError, format_faults
 from registry.intake.quote_anchor import AnchoredText
-from registry.present.answers import show
 from registry.records.claim import Direction
-from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal
+from registry.records.claim_draft import ClaimsFile, OmissionDraft, Proposal
 from registry.records.specification import PropertySpec
 from registry.records.system_card import CardText, Outline
 
-# A person changes a proposed claim: in an editor, or field by field where there is none.
+# A person changes a proposed claim in an editor.
 
-_EDITORS = ("sensible-editor", "vim", "nano", "vi")
 _EDIT = (
     "Change the claim, save, and leave the editor: it is then checked and accepted.",
     "The quote must stand in the card as you write it. An empty file gives up. The keys: docs/files.md, or caveat admin schema claims.",
@@ -68,8 +63,6 @@ _SPLIT = (
     "Two or more claims in the place of one: cut each quote to its part, set form and figures, save, and leave the editor.",
     "Every quote must stand in the card as you write it. An empty file gives up.",
 )
-_FIELDS = ("quote", "form", "relation", "theta", "reported", "evaluation", "grader", "elicitation", "note")
-_NUMBERS = ("theta", "reported")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,49 +79,30 @@ class EditContext:
 
 def edit(desk: EditContext, entry: DraftEntry) -> ClaimsFile | None:
     """Let a person change the claim of *entry*; None where they gave up or changed nothing."""
-    if not has_editor():
-        return _ask_field(desk, lambda: (_prompt_fields(entry.draft),), entry, fewest=1)
     return _use_editor(desk, render_drafts((entry,), _EDIT), fewest=1)
 
 
 def split(desk: EditContext, entry: DraftEntry) -> ClaimsFile | None:
     """Let a person make two or more claims of *entry*; None where they gave up or changed nothing."""
-    if not has_editor():
-        return _ask_field(desk, lambda: _prompt_parts(entry.draft), entry, fewest=2)
     return _use_editor(desk, render_drafts((entry, entry), _SPLIT), fewest=2)
 
 
-def has_editor() -> bool:
-    """Whether there is an editor: named by $VISUAL or $EDITOR, or one of the usual ones."""
-    return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR")) or any(map(shutil.which, _EDITORS))
-
-
 def _use_editor(desk: EditContext, text: str, *, fewest: int) -> ClaimsFile | None:
-    def take() -> ClaimsFile | None:
-        nonlocal text
-        changed = _open_editor(text)
-        if changed is None or not changed.strip():
-            return None
-        text = changed
-        return from_document(ClaimsFile, parse_document(changed, where="your text"), where="your text")
-
-    return _repeat(desk, take, fewest=fewest, where="your text")
-
-
-def _repeat(desk: EditContext, take: Callable[[], ClaimsFile | None], *, fewest: int, where: str) -> ClaimsFile | None:
-    """Return what a person gives, once every claim of it could be registered; None where they gave up."""
+    """Return what a person makes of *text*, once every claim of it could be registered; None where they gave up."""
     while True:
         try:
-            file = take()
-            if file is not None:
-                check_claims(file, desk.text, desk.registered, fewest=fewest, where=where)
-            return file
-        except click.Abort:
-            return None
+            changed = _open_editor(text)
+            if changed is None or not changed.strip():
+                return None
+            text = changed
+            file = from_document(ClaimsFile, parse_document(changed, where="your text"), where="your text")
+            check_claims(file, desk.text, desk.registered, fewest=fewest, where="your text")
         except CaveatError as error:
             desk.tell(f"\n{format_faults(error.faults)}\n\nany key: try again; q: give up")
             if read_key() == LEAVE:
                 return None
+        else:
+            return file
 
 
 def _open_editor(text: str) -> str | None:
@@ -144,49 +118,6 @@ def _open_editor(text: str) -> str | None:
         raise InputError(Fault("not-valid", "your text", found, advice="save it as text in UTF-8")) from error
     except OSError as error:
         raise InputError(Fault("file-not-accessible", "your text", f"cannot be read again: {error.strerror or error}")) from error
-
-
-def _ask_field(desk: EditContext, prompt: Callable[[], Sequence[ClaimDraft]], entry: DraftEntry, *, fewest: int) -> ClaimsFile | None:
-    def take() -> ClaimsFile | None:
-        drafts = tuple(prompt())
-        return None if not drafts or drafts == (entry.draft,) else ClaimsFile(claims=drafts, properties=_name_spec(entry))
-
-    return _repeat(desk, take, fewest=fewest, where="your answers")
-
-
-def _prompt_fields(draft: ClaimDraft) -> ClaimDraft:
-    """Ask for each field, with what is proposed as the default; a single `-` empties it."""
-    click.echo("There is no editor ($VISUAL, $EDITOR). Enter keeps what stands in brackets, - empties it, Ctrl-C gives up.")
-    document = to_document(draft)
-    for name in _FIELDS:
-        text = click.prompt(name, default=_shown(document.get(name)), show_default=True).strip()
-        if text != _shown(document.get(name)):
-            document[name] = None if text == "-" else _read(name, text)
-    return from_document(ClaimDraft, {key: value for key, value in document.items() if value is not None}, where="your answers")
-
-
-def _prompt_parts(draft: ClaimDraft) -> tuple[ClaimDraft, ...]:
-    click.echo(f"There is no editor ($VISUAL, $EDITOR). The passage:\n\n{show(draft.quote)}\n")
-    click.echo("Type or paste the quote of each claim on a line of its own; an empty line ends.")
-    quotes: list[str] = []
-    while text := click.prompt(f"quote {len(quotes) + 1}", default="", show_default=False).strip():
-        quotes.append(text)
-    return tuple(replace(draft, quote=quote) for quote in quotes)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        value = value["value"]
-    return "" if value is None else show(" ".join(str(value).split()))
-
-
-def _read(name: str, text: str) -> object:
-    if name not in _NUMBERS:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 # The terminal review of proposals: one key, one decision, and every decision is on the disk before the next screen.

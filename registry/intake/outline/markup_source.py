@@ -429,10 +429,13 @@ def find_printed_tables(text: str) -> list[SourceTable]:
 
 
 def _is_settled(row: SourceRow, text: str) -> bool:
-    """Whether a line is a row and no head; what begins with a hyphen without a label ("-27B-IT") is the end of a name in a head."""
+    """Whether a line is a row and no head.
+
+    Without a label it may end the names in a head: what begins with a hyphen ("-27B-IT") does, and so do numbers among more names ("0513").
+    """
     label, *texts = (text[cell.start : cell.stop].strip() for cell in row.cells)
     settled = [word for word in texts if _SETTLED.match(word) and (label or not _GOES_ON.match(word))]
-    return bool(settled)
+    return bool(settled) and (bool(label) or 2 * len(settled) >= sum(map(bool, texts)))
 
 
 _GOES_ON = re.compile(r"[-–](?:\d{4}-\d\d(?:-\d\d)?\b|\w{0,8}[A-Za-z])")
@@ -688,8 +691,8 @@ def _name_cells(
     is_leading = True
     for column, place in enumerate(places):
         text = place.text if place is not None else ""
-        # A name that goes on with a hyphen on the next line is one name: "Qwen2.5-72B" over "-Instruct".
-        name = " ".join(names[column]).replace(" -", "-") if column < len(names) else ""
+        # A name with a hyphen at the break of its lines is one name: "Qwen2.5-72B" over "-Instruct".
+        name = re.sub(r" -|(?<=\w)- ", "-", " ".join(names[column])) if column < len(names) else ""
         if place is not None and not place.is_first and cells and cells[-1].column == (name or None):
             continue  # one cell under one head, however many columns both take
         has_more = any(_text(places, other) and not _text(places, other)[0].isdigit() for other in range(column + 1, len(places)))

@@ -10,71 +10,16 @@ from registry.records.system_card import PassageKind
 # column is None: a wrong column would give a figure to another model.
 
 _TOKEN = re.compile(r"\S+")
-_JOINS = frozenset(
-    [
-        "of",
-        "the",
-        "and",
-        "&",
-        "for",
-        "with",
-        "in",
-        "on",
-        "at",
-        "by",
-        "to",
-        "a",
-        "an",
-        "per",
-        "vs",
-        "vs.",
-        "w/",
-        "w/o",
-        "without",
-        "/",
-        "-",
-        "–",
-        ":",
-        "or",
-        "from",
-        "using",
-    ]
-)
+_JOINS = frozenset((
+    "of", "the", "and", "&", "for", "with", "in", "on", "at", "by", "to", "a", "an", "per", "vs", "vs.", "w/", "w/o", "without", "/", "-",
+    "–", ":", "or", "from", "using",
+))  # fmt: skip
 """After these a column's head goes on, also with a capital."""
-_LABELS = frozenset(
-    [
-        "model",
-        "models",
-        "evaluation",
-        "evaluations",
-        "category",
-        "categories",
-        "benchmark",
-        "benchmarks",
-        "task",
-        "tasks",
-        "context",
-        "contexts",
-        "metric",
-        "metrics",
-        "domain",
-        "name",
-        "dataset",
-        "language",
-        "setting",
-        "settings",
-        "method",
-        "type",
-        "eval",
-        "evals",
-        "test",
-        "suite",
-        "area",
-        "topic",
-        "capability",
-        "version",
-    ]
-)
+_LABELS = frozenset((
+    "model", "models", "evaluation", "evaluations", "category", "categories", "benchmark", "benchmarks", "task", "tasks", "context",
+    "contexts", "metric", "metrics", "domain", "name", "dataset", "language", "setting", "settings", "method", "type", "eval", "evals",
+    "test", "suite", "area", "topic", "capability", "version",
+))  # fmt: skip
 """What stands above the first column."""
 
 
