@@ -25,7 +25,9 @@ _BITS_COST = 1_000
 """An estimate: finding and counting one claim takes as long as counting so many of a bit set."""
 _FEW = 8
 """Combinations that are compared one by one: 30 µs each with a million claims, and 750 µs for a table of all of them."""
-_MOST_KEPT = 64
+_MOST_KEPT = 500
+_SMALL = 1_000
+"""Claims that are counted again each time: keeping their counts would push out those of many claims."""
 _BLOCK = 512
 """Words of 64 bits that are looked through at once."""
 
@@ -137,7 +139,8 @@ class _Group:
             flags: NDArray[np.bool_] = np.take(picked, self.codes)
             return flags
         flags = np.zeros(len(self.codes), dtype=bool)
-        for code in codes:
+        # A number of Python is compared in the type of the array.
+        for code in codes.tolist():
             flags |= self.codes == code
         return flags
 
@@ -260,10 +263,7 @@ class ShelfState:
         if wanted.words and entries is None:
             raise ValueError("words are found in the file, not in the sets")
         matching = self._all if entries is None else build_set(self._find_entries(entries), len(self.seqs))
-        chosen = {facet: self._by_facet[facet].unite(values) for facet, values in wanted.chosen.items()}
-        passing = matching
-        for members in chosen.values():
-            passing = passing & members
+        chosen, passing = self._choose(wanted, matching)
         base = _Base(passing, is_counted=True)
         shown = passing if before is None else self._cut(passing, before)
         claims = tuple(self._name(list(islice(list_places(shown, skip=skip), limit))))
@@ -276,6 +276,24 @@ class ShelfState:
             kept=self._counts if entries is None else {},
         )
         return Selection(total=base.count, facets=FacetCounts(counter.list_most), claims=claims)
+
+    def _choose(self, wanted: ClaimFilter, matching: Bits) -> tuple[dict[str, Bits], Bits]:
+        """Return the claims with the values that are chosen, by facet, and those of *matching* that have all of them."""
+        chosen = {facet: self._by_facet[facet].unite(values) for facet, values in wanted.chosen.items()}
+        passing = matching
+        for members in chosen.values():
+            passing = passing & members
+        return chosen, passing
+
+    def find_listed(self, wanted: ClaimFilter, *, skip: int, limit: int) -> tuple[int, Numbers]:
+        """Return how many claims have the values that *wanted* chooses, and the places of one page of them, the latest first."""
+        places = find_places(self._choose(wanted, self._all)[1])[::-1]
+        return len(places), places[skip : skip + limit]
+
+    def list_claims(self) -> Iterator[str]:
+        """Yield all claims, `CLM-…`, in the order of their entries."""
+        for start in range(0, len(self.seqs), _BLOCK):
+            yield from (claim for claim, *_ in self._describe(self.seqs[start : start + _BLOCK].tolist()))
 
     def _name(self, places: Sequence[int]) -> Iterator[SelectedClaim]:
         entries = self.seqs[places].tolist()
@@ -316,6 +334,7 @@ class _Counter:
         kept: dict[tuple[str, Any], Numbers],
     ) -> None:
         self._wanted = wanted
+        self._everything = frozenset(wanted.chosen.items())
         self._columns = columns
         self._matching = matching
         self._chosen = chosen
@@ -337,13 +356,17 @@ class _Counter:
         return order_values(facet, listed | added, own), rest - sum(1 for count in added.values() if count)
 
     def _count(self, facet: str, column: _Column) -> Numbers:
-        others = frozenset((name, values) for name, values in self._wanted.chosen.items() if name != facet)
+        others = self._everything
+        if facet in self._chosen:
+            others = frozenset(item for item in others if item[0] != facet)
         counts = self._kept.get((facet, others))
         if counts is None:
-            counts = column.count(self._find_base(facet))
-            while len(self._kept) >= _MOST_KEPT * len(FACETS):
-                del self._kept[next(iter(self._kept))]
-            self._kept[facet, others] = counts
+            base = self._find_base(facet)
+            counts = column.count(base)
+            if base.count > _SMALL:
+                while len(self._kept) >= _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[facet, others] = counts
         return counts
 
     def _find_base(self, facet: str) -> _Base:
