@@ -38,6 +38,7 @@ from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.store.ledger import Ledger
 from web.facets import FACETS, ClaimFilter
 from web.pages.addresses import LinkStyle, PageSettings
+from web.shelf.bit_sets import GROUPS
 from web.shelf.shelf_file import Shelf, find_shelf
 from web.site.site_export import export_site
 
@@ -105,9 +106,9 @@ def write_peer(registry: Path, shelf_path: Path, path: Path) -> None:
         peer.execute(f"CREATE TABLE claim (seq INTEGER PRIMARY KEY, {columns})")
         peer.execute("ATTACH ? AS shelf", (str(shelf_path),))
         peer.execute("ATTACH ? AS registry", (str(registry),))
-        values: list[list[str]] = [[] for _ in FACETS]
-        for facet, text in peer.execute("SELECT facet, text FROM shelf.value ORDER BY facet, code"):
-            values[facet].append(text)
+        values: list[list[list[str]]] = [[] for _ in GROUPS]
+        for part, facets in peer.execute("SELECT part, facets FROM shelf.combination ORDER BY part, code"):
+            values[part].append(json.loads(facets))
         rows = peer.execute(
             "SELECT period.seq, revision.claim, quote, codes FROM shelf.period JOIN shelf.revision USING (seq)"
             " LEFT JOIN registry.claim_text t ON t.log = 1 AND t.seq = period.seq WHERE until IS NULL"
@@ -120,9 +121,10 @@ def write_peer(registry: Path, shelf_path: Path, path: Path) -> None:
         peer.execute("INSERT INTO claim_fts (claim_fts) VALUES ('rebuild')")
 
 
-def _decode(rows: sqlite3.Cursor, values: Sequence[Sequence[str]]) -> Iterator[tuple[object, ...]]:
+def _decode(rows: sqlite3.Cursor, values: Sequence[Sequence[Sequence[str]]]) -> Iterator[tuple[object, ...]]:
     for seq, claim, quote, codes in rows:
-        yield seq, claim, quote, *(known[int(code)] for known, code in zip(values, codes.split(","), strict=True))
+        combinations = (known[int(code)] for known, code in zip(values, codes.split(","), strict=True))
+        yield seq, claim, quote, *(value for combination in combinations for value in combination)
 
 
 def find_port() -> int:

@@ -49,7 +49,11 @@ def escape_json(text: str) -> str:
 
 def show(text: object) -> str:
     """Return *text* for a terminal: control and bidirectional characters made visible, so that data cannot drive the terminal."""
-    return "".join(character if _is_harmless(character) else f"[U+{ord(character):04X}]" for character in str(text))
+    written = str(text)
+    # Most texts have nothing to show: a list of ten thousand claims has three million characters.
+    if written.isprintable():
+        return written
+    return "".join(character if _is_harmless(character) else f"[U+{ord(character):04X}]" for character in written)
 
 
 def _is_harmless(character: str) -> bool:

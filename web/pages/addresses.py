@@ -41,7 +41,7 @@ class PageSettings:
     quorum: int = 0
     """Cosignatures that a checkpoint needs before it is published."""
     as_of: int | None = None
-    """The entry that the address of a page names; None for pages of the present."""
+    """The entry that lists state; None for pages as of the entry that the page `/status/` next to them names."""
 
 
 SEARCH = "/search/"

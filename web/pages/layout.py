@@ -80,9 +80,9 @@ class PageText:
 
 
 def describe_state(view: View, link: Linker) -> str:
-    """Return as of which entry a list is. Only an address that names the entry has the number.
+    """Return as of which entry a list is: by the page that names it, which is next to the list, also below `/as-of/117/`.
 
-    A list of the present would otherwise change with every entry of the log, also with those that have nothing to do with it.
+    With the number on it, each list would change with every entry of the log, also with those that have nothing to do with it.
     """
     if link.settings.as_of is None:
         return "As of the entry that the page Status names."

@@ -31,7 +31,12 @@ _MOST_AUDITS = 50
 
 def list_models(view: View) -> tuple[ModelRef, ...]:
     """Return every model version that is registered or that a claim names."""
-    return tuple(dict.fromkeys([*(version.payload.model for version in view.list_models()), *view.list_claimed_models()]))
+    # The page of each version asks for them.
+    return view.once("listed_models", lambda: tuple(dict.fromkeys([*_list_registered(view), *view.list_claimed_models()])))
+
+
+def _list_registered(view: View) -> Iterator[ModelRef]:
+    return (version.payload.model for version in view.list_models())
 
 
 def list_codes(view: View) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ _SCRIPT = "text/javascript; charset=utf-8"
 _BYTES = "application/octet-stream"
 SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
 
+_CONSTANT = frozenset({"/errors/", "/404.html", OPENAPI, ROBOTS, SEARCH, SEARCH_SCRIPT})
+"""Pages and files in which nothing comes from the entries of the log."""
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
 """Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
 
@@ -342,7 +344,7 @@ class PageBook:
         if address.startswith(PREFIXES):
             name, _ = self._parse_record(address)
             return self._name_record_state(RecordStates(self.view, [name]), name, self.find_state)
-        return self.list_state
+        return f"t-{self._templates}" if address in _CONSTANT else self.list_state
 
     def _parse_record(self, address: str) -> tuple[str, str]:
         """Return the name of the audit, objection or definition at *address*, and what follows it: `/` or `.json`."""
@@ -597,8 +599,8 @@ def _parse_subject(address: str, view: View) -> _SubjectAddress:
 
 def _pick_states(subjects: Mapping[str, str], ending: str) -> dict[str, str]:
     """Return the states of the pages of claims with this *ending* after the identifier, by claim."""
-    named = ((match[0], address, state) for address, state in subjects.items() if (match := _BARE.match(address, 1)) is not None)
-    return {bare: state for bare, address, state in named if address == f"/{bare}{ending}"}
+    ended = ((address[1 : -len(ending)], state) for address, state in subjects.items() if address.endswith(ending))
+    return {bare: state for bare, state in ended if _BARE.fullmatch(bare)}
 
 
 def _find_newest(states: dict[str, str]) -> dict[str, str]:

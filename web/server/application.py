@@ -298,8 +298,11 @@ class RegistryServer:
             if as_of is None and (kept := self._kept.find(call.key)) is not None and kept.is_final:
                 return _send(call.request, kept)
             settings = self._settings.pages
-            if as_of is not None:
-                settings = replace(settings, as_of=as_of, base=f"{settings.base}{call.prefix}" if settings.base else None)
+            if settings.base and call.prefix:
+                settings = replace(settings, base=f"{settings.base}{call.prefix}")
+            # The address does not say of which entry the answer is, so lists do.
+            if as_of != call.as_of:
+                settings = replace(settings, as_of=as_of)
             reader = _Reader(call=call, view=view, claims=claims, settings=settings, supplements=self._settings.supplements)
             if (target := find_redirect(call.path)) is not None and self._exists(reader, target):
                 query = f"?{call.request.url.query}" if call.request.url.query else ""
