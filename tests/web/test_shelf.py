@@ -19,8 +19,8 @@ from tests.cli.given_out import run
 from tests.web.brute_force import ClaimTable, count_facets
 from web.facets import FACETS, ClaimFilter, split_words
 from web.shelf.bit_sets import GROUPS, ShelfRow, build_set, build_state, find_places, list_places
-from web.shelf.shelf_entries import list_shelf_entries, write_words
 from web.shelf.list_states import ListStates
+from web.shelf.shelf_entries import list_shelf_entries, write_words
 from web.shelf.shelf_file import Shelf
 
 FILTERS = (
