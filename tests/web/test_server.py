@@ -58,7 +58,7 @@ def test_every_page_has_the_bytes_of_the_site(ledger: Ledger, tmp_path: Path) ->
                 assert answer.status_code == 200, page.address
                 assert answer.content == made.body, page.address
                 assert answer.headers["content-type"] == made.media_type
-                # A server tells lists apart by the size of the log, which it knows without looking at their claims.
+                # A server names the state of a list by the size of the log, which it knows without looking at their claims.
                 state = book.list_state if page.state.startswith("l-") else page.state
                 assert answer.headers["etag"] == f'"{state}"'
 

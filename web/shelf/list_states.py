@@ -1,7 +1,7 @@
 """States of lists of claims: a digest that differs where a list may show something else, made without making the list.
 
 A list shows rows, which follow from the pages of their claims, and counts of facets. So its state is a digest of the states of these pages
-and of the counts. One number for each claim tells whether its row may differ, so that the state of a long list takes a millisecond.
+and of the counts. One number for each claim shows whether its row may differ, so that the state of a long list takes a millisecond.
 """
 
 import hashlib

@@ -268,7 +268,7 @@ def read_state(view: View) -> ShelfState:
 
 @contextmanager
 def hold_claims(ledger: Ledger, view: View) -> Iterator[ShelfState]:
-    """Give the claims of *view*, from the file where it can be used; otherwise they are read."""
+    """Give the claims of *view*, from the file where it can be used, and else from the registry."""
     # The file is of the own log, and while it is built anew it has an earlier size.
     if view.log_id != OWN_LOG:
         yield read_state(view)

@@ -73,7 +73,7 @@ class _Period(NamedTuple):
 
 
 class FacetCombinations:
-    """The combinations of values that claims have of each group of facets, and the numbers that stand for them, as the file has them."""
+    """The combinations of values that claims have of each group of facets, each with its number, as the file has them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._codes: list[dict[Combination, int]] = [{} for _ in GROUPS]
