@@ -17,6 +17,7 @@ from tests.report.hostile import HOSTILE
 from tests.web.conftest import open_ledger
 from tests.web.test_log_tiles import read_root
 from web.pages.addresses import LinkStyle, PageSettings
+from web.shelf import shelf_file
 from web.shelf.shelf_file import hold_claims
 from web.site import site_export
 from web.site.site_check import check_site
@@ -422,3 +423,14 @@ def test_a_site_with_claims_from_the_search_file_is_the_one_that_reads_them(fold
     run("admin", "log", "erase", str(claim.entry.seq), "--reason", "a name", "--yes")
     compare()
     compare(size - 2)
+
+
+def test_a_site_needs_no_place_for_a_search_file(ledger: Ledger, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_place: str) -> Path:
+        raise PermissionError("no folder can be written")
+
+    monkeypatch.setattr(shelf_file, "find_shelf", refuse)
+    with ledger.view() as view:
+        export_site(view, site.parent / "other", FILES, open_view=ledger.view, claims=partial(hold_claims, ledger))
+
+    assert read(site.parent / "other") == read(site)

@@ -273,14 +273,17 @@ def hold_claims(ledger: Ledger, view: View) -> Iterator[ShelfState]:
     if view.log_id != OWN_LOG:
         yield read_state(view)
         return
-    shelf, state = Shelf(ledger, find_shelf(ledger.url, view.log_origin)), None
+    shelf: Shelf | None = None
+    state: ShelfState | None = None
     try:
         with suppress(UnavailableError, sqlite3.Error, OSError):
+            shelf = Shelf(ledger, find_shelf(ledger.url, view.log_origin))
             reading = shelf.read(view)
             state = reading.state if reading.log_size == view.log_size else None
         yield state or read_state(view)
     finally:
-        shelf.close()
+        if shelf is not None:
+            shelf.close()
 
 
 class ShelfReading:
