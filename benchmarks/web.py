@@ -12,6 +12,7 @@ import http.client
 import json
 import os
 import random
+import resource
 import secrets
 import socket
 import sqlite3
@@ -25,20 +26,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import one_claim
 from benchmarks.bulk_import_store import open_ledger
 from benchmarks.web_world import WORDS, fill
 from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.claim_status import Lifecycle
 from registry.store.ledger import Ledger
 from web.facets import FACETS, ClaimFilter
 from web.pages.addresses import LinkStyle, PageSettings
-from web.shelf.shelf_file import Shelf, find_shelf
+from web.shelf.bit_sets import GROUPS
+from web.shelf.shelf_file import Shelf, find_shelf, hold_claims
 from web.site.site_export import export_site
 
 ROUNDS = 100
@@ -55,9 +58,16 @@ def open_registry(path: Path) -> Ledger:
 
 def measure(what: str, work: Callable[[], object]) -> None:
     """Print how long *work* takes."""
-    started, cpu = time.perf_counter(), time.process_time()
+    started, cpu, others = time.perf_counter(), time.process_time(), read_children()
     work()
-    print(f"{what}: {time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU", flush=True)
+    helped = f", {read_children() - others:.1f} s CPU in other processes" if read_children() - others > 0.05 else ""
+    print(f"{what}: {time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU{helped}", flush=True)
+
+
+def read_children() -> float:
+    """Return the seconds of CPU of all processes that this one started and that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure_shelf(registry: Path, *, is_kept: bool) -> Path:
@@ -105,9 +115,9 @@ def write_peer(registry: Path, shelf_path: Path, path: Path) -> None:
         peer.execute(f"CREATE TABLE claim (seq INTEGER PRIMARY KEY, {columns})")
         peer.execute("ATTACH ? AS shelf", (str(shelf_path),))
         peer.execute("ATTACH ? AS registry", (str(registry),))
-        values: list[list[str]] = [[] for _ in FACETS]
-        for facet, text in peer.execute("SELECT facet, text FROM shelf.value ORDER BY facet, code"):
-            values[facet].append(text)
+        values: list[list[list[str]]] = [[] for _ in GROUPS]
+        for part, facets in peer.execute("SELECT part, facets FROM shelf.combination ORDER BY part, code"):
+            values[part].append(json.loads(facets))
         rows = peer.execute(
             "SELECT period.seq, revision.claim, quote, codes FROM shelf.period JOIN shelf.revision USING (seq)"
             " LEFT JOIN registry.claim_text t ON t.log = 1 AND t.seq = period.seq WHERE until IS NULL"
@@ -120,9 +130,10 @@ def write_peer(registry: Path, shelf_path: Path, path: Path) -> None:
         peer.execute("INSERT INTO claim_fts (claim_fts) VALUES ('rebuild')")
 
 
-def _decode(rows: sqlite3.Cursor, values: Sequence[Sequence[str]]) -> Iterator[tuple[object, ...]]:
+def _decode(rows: sqlite3.Cursor, values: Sequence[Sequence[Sequence[str]]]) -> Iterator[tuple[object, ...]]:
     for seq, claim, quote, codes in rows:
-        yield seq, claim, quote, *(known[int(code)] for known, code in zip(values, codes.split(","), strict=True))
+        combinations = (known[int(code)] for known, code in zip(values, codes.split(","), strict=True))
+        yield seq, claim, quote, *(value for combination in combinations for value in combination)
 
 
 def find_port() -> int:
@@ -288,30 +299,38 @@ def list_own_options() -> list[str]:
 
 
 def measure_site(folder: Path, count: int) -> None:
-    """Print how long exports take: of all, nothing new, and 100 claims withdrawn; all claims quote one card."""
+    """Print how long exports with two processes take: of all, of nothing new, and after claims were withdrawn, of one card or of all."""
     made = open_ledger(f"sqlite:///{folder / 'site.db'}")
-    one_claim.fill(made, count)
+    fill(made, count)
     made.close()
     ledger = open_registry(folder / "site.db")
 
     def export() -> None:
         with ledger.view() as view:
-            print(export_site(view, folder / "site", PageSettings(links=LinkStyle.FILES), open_view=ledger.view))
+            settings, claims = PageSettings(links=LinkStyle.FILES), partial(hold_claims, ledger)
+            done = export_site(view, folder / "site", settings, open_view=ledger.view, database=ledger.url, claims=claims)
+        print(f"  {done.written:,} files, {done.bytes_written / 1e6:,.0f} MB")
+
+    def withdraw(number: int, card: str | None) -> None:
+        with ledger.view() as view:
+            names = [claim.claim for claim in view.list_claims(card=card) if claim.status.lifecycle is Lifecycle.REGISTERED][:number]
+        with ledger.write(actor="EXAMPLE") as writer:
+            writer.append_many([ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="retracted") for name in names])
 
     measure(f"site of {count:,} claims, all", export)
     measure("nothing new", export)
     with ledger.view() as view:
-        names = [claim.claim for claim in view.list_claims(limit=300)][100:200]
-    with ledger.write(actor="EXAMPLE") as writer:
-        writer.append_many([ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="retracted") for name in names])
-    measure(f"{len(names)} claims withdrawn", export)
+        card = view.list_cards()[-1].payload.card
+    for number, of in ((1, card), (100, card), (100, None)):
+        withdraw(number, of)
+        measure(f"{number} claims of {'one card' if of else 'many cards'} withdrawn", export)
     ledger.close()
 
 
 def main() -> None:
     """Make the registries that are not there, and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--claims", type=int, default=20_000)
+    parser.add_argument("--claims", type=int, default=20_000, help="claims of the server; 0: no server")
     parser.add_argument("--folder", type=Path, help="keeps the registry for the next run")
     parser.add_argument("--datasette", help="the program of datasette, in an environment of its own")
     parser.add_argument("--keep-shelf", action="store_true", help="do not build a shelf that is there again")
@@ -321,11 +340,12 @@ def main() -> None:
         folder = chosen.folder or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         registry = folder / f"{chosen.claims}.db"
-        if not registry.exists():
+        if chosen.claims and not registry.exists():
             made = open_ledger(f"sqlite:///{registry}")
             measure(f"{chosen.claims:,} claims recorded", lambda: fill(made, chosen.claims))
             made.close()
-        measure_servers(registry, measure_shelf(registry, is_kept=chosen.keep_shelf), folder, chosen.datasette)
+        if chosen.claims:
+            measure_servers(registry, measure_shelf(registry, is_kept=chosen.keep_shelf), folder, chosen.datasette)
         if chosen.site:
             measure_site(Path(name), chosen.site)
 

@@ -205,6 +205,25 @@ def count_claims(claims: "ClaimSource") -> int | None:
         return None
 
 
+LONGEST = 1_000_000_000
+"""More claims than any list has."""
+
+
+class ListStateFinder(Protocol):
+    """Whatever names the states of lists of claims without making them."""
+
+    def find_state(self, wanted: ClaimFilter, *, skip: int = 0, limit: int = LONGEST, most: int = 0) -> str:
+        """Return a digest that differs where the list of claims that pass *wanted*, at most *limit* after *skip* of them, may differ.
+
+        Args:
+            most: how many values of each facet the list counts; 0 for a list without counts.
+        """
+
+
+BuildListStates = Callable[[Mapping[str, str]], ListStateFinder]
+"""Takes the states of the pages of claims, by claim, `CLM-…`."""
+
+
 class ClaimSource(Protocol):
     """Whatever can select claims."""
 

@@ -494,6 +494,8 @@ CREATE TABLE audited_phrase (
 
 CREATE INDEX ix_audited_phrase_log_phrase_seq_quote ON audited_phrase (log, phrase, seq, quote)
 
+CREATE INDEX ix_audited_phrase_log_seq ON audited_phrase (log, seq)
+
 CREATE TABLE claim_context (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,

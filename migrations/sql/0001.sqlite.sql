@@ -554,6 +554,8 @@ CREATE TABLE audited_phrase (
 
 CREATE INDEX ix_audited_phrase_log_phrase_seq_quote ON audited_phrase (log, phrase, seq, quote)
 
+CREATE INDEX ix_audited_phrase_log_seq ON audited_phrase (log, seq)
+
 CREATE TABLE claim_context (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,

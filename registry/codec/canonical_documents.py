@@ -34,10 +34,11 @@ def canonical_bytes(document: Json) -> bytes:
         InputError: a number or a text that canonical JSON cannot hold (NaN, infinity, integers beyond 2**53 - 1, lone surrogates).
     """
     try:
-        if _is_plain([document]):
+        plain = document if _is_plain([document]) else _write_whole(document)
+        if _is_plain([plain]):
             with suppress(orjson.JSONEncodeError):  # the reference implementation gives the reason
-                text = orjson.dumps(document, option=_OPTIONS)
-                if text.isascii() or _has_plain_keys(document):
+                text = orjson.dumps(plain, option=_OPTIONS)
+                if text.isascii() or _has_plain_keys(plain):
                     return text
         return rfc8785.dumps(document)
     # RecursionError comes from deep nesting, UnicodeEncodeError from lone surrogates.
@@ -66,6 +67,18 @@ def _is_plain(items: Iterable[Json]) -> bool:
         elif (kind is not list and kind is not tuple) or not _is_plain(item):  # type: ignore[arg-type]
             return False
     return True
+
+
+def _write_whole(item: Json) -> Json:
+    """Return *item* with each whole float as a whole number: canonical JSON has `1` for `1.0`."""
+    kind = type(item)
+    if kind is float:
+        return int(item) if abs(item) < 1e15 and item.is_integer() else item  # type: ignore[arg-type,union-attr]
+    if kind is dict:
+        return {key: _write_whole(value) for key, value in item.items()}  # type: ignore[union-attr]
+    if kind is list or kind is tuple:
+        return [_write_whole(value) for value in item]  # type: ignore[union-attr]
+    return item
 
 
 def _has_plain_keys(value: Json) -> bool:

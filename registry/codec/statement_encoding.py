@@ -201,6 +201,7 @@ def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: st
 # Which log entries a record names, and the leaf of a payload in it.
 
 _names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
+_PLAIN = frozenset({type(None), str, bool, int, float, datetime})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +241,9 @@ def list_named(record: object, document: Json = None) -> Iterator[EntryReference
                 yield from list_named(item, part)
         case Record():
             for name, key in _list_names(type(record)):
-                yield from list_named(getattr(record, name), document.get(key) if isinstance(document, Mapping) else None)
+                # Most fields are texts and numbers, which name nothing.
+                if type(value := getattr(record, name)) not in _PLAIN:
+                    yield from list_named(value, document.get(key) if isinstance(document, Mapping) else None)
         case _:
             pass
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
@@ -37,7 +37,7 @@ from registry.records.module_findings import (
     Shift,
 )
 from registry.records.statement import OutputFormat
-from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Section, Supplement
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, ClaimRow, Section, Supplement
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import ItemStatus, find_restriction
 from registry.report import number_format as numbers
@@ -634,6 +634,7 @@ def _globals() -> Mapping[str, Any]:
         "deviations": DEVIATIONS,
         "find_restriction": find_restriction,
         "format_verdict": format_verdict,
+        "group_claims": _group_claims,
         "is_immaterial": is_immaterial,
         "interval_words": lambda name: get_words(IntervalMethod(name)),
         "layer_meaning": LAYER_MEANING,
@@ -644,6 +645,14 @@ def _globals() -> Mapping[str, Any]:
         "titles": TITLES,
         "unit_of": _build_unit,
     }
+
+
+def _group_claims(rows: Iterable[ClaimRow]) -> Mapping[str | None, Sequence[ClaimRow]]:
+    """Return *rows* by model version, in the order of their first claims; a filter for each version would look at every claim each time."""
+    groups: dict[str | None, list[ClaimRow]] = {}
+    for row in rows:
+        groups.setdefault(row.model, []).append(row)
+    return groups
 
 
 def _build_unit(range_: tuple[float, float] | None) -> numbers.Unit:

@@ -30,7 +30,7 @@ def show_text(text: str, *, covers: Covers | None = None) -> str:
             three as one bracket with its length. None means that the reader's own fonts will do.
     """
     # Most text is plain, and `isprintable` is far faster than the loop.
-    if text.isascii() and text.isprintable():
+    if text.isprintable() and (text.isascii() or (covers is None and _HIDDEN_OTHERS.isdisjoint(text))):
         return text
     return "".join(_show_runs(text, covers))
 

@@ -614,8 +614,9 @@ class RowCheck:
         # Entries that an earlier subject of the same report already verified are skipped.
         wanted = {*entries, *(self._list_named(names) if names else ())} - self._sound
         faults: list[Fault] = []
-        for numbers in self._find_texts(wanted):
-            faults += _compare(self._reader, numbers)
+        ordered = sorted(wanted)
+        for start in range(0, len(ordered), CHUNK):
+            faults += _compare(self._reader, ordered[start : start + CHUNK])
         # Raised for all faults of this subject before any of its entries counts as sound.
         if faults:
             raise AlteredError(faults)
@@ -634,13 +635,6 @@ class RowCheck:
             )
             self._lineage = frozenset(row[0] for row in self._reader.plain_rows(selection))
         return self._lineage
-
-    def _find_texts(self, entries: Collection[int]) -> Iterator[list[int]]:
-        """Yield those of *entries* whose text is there, some at a time."""
-        ordered = sorted(entries)
-        for start in range(0, len(ordered), CHUNK):
-            there = select(body.c.seq).where(self._reader.visible(body), body.c.seq.in_(ordered[start : start + CHUNK]))
-            yield sorted(row[0] for row in self._reader.plain_rows(there))
 
 
 class _NamedEntries:
@@ -698,7 +692,7 @@ def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
         statement = f'SELECT {columns} FROM "{name}" WHERE log = ? AND seq IN ({_mark(numbers)})'  # noqa: S608
         for row in reader.driver_rows(statement, reader.log_id, *numbers):
             there[row[1]].add((name, *map(_plain, row)))
-    for recorded in reader.recorded(numbers):
+    for recorded in reader.recorded(numbers, skips_erased=True):
         # Sets, not lists: the order of rows within one entry has no meaning.
         rows = set(_build(reader, recorded))
         if rows != there[recorded.entry.seq]:

@@ -85,7 +85,7 @@ def _altered(sha256: str, text: str) -> Fault:
 
 Answer = TypeVar("Answer")
 
-_MOST_RECENT = 200
+_MOST_RECENT = 500
 """What `LogReader.recall` keeps."""
 CHUNK = 500
 """How many keys one query asks for; SQLite takes at most 32,766 parameters."""
@@ -250,8 +250,8 @@ class LogReader:
         (row,) = self.driver_rows(f"SELECT {columns}", *(self._log_id, self._limit) * len(tables))
         return frozenset(table.name for table, is_filled in zip(tables, row, strict=True) if is_filled)
 
-    def recorded(self, numbers: Iterable[int]) -> tuple[Recorded[Any], ...]:
-        """Return the statements of the entries *numbers*, in log order.
+    def recorded(self, numbers: Iterable[int], *, skips_erased: bool = False) -> tuple[Recorded[Any], ...]:
+        """Return the statements of the entries *numbers*, in log order; with *skips_erased*, those with an erased text are passed over.
 
         Raises:
             AlteredError: one of them was changed after it was recorded, or removed.
@@ -260,7 +260,8 @@ class LogReader:
         wanted = sorted(set(numbers))
         statements: list[Recorded[Any]] = []
         for start in range(0, len(wanted), CHUNK):
-            statements += self._recorded(wanted[start : start + CHUNK])
+            rows = self._read_places(wanted[start : start + CHUNK])
+            statements += self._decode_rows(row for row in rows if row.json is not None or not skips_erased)
         return tuple(statements)
 
     def find_recorded(self, numbers: Iterable[int]) -> dict[int, Recorded[Any]]:
@@ -367,12 +368,12 @@ class LogReader:
         meant = [row.id for row in ranked if row.id != identifier_text and count_edits(stem, row.id.rpartition("-")[0]) <= MOST_EDITS]
         return f"did you mean {' or '.join(meant[:3])}?" if meant else None
 
-    def _recorded(self, numbers: Sequence[int]) -> Iterator[Recorded[Any]]:
+    def _read_places(self, numbers: Sequence[int]) -> Sequence[Any]:
         rows = self.rows(_RECORDED, keys=numbers)
         if len(rows) < len(numbers):
             (gone, *_) = sorted(set(numbers) - {row.seq for row in rows})
             raise _altered_text(gone, "it is not in the log any more")
-        yield from self._decode_rows(rows)
+        return rows
 
     def recorded_of(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
         """Return the statements that *statement*, made by `select_recorded`, selects, in log order; as `recorded`."""
@@ -383,7 +384,12 @@ class LogReader:
             if row.json is None:
                 erased = "its text was erased; the log keeps the proof that it was there"
                 raise NotFoundError(Fault("body-erased", f"entry {row.seq}", erased))
-            yield _decode(_entry(row), row.json.encode())
+            yield self._decode_once(row)
+
+    def _decode_once(self, row: Any) -> Recorded[Any]:
+        # One page reads a statement several times. By the whole row, so that one that was altered meanwhile is another.
+        whole = (row.seq, row.kind, row.actor, row.at, bytes(row.leaf), row.json)
+        return self.recall(whole, lambda: _decode(_entry(row), row.json.encode()))
 
 
 def has_text(table: Table) -> ColumnElement[bool]:

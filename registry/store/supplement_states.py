@@ -127,6 +127,7 @@ class _States:
             self._gather_shared(stretch, named)
             families = self._finder.find_families(stretch)
             statuses = self._finder.statuses(stretch, families)
+            self._read_marks({seq for head in stretch for seq in self._own.get(head.claim, ())})
             for head, specs, status, family in zip(stretch, named, statuses, families, strict=True):
                 models = seen.get((head.claim, head.revision), (head.model,))
                 digests[f"{head.claim}@{head.revision}"] = self._digest_claim(head, specs, (status, family), models)
@@ -225,7 +226,9 @@ class _States:
         """Read what identifies the entries *numbers* (all when None): its number, its leaf, and whether its text is there."""
         # Number and leaf identify an entry. The last byte tells whether its text is present, since an
         # erasure changes what is printed.
-        rows = self._reader.plain_rows(_MARKS) if numbers is None else self._reader.rows_by(_SOME_MARKS, set(numbers) - self._marks.keys())
+        # A difference from the keys of a dictionary would go through all of them.
+        new = None if numbers is None else [number for number in set(numbers) if number not in self._marks]
+        rows = self._reader.plain_rows(_MARKS) if new is None else self._reader.rows_by(_SOME_MARKS, new)
         self._marks |= {seq: seq.to_bytes(8, "big") + bytes(leaf) + (b"\0" if text is None else b"\1") for seq, leaf, text in rows}
 
     def _mark(self, numbers: Iterable[int]) -> bytes:

@@ -264,8 +264,7 @@ class EndpointIndex:
 
     @cached_property
     def _statements(self) -> list[tuple[int, ModelRef, str]]:
-        rows = self._reader.plain_rows(_ENDPOINTS)
-        return [(row[0], ModelRef(developer=row[1], name=row[2], version=row[3]), row[4]) for row in rows]
+        return self._reader.once("endpoint_statements", lambda: _list_statements(self._reader))
 
     @cached_property
     def _returned_names(self) -> dict[str, set[str]]:
@@ -277,6 +276,10 @@ class EndpointIndex:
         for claim, name in rows:
             names[claim].add(name)
         return names
+
+
+def _list_statements(reader: LogReader) -> list[tuple[int, ModelRef, str]]:
+    return [(row[0], ModelRef(developer=row[1], name=row[2], version=row[3]), row[4]) for row in reader.plain_rows(_ENDPOINTS)]
 
 
 def read_endpoint_statements(reader: LogReader, entries: Iterable[int] | None = None) -> tuple[Recorded[ModelEndpoint], ...]:

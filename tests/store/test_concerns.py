@@ -16,7 +16,7 @@ from registry.errors import CaveatError
 from registry.records.claim import Form, QuoteStatus
 from registry.records.claim_status import SHORTEST_RUN, contains_words, list_phrases, read_words
 from registry.records.verdict import ClaimClass
-from registry.store import claim_families, claim_listing, status_derivation
+from registry.store import claim_families, claim_listing, log_integrity, status_derivation
 from registry.store import dossiers as concerns
 from registry.store.claim_families import Quote
 from registry.store.claim_listing import get_heads, list_heads
@@ -64,6 +64,13 @@ def test_a_name_is_looked_up_by_an_index(sqlite_template: Path, role: Role) -> N
     (plan,) = explain(sqlite_template, concerns._write_query((role,), 1))
 
     assert f"log=? AND {role.column}=?" in plan
+
+
+def test_the_rows_of_an_entry_are_looked_up_by_an_index(sqlite_template: Path) -> None:
+    """In every table: they are compared with their statement before a page is shown."""
+    for table, columns in log_integrity._COMPARED:
+        (plan,) = explain(sqlite_template, f'SELECT {columns} FROM "{table}" WHERE log = ? AND seq IN (?)')
+        assert "(log=? AND seq=?" in plan, table
 
 
 def test_a_passage_is_looked_up_by_an_index(sqlite_template: Path) -> None:

@@ -100,6 +100,21 @@ def test_a_sound_log_is_called_sound(sealed: Ledger) -> None:
     assert (report.last_fitting, report.first_unfitting) == (None, None)
 
 
+def test_a_text_that_was_altered_after_it_was_read_is_not_taken_for_the_one_before(sealed: Ledger) -> None:
+    """Readers of one state share what they decoded."""
+    with sealed.view() as view:
+        (claim,) = view.recorded((6,))
+        assert view.recorded((6,))[0] is claim
+
+    def change(connection: Connection) -> None:
+        connection.execute(text("UPDATE body SET json = replace(json, 'Claim', 'Crime') WHERE log = 1 AND seq = 6"))
+
+    _tamper(sealed, change)
+
+    with sealed.view() as view, pytest.raises(AlteredError, match="entry 6"):
+        view.recorded((6,))
+
+
 def test_an_empty_log_is_sound(ledger: Ledger) -> None:
     """Nothing is there that could have been altered."""
     report = check_log(ledger)

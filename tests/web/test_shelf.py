@@ -18,7 +18,8 @@ from registry.store.registry_view import View
 from tests.cli.given_out import run
 from tests.web.brute_force import ClaimTable, count_facets
 from web.facets import FACETS, ClaimFilter, split_words
-from web.shelf.bit_sets import ShelfRow, build_set, build_state, find_places, list_places
+from web.shelf.bit_sets import GROUPS, ShelfRow, build_set, build_state, find_places, list_places
+from web.shelf.list_states import ListStates
 from web.shelf.shelf_entries import list_shelf_entries, write_words
 from web.shelf.shelf_file import Shelf
 
@@ -66,6 +67,33 @@ def test_counts_are_those_of_looking_at_every_claim(rows: Sequence[tuple[str, ..
         others = [row for row in facts if all(row[name] in values for name, values in wanted.items() if name != facet)]
         counted = {value.value: value.count for value in selection.facets[facet] if value.count}
         assert counted == {value: sum(row[facet] == value for row in others) for value in {row[facet] for row in others}}
+
+
+def test_every_facet_is_in_one_group_in_its_order() -> None:
+    assert tuple(facet for group in GROUPS for facet in group) == tuple(FACETS)
+
+
+@given(rows=_ROWS, changed=st.integers(0, 40), facet=st.sampled_from(list(FACETS)))
+def test_the_state_of_a_list_changes_with_the_pages_of_its_claims_alone(rows: Sequence[tuple[str, ...]], changed: int, facet: str) -> None:
+    """And with its counts: a list with the same claims and other counts is another one."""
+    state = build_state(
+        [ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=row) for number, row in enumerate(rows)], log_size=1
+    )
+    pages = {f"CLM-{number}": "a state" for number in range(len(rows))}
+    before, after = ListStates(state, pages), ListStates(state, {**pages, f"CLM-{changed}": "another state"})
+    place = list(FACETS).index(facet)
+    for value in {row[place] for row in rows}:
+        wanted = ClaimFilter(chosen={facet: (value,)})
+        members = [number for number, row in enumerate(rows) if row[place] == value][::-1]
+        for skip in (0, 3):
+            is_shown = changed in members[skip : skip + 3]
+            assert (before.find_state(wanted, skip=skip, limit=3) != after.find_state(wanted, skip=skip, limit=3)) == is_shown
+        assert before.find_state(wanted, most=2) != before.find_state(wanted)
+    # The same claims in a shelf that knows their values in another order.
+    turned = build_state(
+        [ShelfRow(claim=f"CLM-{number}", revision=1, seq=number, facets=row) for number, row in [*enumerate(rows)][::-1]], log_size=2
+    )
+    assert ListStates(turned, pages).find_state(ClaimFilter(), most=3) == before.find_state(ClaimFilter(), most=3)
 
 
 @given(places=st.sets(st.integers(min_value=0, max_value=300)))

@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,15 @@ from tests.report.hostile import HOSTILE
 from tests.web.conftest import open_ledger
 from tests.web.test_log_tiles import read_root
 from web.pages.addresses import LinkStyle, PageSettings
+from web.shelf import shelf_file
+from web.shelf.shelf_file import hold_claims
 from web.site import site_export
 from web.site.site_check import check_site
 from web.site.site_export import export_site, read_manifest
 from web.tiles.log_files import write_prefix
 
 FILES = PageSettings(links=LinkStyle.FILES)
+NO_HELP = "a second process could not write pages, so this one wrote them all: it took up to twice as long"
 FIRST = "CLM-AISI-2026-0001-S"
 SECOND = "CLM-AISI-2026-0002-Q"
 
@@ -73,16 +77,22 @@ def test_an_export_that_finds_nothing_new_writes_nothing(ledger: Ledger, site: P
 def test_an_entry_about_one_claim_leaves_the_pages_of_the_others_as_they_are(
     folder: Path, ledger: Ledger, site: Path, tmp_path: Path
 ) -> None:
-    """Whatever the size of the log is: pages of claims and cards do not contain it."""
+    """And lists that it is not in: none of them contains the size of the log."""
     before = read(tmp_path / "site")
     run("claim", "withdraw", "CLM-AISI-2026-0003-O", "--reason", "retracted", "--yes")
 
-    write(ledger, tmp_path / "site")
+    done = write(ledger, tmp_path / "site")
     after = read(tmp_path / "site")
 
     changed = {name for name in after if before.get(name) != after[name]}
     assert {name for name in changed if name.startswith("CLM-")} >= {"CLM-AISI-2026-0003-O/index.html"}
     assert not [name for name in changed if FIRST in name or SECOND in name]
+    # The first claim is the one with a verdict of its own, and the other has none.
+    lists = {name for name in after if name.startswith("claims/by-")}
+    assert changed & lists >= {"claims/by-lifecycle/withdrawn/index.html", "claims/by-lifecycle/registered/index.html"}
+    assert len(changed & lists) < len(lists)
+    assert changed >= {"index.html", "status/index.html", "changes/index.html", "claims.csv"}
+    assert done.written == len(changed - {"manifest.json"})
     # A folder that was kept up to date is the one that is written from nothing.
     write(ledger, tmp_path / "anew")
     assert after == read(tmp_path / "anew")
@@ -378,8 +388,49 @@ def test_a_page_of_a_claim_is_small(ledger: Ledger, site: Path, tmp_path: Path) 
 
 
 def test_two_processes_write_the_site_that_one_writes(ledger: Ledger, site: Path, tmp_path: Path) -> None:
-    """Also if the other one cannot read the registry."""
-    for name, database in (("shared", ledger.url), ("single", f"sqlite:///{tmp_path / 'nowhere.db'}")):
+    """Also if the other one cannot read the registry; then the result says so."""
+    for name, database, said in (("shared", ledger.url, []), ("single", f"sqlite:///{tmp_path / 'nowhere.db'}", [NO_HELP])):
         with ledger.view() as view:
-            export_site(view, tmp_path / name, FILES, open_view=ledger.view, database=database, many=1)
+            done = export_site(view, tmp_path / name, FILES, open_view=ledger.view, database=database, many=1)
         assert read(tmp_path / name) == read(site)
+        assert list(done.warnings) == said
+
+
+def test_the_command_warns_where_no_second_process_could_help(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export, nowhere = site_export.export_site, f"sqlite:///{tmp_path / 'nowhere.db'}"
+    monkeypatch.setattr(site_export, "export_site", lambda *given, **named: export(*given, **{**named, "database": nowhere, "many": 1}))
+
+    assert ask("site", "-o", str(tmp_path / "site"))["warnings"] == [NO_HELP]
+    assert f"warning: {NO_HELP}" in capsys.readouterr().err
+
+
+def test_a_site_with_claims_from_the_search_file_is_the_one_that_reads_them(folder: Path, ledger: Ledger, site: Path) -> None:
+    """Also after an erasure, for which the file is made anew, and as of an earlier entry."""
+
+    def compare(as_of: int | None = None) -> None:
+        with ledger.view(as_of) as view:
+            export_site(view, site.parent / f"kept{as_of}", FILES, open_view=ledger.view, claims=partial(hold_claims, ledger))
+            export_site(view, site.parent / f"read{as_of}", FILES, open_view=ledger.view)
+        assert read(site.parent / f"kept{as_of}") == read(site.parent / f"read{as_of}")
+
+    with ledger.view() as view:
+        size = view.log_size
+        claim = view.find_claim("CLM-AISI-2026-0003-O")
+    assert claim is not None
+    compare()
+    run("admin", "log", "erase", str(claim.entry.seq), "--reason", "a name", "--yes")
+    compare()
+    compare(size - 2)
+
+
+def test_a_site_needs_no_place_for_a_search_file(ledger: Ledger, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_place: str) -> Path:
+        raise PermissionError("no folder can be written")
+
+    monkeypatch.setattr(shelf_file, "find_shelf", refuse)
+    with ledger.view() as view:
+        export_site(view, site.parent / "other", FILES, open_view=ledger.view, claims=partial(hold_claims, ledger))
+
+    assert read(site.parent / "other") == read(site)

@@ -8,7 +8,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     """Return the formats of the web: the first two are printed by commands, the others are answers of the server and files of a site."""
     written = {"folder": str, "log_size": int}
     return (
-        answer("site-written", "site", **written, written=int, unchanged=int, removed=int),
+        answer("site-written", "site", **written, written=int, unchanged=int, removed=int, warnings=list[str]),
         answer("site-check", "site check", **written, newer_entries=int, files=int, links=int, faults=list[formats.FAULT]),
         answer("tiles-written", "admin log tiles", folder=str, written=int, unchanged=int, removed=int, logs=list[str]),
         *formats.list_formats(),

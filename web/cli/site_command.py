@@ -1,6 +1,7 @@
 """`caveat site`: a registry as a folder of files for any web host, and the check of such a folder."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ def site(
         return
     if folder is None:
         raise click.UsageError("name the folder that is written: -o DIR")
+    from web.shelf.shelf_file import hold_claims
     from web.site.search_index import refuse_many
     from web.site.site_export import export_site, refuse_example
 
@@ -56,11 +58,14 @@ def site(
             open_view=lambda size: app.ledger.view(size, log=app.log_origin),
             supplements=supplements,
             database=app.ledger.url,
+            claims=partial(hold_claims, app.ledger),
             progress=advance,
         )
+    for warning in done.warnings:
+        app.say(f"warning: {warning}")
     document = {
         "schema": "caveat/site-written/1", "folder": str(folder), "log_size": done.log_size, "written": done.written,
-        "unchanged": done.unchanged, "removed": done.removed,
+        "unchanged": done.unchanged, "removed": done.removed, "warnings": list(done.warnings),
     }  # fmt: skip
     removed = f", {done.removed:,} removed" if done.removed else ""
     index = "index.html"

@@ -40,6 +40,8 @@ class PageSettings:
     """Whether a site of files has an index that its search page loads."""
     quorum: int = 0
     """Cosignatures that a checkpoint needs before it is published."""
+    as_of: int | None = None
+    """The entry that lists state; None for pages as of the entry that the page `/status/` next to them names."""
 
 
 SEARCH = "/search/"

@@ -9,6 +9,7 @@ from registry.present.blocks import Block
 from registry.present.html_fragment import render_fragment
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import render_linked_page
+from registry.store.registry_view import View
 from web.pages.addresses import SEARCH, Linker
 from web.pages.assets import find_style
 
@@ -76,6 +77,16 @@ class PageText:
     """Of the feeds: that of a search, with its question mark."""
     names: frozenset[str] = frozenset()
     """Audits, objections and definitions that the page names and that have pages: the names lead there."""
+
+
+def describe_state(view: View, link: Linker) -> str:
+    """Return as of which entry a list is: by the page that names it, which is next to the list, also below `/as-of/117/`.
+
+    With the number on it, each list would change with every entry of the log, also with those that have nothing to do with it.
+    """
+    if link.settings.as_of is None:
+        return "As of the entry that the page Status names."
+    return f"As of entry {view.log_size:,}."
 
 
 def render(

@@ -17,12 +17,13 @@ from registry.store.registry_view import View
 from web.api.claim_rows import ListedRow, read_rows
 from web.facets import LABELS, NONE, ClaimFilter, ClaimSource, FacetValue, SelectedClaim, Selection, describe_value, write_query
 from web.pages.addresses import SEARCH_SCRIPT, Linker, find_authority_page, find_list_page, find_subject_page
-from web.pages.layout import PageLink, PageText, render
+from web.pages.layout import PageLink, PageText, describe_state, render
 from web.pages.security import SEARCH_POLICY
 
 ROWS = 100
 """Claims on one page of a list."""
-_MOST_VALUES = 30
+MOST_VALUES = 30
+"""Values of one facet that a list shows."""
 _MOST_PAGES = 10
 _LATEST = 20
 
@@ -124,10 +125,6 @@ def find_tone(words: str | None, class_: ClaimClass | None) -> str:
     return "degraded" if words and words.startswith("in doubt") else class_.value if class_ else "undetermined"
 
 
-def _state(view: View) -> str:
-    return f"As of entry {view.log_size:,}."
-
-
 def render_front(view: View, claims: ClaimSource, link: Linker) -> bytes:
     """Return the front page."""
     selection = claims.select(ClaimFilter(), limit=_LATEST)
@@ -136,7 +133,7 @@ def render_front(view: View, claims: ClaimSource, link: Linker) -> bytes:
     counts = {"claims": selection.total, "cards": len(cards), "audited": audited}
     listed = [
         PageLink(text=f"{card.payload.title} ({card.payload.publisher})", href=link(f"/{card.payload.card}/"))
-        for card in cards[-_MOST_VALUES:]
+        for card in cards[-MOST_VALUES:]
     ]
     if len(cards) > len(listed):
         listed.append(PageLink(text=f"all {len(cards):,} cards", href=link("/cards/")))
@@ -147,7 +144,7 @@ def render_front(view: View, claims: ClaimSource, link: Linker) -> bytes:
         "cards": listed,
         "form": {"action": link("/claims/")} if link.settings.has_search else None,
     }
-    text = PageText(title="Claim registry", origin=view.log_origin, state=_state(view))
+    text = PageText(title="Claim registry", origin=view.log_origin, state=f"As of entry {view.log_size:,}.")
     return render("front.html.j2", text, facts, link)
 
 
@@ -192,7 +189,7 @@ def render_index_search(view: View, link: Linker) -> bytes:
         "root": "../",
         "lists": link("/claims/"),
     }
-    return render("search.html.j2", PageText(title="Search", origin=view.log_origin, state=_state(view)), facts, link)
+    return render("search.html.j2", PageText(title="Search", origin=view.log_origin, state=describe_state(view, link)), facts, link)
 
 
 def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:
@@ -239,7 +236,9 @@ def _render_selection(
         facts["form"] = {"action": link("/claims/"), "words": wanted.words, "kept": kept}
     # Only a server has feeds of searches.
     query = write_query(wanted) if is_live else ""
-    text = PageText(title=title, origin=view.log_origin, state=_state(view), feed="/claims/", query=f"?{query}" if query else "")
+    text = PageText(
+        title=title, origin=view.log_origin, state=describe_state(view, link), feed="/claims/", query=f"?{query}" if query else ""
+    )
     return render("claims.html.j2", text, facts, link)
 
 
@@ -250,7 +249,7 @@ def _remove(wanted: ClaimFilter, facet: str, value: str) -> str:
 
 
 def _show_facet(name: str, selection: Selection, link: Linker, chosen: Mapping[str, tuple[str, ...]], *, words: str = "") -> FacetList:
-    shown, rest = selection.facets.list_most(name, _MOST_VALUES)
+    shown, rest = selection.facets.list_most(name, MOST_VALUES)
     return FacetList(
         label=LABELS[name],
         values=tuple(

@@ -20,7 +20,7 @@ from registry.store.registry_view import View
 from web.facets import ClaimFilter, ClaimSource
 from web.pages.addresses import Linker, find_authority_page, find_model_page
 from web.pages.audit_pages import AuditRow, build_audit_row
-from web.pages.layout import PageLink, PageText, render
+from web.pages.layout import PageLink, PageText, describe_state, render
 from web.pages.list_pages import build_rows
 
 _MOST_CLAIMS = 500
@@ -31,7 +31,12 @@ _MOST_AUDITS = 50
 
 def list_models(view: View) -> tuple[ModelRef, ...]:
     """Return every model version that is registered or that a claim names."""
-    return tuple(dict.fromkeys([*(version.payload.model for version in view.list_models()), *view.list_claimed_models()]))
+    # The page of each version asks for them.
+    return view.once("listed_models", lambda: tuple(dict.fromkeys([*_list_registered(view), *view.list_claimed_models()])))
+
+
+def _list_registered(view: View) -> Iterator[ModelRef]:
+    return (version.payload.model for version in view.list_models())
 
 
 def list_codes(view: View) -> tuple[str, ...]:
@@ -39,12 +44,8 @@ def list_codes(view: View) -> tuple[str, ...]:
     return tuple(one.payload.code for one in view.list_authorities())
 
 
-def _state(view: View) -> str:
-    return f"As of entry {view.log_size:,}."
-
-
 def _render_blocks(view: View, title: str, blocks: Sequence[Block], groups: Sequence[dict[str, object]], link: Linker) -> bytes:
-    text = PageText(title=title, origin=view.log_origin, state=_state(view))
+    text = PageText(title=title, origin=view.log_origin, state=describe_state(view, link))
     # The title is the heading of the page.
     body = render_fragment((block for block in blocks if not isinstance(block, Title)), level=1)
     return render("blocks.html.j2", text, {"body": body, "redline": (), "groups": tuple(groups)}, link)
@@ -129,7 +130,7 @@ def render_model(view: View, claims: ClaimSource, model: ModelRef, link: Linker)
         "causes": tuple(_list_causes(view, claims, chosen, link)),
         "group": _group_claims(view, claims, link, {facet: values[0] for facet, values in chosen.items()}),
     }
-    text = PageText(title=str(model), origin=view.log_origin, state=_state(view), feed=find_model_page(model))
+    text = PageText(title=str(model), origin=view.log_origin, state=describe_state(view, link), feed=find_model_page(model))
     return render("model.html.j2", text, facts, link)
 
 
@@ -210,7 +211,7 @@ def render_authority(view: View, claims: ClaimSource, code: str, link: Linker) -
         ),
         "group": _group_claims(view, claims, link, {"authority": code}),
     }
-    text = PageText(title=recorded.payload.name, origin=view.log_origin, state=_state(view), feed=find_authority_page(code))
+    text = PageText(title=recorded.payload.name, origin=view.log_origin, state=describe_state(view, link), feed=find_authority_page(code))
     return render("authority.html.j2", text, facts, link)
 
 

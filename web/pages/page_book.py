@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault, NotFoundError
@@ -24,7 +25,7 @@ from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 from registry.verify.verification_page import read_page
-from web.facets import FACETS, ClaimFilter, ClaimSource
+from web.facets import FACETS, BuildListStates, ClaimFilter, ClaimSource, ListStateFinder
 from web.pages import claim_pages, comparison_pages, list_pages, log_pages, model_pages, record_pages, selection_feeds
 from web.pages.addresses import (
     SEARCH,
@@ -51,6 +52,7 @@ HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
+_BARE = re.compile(r"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]")
 _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 """Pages of a claim or card that list entries about it."""
 _PLAIN = "text/plain; charset=utf-8"
@@ -58,6 +60,8 @@ _SCRIPT = "text/javascript; charset=utf-8"
 _BYTES = "application/octet-stream"
 SUBJECTS = ("/CLM-", "/CRD-", "/api/1/claims/CLM-", "/api/1/cards/CRD-")
 
+_CONSTANT = frozenset({"/errors/", "/404.html", OPENAPI, ROBOTS, SEARCH, SEARCH_SCRIPT})
+"""Pages and files in which nothing comes from the entries of the log."""
 STATIC_FACETS = tuple(name for name in FACETS if name not in ("card", "model", "version", "authority"))
 """Facets of which each value has a page of its own. Cards, models and authorities have pages anyway."""
 
@@ -99,12 +103,15 @@ class PageBook:
         supplements: SupplementFolder | None = None,
         *,
         searches_texts: bool = False,
+        build_list_states: BuildListStates | None = None,
     ) -> None:
         """Make the pages of *view*; published files in *supplements* are downloads.
 
         Args:
             searches_texts: as in `SupplementCollector`, for many pages at once.
+            build_list_states: gives states of lists, which stay while their claims do; without it each list changes with the log.
         """
+        self._build_list_states = build_list_states
         self._searches_texts = searches_texts
         self.view = view
         self.settings = settings
@@ -138,6 +145,10 @@ class PageBook:
         return {find_model_page(model): model for model in model_pages.list_models(self.view)}
 
     @cached_property
+    def _codes(self) -> tuple[str, ...]:
+        return model_pages.list_codes(self.view)
+
+    @cached_property
     def _used_properties(self) -> frozenset[str]:
         """The properties of which a list of claims has a page."""
         return frozenset(value.value for value in self._claims.select(ClaimFilter(), limit=1).facets["property"])
@@ -151,27 +162,67 @@ class PageBook:
             known: states by address, as they were planned at an earlier entry of the same log.
             changed: the only claims and cards, `CLM-…` and `CRD-…`, that may have changed since; None for all.
         """
+        # By address; lists follow from the pages of their claims.
+        subjects: dict[str, str] = {}
+        for page in self._plan_subjects(known, changed):
+            subjects[page.address] = page.state
+            yield page
+        yield from self._plan_records(lambda name: subjects.get(f"/{name}/") or self.find_state(name))
         for address in list_assets():
             yield PlannedPage(address=address, state="immutable")
         for address in (*self._list_fixed(), *log_files.list_addresses(self.view, quorum=self.settings.quorum)):
             yield PlannedPage(address=address, state=self.find_address_state(address))
+        yield from self._plan_lists(subjects)
+
+    def _plan_subjects(self, known: Mapping[str, str] | None, changed: Collection[str] | None) -> Iterator[PlannedPage]:
+        """Yield the pages of claims and cards."""
         if known is None or changed is None:
             states = find_states(self.view)
             files = self._files = self._list_publications()
         else:
             for address, state in known.items():
-                if address.startswith(SUBJECTS) and _parse_subject(address, self.view).subject.bare not in changed:
+                if address.startswith(SUBJECTS) and (match := _BARE.search(address)) is not None and match[0] not in changed:
                     yield PlannedPage(address=address, state=state)
             states = find_states(self.view, {name for bare in changed for name in self._list_revisions(bare)})
             files = {bare: listed for bare in changed if (listed := self._find_files(bare))}
         newest = self._newest = _find_newest(states)
-        planned: dict[str, str] = {}
         for name in sorted(states, key=_order):
-            state = planned[name] = self._name_state(name, states, newest, files)
+            state = self._name_state(name, states, newest, files)
             for address in _list_subject_pages(name, is_newest=newest[name.partition("@")[0]] == name):
                 yield PlannedPage(address=address, state=self._name_page_state(address, state))
             yield from (PlannedPage(address=address, state=state) for address in self._list_files(name, files))
-        yield from self._plan_records(lambda name: planned.get(name) or (known or {}).get(f"/{name}/") or self.find_state(name))
+
+    def _plan_lists(self, subjects: Mapping[str, str]) -> Iterator[PlannedPage]:
+        """Yield the lists of claims, and the pages and feeds of models, which change with their claims; *subjects* as in `plan`."""
+        build = self._build_list_states
+        lists, trails = (None if build is None else build(_pick_states(subjects, ending)) for ending in ("/", "/feed.atom"))
+
+        def plan(address: str, states: ListStateFinder | None, wanted: ClaimFilter, *parts: object, **asked: int) -> PlannedPage:
+            found = None if states is None else states.find_state(wanted, **asked)
+            marked = hashlib.sha256(f"{found} {parts}".encode()).hexdigest()[:24]
+            return PlannedPage(address=address, state=self.list_state if found is None else f"l-{marked}-{self._templates}")
+
+        for facet, value, number in self._list_claim_lists():
+            wanted = ClaimFilter(chosen={} if facet is None or value is None else {facet: (value,)})
+            # The first page counts all facets.
+            most = list_pages.MOST_VALUES if number == 1 else 0
+            address = find_list_page(facet, value, number)
+            yield plan(address, lists, wanted, skip=(number - 1) * list_pages.ROWS, limit=list_pages.ROWS, most=most)
+        followed = [("/claims/", ClaimFilter()), *((find_authority_page(code), choose_authority(code)) for code in self._codes)]
+        lineage = self._mark_models()
+        for address, model in self._models.items():
+            wanted = ClaimFilter(chosen=model_pages.choose_model(model))
+            yield plan(address, lists, wanted, lineage)
+            followed.append((address, wanted))
+        for page, wanted in followed:
+            for feed in MEDIA_TYPES:
+                yield plan(f"{page}{feed}", trails, wanted, limit=selection_feeds.MOST_CLAIMS)
+
+    def _mark_models(self) -> str:
+        """Return what was said of model versions, as one text: the page of one shows its relatives."""
+        view = self.view
+        recorded: tuple[Recorded[Any], ...] = (*view.list_models(), *view.list_model_events(), *view.list_endpoint_statements())
+        return f"{[statement.entry.leaf for statement in recorded]} {list(self._models)}"
 
     def _plan_records(self, find_claim_state: Callable[[str], str]) -> Iterator[PlannedPage]:
         records = RecordStates(self.view)
@@ -203,21 +254,13 @@ class PageBook:
         return [f"{bare}@{number}" for number in range(1, count + 1)]
 
     def _list_fixed(self) -> Iterator[str]:
+        """Yield the pages and files that are few, or show the log as a whole."""
         yield from ("/", "/cards/", "/models/", "/authorities/", "/changes/", "/errors/", "/status/", "/404.html")
         yield from ("/feed.atom", "/feed.json", "/claims.csv", "/api/1/index.json", VERIFIER, *self._list_descriptions())
         if self.settings.has_index:
             yield from (SEARCH, SEARCH_SCRIPT)
-        yield from self._list_claim_lists()
-        yield from (find_model_page(model) for model in model_pages.list_models(self.view))
-        yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
-        yield from (f"{page}{feed}" for page in self._list_feed_pages() for feed in MEDIA_TYPES)
+        yield from (find_authority_page(code) for code in self._codes)
         yield from comparison_pages.list_addresses(self.view)
-
-    def _list_feed_pages(self) -> Iterator[str]:
-        """Yield what the feeds of models, authorities and all claims begin with."""
-        yield "/claims/"
-        yield from (find_model_page(model) for model in model_pages.list_models(self.view))
-        yield from (find_authority_page(code) for code in model_pages.list_codes(self.view))
 
     def _list_descriptions(self) -> Iterator[str]:
         """Yield the files that describe the site to programs."""
@@ -225,12 +268,13 @@ class PageBook:
         if self.settings.contact is not None:
             yield SECURITY
 
-    def _list_claim_lists(self) -> Iterator[str]:
+    def _list_claim_lists(self) -> Iterator[tuple[str | None, str | None, int]]:
+        """Yield each page of a list of claims: facet and value, None for the list of all, and its number."""
         everything = self._claims.select(ClaimFilter(), limit=1)
-        yield from (find_list_page(number=number) for number in list_pages.number_pages(everything.total))
+        yield from ((None, None, number) for number in list_pages.number_pages(everything.total))
         for facet in STATIC_FACETS:
             for value in everything.facets[facet]:
-                yield from (find_list_page(facet, value.value, number) for number in list_pages.number_pages(value.count, of_value=True))
+                yield from ((facet, value.value, number) for number in list_pages.number_pages(value.count, of_value=True))
 
     def _list_publications(self) -> dict[str, list[Recorded[Publication]]]:
         files: dict[str, list[Recorded[Publication]]] = {}
@@ -300,7 +344,7 @@ class PageBook:
         if address.startswith(PREFIXES):
             name, _ = self._parse_record(address)
             return self._name_record_state(RecordStates(self.view, [name]), name, self.find_state)
-        return self.list_state
+        return f"t-{self._templates}" if address in _CONSTANT else self.list_state
 
     def _parse_record(self, address: str) -> tuple[str, str]:
         """Return the name of the audit, objection or definition at *address*, and what follows it: `/` or `.json`."""
@@ -357,7 +401,7 @@ class PageBook:
                 return self._find_claim_list(rest, link)
             case ["models", _, _, _] if address in self._models:
                 return model_pages.render_model(self.view, self._claims, self._models[address], link), HTML
-            case ["authorities", code] if address.endswith("/") and code in model_pages.list_codes(self.view):
+            case ["authorities", code] if address.endswith("/") and code in self._codes:
                 return model_pages.render_authority(self.view, self._claims, code, link), HTML
             case _:
                 pass
@@ -370,8 +414,8 @@ class PageBook:
             wanted = ClaimFilter()
         elif page in self._models:
             wanted, title = ClaimFilter(chosen=model_pages.choose_model(self._models[page])), str(self._models[page])
-        elif (code := page.removeprefix("/authorities/").removesuffix("/")) in model_pages.list_codes(self.view):
-            wanted, title = (ClaimFilter(chosen={"authority": (code,)}) if page == find_authority_page(code) else None), code
+        elif (code := page.removeprefix("/authorities/").removesuffix("/")) in self._codes:
+            wanted, title = (choose_authority(code) if page == find_authority_page(code) else None), code
         if wanted is None:
             return None
         body = selection_feeds.render_selection_feed(self.view, self._claims, wanted, link, title=title, page=page)
@@ -524,6 +568,11 @@ class PageBook:
         return shown
 
 
+def choose_authority(code: str) -> ClaimFilter:
+    """Return the filter that claims of the authority *code* pass."""
+    return ClaimFilter(chosen={"authority": (code,)})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SubjectAddress:
     subject: Identifier
@@ -546,6 +595,12 @@ def _parse_subject(address: str, view: View) -> _SubjectAddress:
         # Another digest than the recorded one is refused there.
         view.dossier(str(subject))
     return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
+
+
+def _pick_states(subjects: Mapping[str, str], ending: str) -> dict[str, str]:
+    """Return the states of the pages of claims with this *ending* after the identifier, by claim."""
+    ended = ((address[1 : -len(ending)], state) for address, state in subjects.items() if address.endswith(ending))
+    return {bare: state for bare, state in ended if _BARE.fullmatch(bare)}
 
 
 def _find_newest(states: dict[str, str]) -> dict[str, str]:

@@ -300,6 +300,9 @@ class RegistryServer:
             settings = self._settings.pages
             if settings.base and call.prefix:
                 settings = replace(settings, base=f"{settings.base}{call.prefix}")
+            # The address does not say of which entry the answer is, so lists do.
+            if as_of != call.as_of:
+                settings = replace(settings, as_of=as_of)
             reader = _Reader(call=call, view=view, claims=claims, settings=settings, supplements=self._settings.supplements)
             if (target := find_redirect(call.path)) is not None and self._exists(reader, target):
                 query = f"?{call.request.url.query}" if call.request.url.query else ""
@@ -429,7 +432,8 @@ class RegistryServer:
     def _search(self, reader: _Reader) -> Response:
         asked = self._read_list(reader)
         with self._open_then(reader, asked.as_of) as (then, claims):
-            link = Linker("/claims/", reader.settings)
+            # A walk goes on in the state that it began with.
+            link = Linker("/claims/", reader.settings if asked.as_of is None else replace(reader.settings, as_of=then.log_size))
             body = render_search(then, claims, link, asked.wanted, before=asked.before, limit=asked.limit)
             return self._tag(reader, body, HTML, PageBook(then, reader.settings, claims).list_state)
 

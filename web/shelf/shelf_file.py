@@ -11,8 +11,8 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from registry.errors import CaveatError, Fault, UnavailableError
@@ -20,6 +20,7 @@ from registry.records.claim_status import Status
 from registry.records.log_seal import Erasure
 from registry.registration.claim_search import read_claims, stream_claims
 from registry.store.changed_claims import find_candidates
+from registry.store.database_engine import OWN_LOG
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
 from web.facets import ClaimFilter, Selection, split_words
@@ -265,12 +266,37 @@ def read_state(view: View) -> ShelfState:
     return build_state((build_row(claim) for stretch in stream_claims(view, log="") for claim in stretch), log_size=view.log_size)
 
 
+@contextmanager
+def hold_claims(ledger: Ledger, view: View) -> Iterator[ShelfState]:
+    """Give the claims of *view*, from the file where it can be used, and else from the registry."""
+    # The file is of the own log, and while it is built anew it has an earlier size.
+    if view.log_id != OWN_LOG:
+        yield read_state(view)
+        return
+    shelf: Shelf | None = None
+    state: ShelfState | None = None
+    try:
+        with suppress(UnavailableError, sqlite3.Error, OSError):
+            shelf = Shelf(ledger, find_shelf(ledger.url, view.log_origin))
+            reading = shelf.read(view)
+            state = reading.state if reading.log_size == view.log_size else None
+        yield state or read_state(view)
+    finally:
+        if shelf is not None:
+            shelf.close()
+
+
 class ShelfReading:
     """The shelf at one entry of the log."""
 
     def __init__(self, state: ShelfState, shelf: Shelf) -> None:
         self._state = state
         self._shelf = shelf
+
+    @property
+    def state(self) -> ShelfState:
+        """The claims as arrays."""
+        return self._state
 
     @property
     def log_size(self) -> int:

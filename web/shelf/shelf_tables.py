@@ -19,17 +19,16 @@ from numpy.typing import NDArray
 from registry.codec.canonical_documents import from_json
 from registry.records.claim_status import Status
 from registry.registration.claim_search import ListedClaim
-from web.facets import FACETS
-from web.shelf.bit_sets import Codes, Describe, Numbers, ShelfState, narrow_codes
+from web.shelf.bit_sets import GROUPS, Codes, Combination, Describe, Numbers, ShelfState, narrow_codes, split_groups
 from web.shelf.shelf_entries import ClaimDescriber, ShelfEntry
 
-VERSION = 3
+VERSION = 4
 """Another version makes another file: this one is not changed, but built again."""
-# Codes are one text: a column for each facet would take five times as long to read. Most claims share their status with many others, so
+# Codes are one text, which is read faster than a column for each group of facets. Most claims share their status with many others, so
 # each status is kept once.
 _SCHEMA = """
 CREATE TABLE state (size INTEGER PRIMARY KEY);
-CREATE TABLE value (facet INTEGER, code INTEGER, text TEXT, PRIMARY KEY (facet, code)) WITHOUT ROWID;
+CREATE TABLE combination (part INTEGER, code INTEGER, facets TEXT NOT NULL, PRIMARY KEY (part, code)) WITHOUT ROWID;
 CREATE TABLE status (code INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text TEXT NOT NULL);
 CREATE TABLE revision (seq INTEGER PRIMARY KEY, claim TEXT NOT NULL, revision INTEGER NOT NULL);
 CREATE TABLE period (seq INTEGER, since INTEGER, until INTEGER, codes TEXT NOT NULL, status INTEGER NOT NULL,
@@ -73,30 +72,31 @@ class _Period(NamedTuple):
     status: int
 
 
-class FacetValues:
-    """The values of each facet and the numbers that stand for them, as the file has them."""
+class FacetCombinations:
+    """The combinations of values that claims have of each group of facets, each with its number, as the file has them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._codes: list[dict[str, int]] = [{} for _ in FACETS]
-        for facet, code, text in connection.execute("SELECT facet, code, text FROM value ORDER BY facet, code"):
-            self._codes[facet][text] = code
+        self._codes: list[dict[Combination, int]] = [{} for _ in GROUPS]
+        for part, code, facets in connection.execute("SELECT part, code, facets FROM combination ORDER BY part, code"):
+            self._codes[part][tuple(json.loads(facets))] = code
         self._stored = [len(known) for known in self._codes]
 
     def write_codes(self, facets: Sequence[str]) -> str:
-        """Return the codes of the values *facets*; new values get the next number."""
-        return ",".join([str(known.setdefault(value, len(known))) for known, value in zip(self._codes, facets, strict=True)])
+        """Return the codes of *facets*, one for each group; new combinations get the next number."""
+        groups = zip(self._codes, split_groups(facets), strict=True)
+        return ",".join([str(known.setdefault(combination, len(known))) for known, combination in groups])
 
     def store(self, connection: sqlite3.Connection) -> None:
-        """Store the values that are new."""
-        for facet, known in enumerate(self._codes):
-            new = list(known)[self._stored[facet] :]
-            rows = [(facet, code, text) for code, text in enumerate(new, start=self._stored[facet])]
-            connection.executemany("INSERT INTO value VALUES (?, ?, ?)", rows)
-            self._stored[facet] = len(known)
+        """Store the combinations that are new."""
+        for part, known in enumerate(self._codes):
+            new = list(known)[self._stored[part] :]
+            rows = [(part, code, json.dumps(facets)) for code, facets in enumerate(new, start=self._stored[part])]
+            connection.executemany("INSERT INTO combination VALUES (?, ?, ?)", rows)
+            self._stored[part] = len(known)
 
     @property
-    def texts(self) -> list[tuple[str, ...]]:
-        """The values of each facet, by code."""
+    def listed(self) -> list[tuple[Combination, ...]]:
+        """The combinations of each group, by code."""
         return [tuple(known) for known in self._codes]
 
 
@@ -148,19 +148,19 @@ def build_tables(path: Path, claims: Iterable[Sequence[ShelfEntry]], size: int) 
     try:
         connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_SCHEMA} BEGIN;")
         connection.execute("INSERT INTO words (words, rank) VALUES ('hashsize', ?)", (_MEMORY,))
-        values, statuses = FacetValues(connection), StatusTexts(connection)
+        combinations, statuses = FacetCombinations(connection), StatusTexts(connection)
         # SQLite lets go of the interpreter only within one statement, so a batch is one statement: the
         # other core then writes it while this one reads the next claims.
         with ThreadPoolExecutor(max_workers=1) as pool:
             waiting: deque[Future[None]] = deque()
             for stretch in claims:
-                batch = json.dumps([_encode(claim, values, statuses) for claim in stretch], ensure_ascii=False)
+                batch = json.dumps([_encode(claim, combinations, statuses) for claim in stretch], ensure_ascii=False)
                 while len(waiting) >= _WAITING:
                     waiting.popleft().result()
                 waiting.append(pool.submit(_add_batch, connection, batch, size))
             for added in waiting:
                 added.result()
-        values.store(connection)
+        combinations.store(connection)
         statuses.store()
         connection.execute("INSERT INTO state (size) VALUES (?)", (size,))
         connection.execute(_INDEX)
@@ -169,9 +169,9 @@ def build_tables(path: Path, claims: Iterable[Sequence[ShelfEntry]], size: int) 
         connection.close()
 
 
-def _encode(claim: ShelfEntry, values: FacetValues, statuses: StatusTexts) -> tuple[int, str, int, str, str, int]:
+def _encode(claim: ShelfEntry, combinations: FacetCombinations, statuses: StatusTexts) -> tuple[int, str, int, str, str, int]:
     seq, name, revision, facets, words, status = claim
-    return seq, name, revision, values.write_codes(facets), words, statuses.find_code(status)
+    return seq, name, revision, combinations.write_codes(facets), words, statuses.find_code(status)
 
 
 def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
@@ -182,8 +182,8 @@ def _add_batch(connection: sqlite3.Connection, batch: str, size: int) -> None:
 
 def update_tables(connection: sqlite3.Connection, claims: Iterable[ListedClaim], size: int) -> None:
     """Let the facets of *claims* hold from *size* on, where they differ from those before; in a transaction of the caller."""
-    values, statuses = FacetValues(connection), StatusTexts(connection)
-    described = {row[1]: row for row in (_encode(claim, values, statuses) for claim in ClaimDescriber().describe(claims))}
+    combinations, statuses = FacetCombinations(connection), StatusTexts(connection)
+    described = {row[1]: row for row in (_encode(claim, combinations, statuses) for claim in ClaimDescriber().describe(claims))}
     before = {period.claim: period for period in _find_periods(connection, described, size)}
     added = []
     for claim, row in described.items():
@@ -193,7 +193,7 @@ def update_tables(connection: sqlite3.Connection, claims: Iterable[ListedClaim],
         if known is not None:
             connection.execute("UPDATE period SET until = ? WHERE seq = ? AND since = ?", (size, known.seq, known.since))
         added.append(row)
-    values.store(connection)
+    combinations.store(connection)
     statuses.store()
     # The words of a revision never change.
     new = json.dumps([row for row in added if row[1] not in before or before[row[1]].seq != row[0]])
@@ -217,21 +217,21 @@ def read_state(connection: sqlite3.Connection, size: int, describe: Describe) ->
         parts.append((np.fromiter((row[0] for row in rows), dtype=np.int64), _parse_codes([row[1] for row in rows])))
     seqs = np.concatenate([part for part, _ in parts])
     codes = np.concatenate([part for _, part in parts], axis=1)
-    return _build_state(FacetValues(connection), seqs, codes, size, describe)
+    return _build_state(FacetCombinations(connection), seqs, codes, size, describe)
 
 
 def _parse_codes(codes: Sequence[str]) -> NDArray[np.uint32]:
-    """Return the codes of each facet, one row a facet."""
+    """Return the codes of each group of facets, one row a group."""
     numbers = np.fromstring(",".join(codes), dtype=np.uint32, sep=",") if codes else np.zeros(0, dtype=np.uint32)
-    return np.ascontiguousarray(numbers.reshape(-1, len(FACETS)).T)
+    return np.ascontiguousarray(numbers.reshape(-1, len(GROUPS)).T)
 
 
 def _build_state(
-    values: FacetValues, seqs: Numbers, codes: Sequence[Codes] | NDArray[np.uint32], size: int, describe: Describe
+    combinations: FacetCombinations, seqs: Numbers, codes: Sequence[Codes] | NDArray[np.uint32], size: int, describe: Describe
 ) -> ShelfState:
-    texts = values.texts
-    narrow = [narrow_codes(numbers.astype(np.uint32, copy=False), len(known)) for numbers, known in zip(codes, texts, strict=True)]
-    return ShelfState(log_size=size, seqs=seqs, values=texts, codes=narrow, describe=describe)
+    listed = combinations.listed
+    narrow = [narrow_codes(numbers.astype(np.uint32, copy=False), len(known)) for numbers, known in zip(codes, listed, strict=True)]
+    return ShelfState(log_size=size, seqs=seqs, combinations=listed, codes=narrow, describe=describe)
 
 
 def change_state(
@@ -249,15 +249,15 @@ def change_state(
     """
     connection.execute("BEGIN IMMEDIATE")
     with connection:
-        values, statuses = FacetValues(connection), StatusTexts(connection)
-        added = [_encode(claim, values, statuses) for claim in ClaimDescriber().describe(claims)]
+        combinations, statuses = FacetCombinations(connection), StatusTexts(connection)
+        added = [_encode(claim, combinations, statuses) for claim in ClaimDescriber().describe(claims)]
         known = {row[0] for row in connection.execute(_NAME, (json.dumps([row[0] for row in added]),))}
         if new := [row for row in added if row[0] not in known]:
             # An earlier revision, which was not there any more when the file was built.
             batch = json.dumps(new)
             connection.execute(_ADD_REVISIONS, (batch,))
             connection.execute(_ADD_WORDS, (batch,))
-        values.store(connection)
+        combinations.store(connection)
     removed = connection.execute("SELECT seq FROM revision WHERE claim IN (SELECT value FROM json_each(?))", (json.dumps(list(names)),))
     gone = np.fromiter((row[0] for row in removed), dtype=np.int64)
     kept = ~np.isin(state.seqs, gone)
@@ -265,7 +265,7 @@ def change_state(
     fresh = _parse_codes([row[3] for row in added])
     order = np.argsort(seqs, kind="stable")
     codes = [np.concatenate((numbers[kept], more))[order] for numbers, more in zip(state.codes, fresh, strict=True)]
-    return _build_state(values, seqs[order], codes, size, describe)
+    return _build_state(combinations, seqs[order], codes, size, describe)
 
 
 def name_entries(connection: sqlite3.Connection, entries: Sequence[int]) -> dict[int, str]:

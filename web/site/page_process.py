@@ -34,6 +34,8 @@ class WritingTask:
     settings: PageSettings
     supplements: str | None
     folder: str
+    searches_texts: bool
+    """See `PageBook`."""
 
 
 class PageProcess:
@@ -41,6 +43,8 @@ class PageProcess:
 
     def __init__(self, task: WritingTask) -> None:
         """Start it."""
+        self.has_failed = False
+        """Whether it could not write some pages."""
         # In a session of its own, so that Ctrl-C ends only the parent; it ends when its standard input does.
         self._process = subprocess.Popen(  # noqa: S603  (our own interpreter)
             build_child_command("web.site.page_process", "serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
@@ -55,7 +59,8 @@ class PageProcess:
             assert self._process.stdout is not None  # noqa: S101  (it is a pipe)
             answer = json.loads(self._process.stdout.readline() or "null")
         except (OSError, ValueError):
-            return None
+            answer = None
+        self.has_failed |= answer is None
         return None if answer is None else [PageFile(**described) for described in answer]
 
     def close(self) -> None:
@@ -87,7 +92,7 @@ def serve() -> None:
     ledger = Ledger.open(task.database, clock=lambda: datetime.now(UTC), salt=lambda: secrets.token_hex(16))
     with ledger.view(task.log_size, log=task.origin) as view:
         supplements = SupplementFolder(Path(task.supplements)) if task.supplements else None
-        book = PageBook(view, task.settings, _NoClaims(), supplements, searches_texts=True)
+        book = PageBook(view, task.settings, _NoClaims(), supplements, searches_texts=task.searches_texts)
         for line in lines:
             _answer(_write(book, json.loads(line), Path(task.folder)))
 

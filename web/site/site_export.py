@@ -11,8 +11,9 @@ import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from web.pages.addresses import PageSettings, find_address, find_file_path
 from web.pages.page_book import SUBJECTS, TOGETHER, PageBook, PlannedPage, name_templates
 from web.pages.security import write_headers_file
 from web.pages.supplement_files import SupplementFolder
+from web.shelf.bit_sets import ShelfState
+from web.shelf.list_states import ListStates
 from web.shelf.shelf_file import read_state
 from web.site import search_index
 from web.site.page_files import HEADERS, PageFile, write_file, write_pages
@@ -34,6 +37,8 @@ from web.site.page_process import PageProcess, WritingTask
 
 MANIFEST = "manifest.json"
 JOURNAL = ".site-journal.json"
+_MARKER = ".site-writing.part"
+"""There while files are written under other names: looking for these in a hundred thousand folders takes seconds."""
 MANY = 1_000
 """Pages for which a second process is worth its start, of more than a second."""
 SCHEMA = "caveat/site/1"
@@ -52,11 +57,22 @@ class ExportResult:
     bytes_written: int
     settled: int
     """Files that an interrupted export had left to be renamed."""
+    warnings: tuple[str, ...] = ()
+    """What did not work as it should; the site is complete all the same."""
 
 
-def build_book(view: View, settings: PageSettings, supplements: Path | None = None) -> PageBook:
-    """Return the pages of *view*, with all claims read once; published files are taken from the folder *supplements*."""
-    return PageBook(view, settings, read_state(view), SupplementFolder(supplements) if supplements else None, searches_texts=True)
+def build_book(
+    view: View, settings: PageSettings, supplements: Path | None = None, *, claims: ShelfState | None = None, searches_texts: bool = True
+) -> PageBook:
+    """Return the pages of *view*; published files are taken from the folder *supplements*.
+
+    Args:
+        claims: all claims of *view*; None: they are read.
+        searches_texts: as in `SupplementCollector`.
+    """
+    known = claims or read_state(view)
+    files = SupplementFolder(supplements) if supplements else None
+    return PageBook(view, settings, known, files, searches_texts=searches_texts, build_list_states=partial(ListStates, known))
 
 
 OpenView = Callable[[int], AbstractContextManager[View]]
@@ -71,15 +87,20 @@ def export_site(
     open_view: OpenView,
     supplements: Path | None = None,
     database: str | None = None,
+    claims: Callable[[View], AbstractContextManager[ShelfState]] | None = None,
     many: int = MANY,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> ExportResult:
     """Write the site of *view* into *folder*, which is made if it is not there.
 
+    A site that is made anew searches all texts for names of what its pages show, as `SupplementCollector` does; pages of a few new entries
+    are made as a server makes them, and `check_site` makes up for it.
+
     Args:
         open_view: opens the log of *view* at an earlier entry, to find what changed since.
         supplements: the folder of published files that become downloads; None leaves those out that the site has.
         database: the URL at which another process can read the registry; None: only this one writes pages.
+        claims: gives all claims, where they need not be read for this; see `hold_claims`.
         many: from so many pages on, another process helps.
 
     Raises:
@@ -96,14 +117,17 @@ def export_site(
         templates = f"{name_templates(settings)}{'-files' if supplements else ''}"
         # Then no claim needs to be read at all.
         is_same = known["log"]["size"] == view.log_size and known.get("templates") == templates
-        if is_same and all((folder / path).is_file() for path in files):
+        if is_same and all(map(_Presence(folder).has, files)):
             return ExportResult(written=0, unchanged=len(files), removed=0, log_size=view.log_size, bytes_written=0, settled=settled)
-        book = build_book(view, settings, supplements)
-        planned = _plan(book, known, open_view, templates)
-        task = None if database is None else _build_task(view, database, settings, supplements, folder)
-        exported = _write_pages(book, planned, folder, files, _Writer(folder=folder, task=task, many=many, progress=progress))
-        if settings.has_index:
-            _write_index(book, folder, files, exported)
+        # A site that is made anew looks at all texts; a few pages of it are made as the server makes them.
+        is_anew = known.get("templates") != templates
+        task = None if database is None else _build_task(view, database, settings, supplements, folder, searches_texts=is_anew)
+        writer = _Writer(folder=folder, task=task, many=many, progress=progress)
+        with nullcontext(None) if claims is None else claims(view) as at_hand:
+            book = build_book(view, settings, supplements, claims=at_hand, searches_texts=is_anew)
+            exported = _write_pages(book, _plan(book, known, open_view, templates), files, writer)
+            if settings.has_index:
+                _write_index(book, folder, files, exported)
         manifest = {
             "schema": SCHEMA,
             "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
@@ -121,6 +145,7 @@ def export_site(
         removed = sorted(set(files) - set(exported.files))
         if exported.parts or removed or manifest != known:
             _put_in_place(folder, manifest, exported.parts, removed)
+        (folder / _MARKER).unlink(missing_ok=True)
     return ExportResult(
         written=len(exported.parts),
         unchanged=len(exported.files) - len(exported.parts),
@@ -128,6 +153,7 @@ def export_site(
         log_size=view.log_size,
         bytes_written=exported.bytes_written,
         settled=settled,
+        warnings=tuple(writer.warnings),
     )
 
 
@@ -145,7 +171,9 @@ class _Exported:
             self.bytes_written += file.bytes_written
 
 
-def _build_task(view: View, database: str, settings: PageSettings, supplements: Path | None, folder: Path) -> WritingTask:
+def _build_task(
+    view: View, database: str, settings: PageSettings, supplements: Path | None, folder: Path, *, searches_texts: bool
+) -> WritingTask:
     return WritingTask(
         database=database,
         origin=view.log_origin,
@@ -153,6 +181,7 @@ def _build_task(view: View, database: str, settings: PageSettings, supplements: 
         settings=settings,
         supplements=str(supplements.absolute()) if supplements else None,
         folder=str(folder.absolute()),
+        searches_texts=searches_texts,
     )
 
 
@@ -188,18 +217,29 @@ def find_changed_subjects(before: View, after: View) -> set[str] | None:
     return subjects
 
 
-def _write_pages(
-    book: PageBook, planned: Iterable[PlannedPage], folder: Path, known: Mapping[str, Mapping[str, str]], writer: "_Writer"
-) -> _Exported:
+class _Presence:
+    """Which files are in a folder. There are a hundred thousand of them, and a `Path` for each would take longer than the look."""
+
+    def __init__(self, folder: Path) -> None:
+        self._prefix = f"{folder}{os.sep}"
+
+    def has(self, path: str) -> bool:
+        """Whether the file at *path* is there."""
+        return os.path.isfile(self._prefix + path)  # noqa: PTH113
+
+
+def _write_pages(book: PageBook, planned: Iterable[PlannedPage], known: Mapping[str, dict[str, str]], writer: "_Writer") -> _Exported:
     """Write every page that may have changed under its other name, and return what the manifest says of all."""
     exported = _Exported(files={}, parts=[])
     due: list[PlannedPage] = []
+    presence = _Presence(writer.folder)
     for page in planned:
         path = find_file_path(page.address)
-        if path in known and known[path]["state"] == page.state and (folder / path).is_file():
-            exported.files[path] = dict(known[path])
+        if path in known and known[path]["state"] == page.state and presence.has(path):
+            exported.files[path] = known[path]
         else:
             due.append(page)
+    (writer.folder / _MARKER).touch()
     for file in writer.write(book, due, {path: described["sha256"] for path, described in known.items()}):
         exported.add(file)
     return exported
@@ -214,6 +254,7 @@ class _Writer:
     """What a second process needs; None for a registry that no other process can read."""
     many: int
     progress: Callable[[int], None]
+    warnings: list[str] = field(default_factory=list)
 
     def write(self, book: PageBook, due: Sequence[PlannedPage], known: Mapping[str, str]) -> Iterator[PageFile]:
         """Write the pages *due* and yield their files."""
@@ -230,6 +271,8 @@ class _Writer:
             yield from self._work(book, tasks, known)
             thread.join()
             self.progress(len(shared))
+            if process.has_failed:
+                self.warnings.append("a second process could not write pages, so this one wrote them all: it took up to twice as long")
             # What the other process could not write.
             yield from self._work(book, tasks, known)
         finally:
@@ -301,12 +344,14 @@ def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], r
     # One sync for thousands of files, where one for each would take minutes.
     os.sync()
     replace_file(folder / JOURNAL, _dump({"manifest": manifest, "parts": parts, "removed": removed}))
+    # Every part has a place in the journal now.
+    (folder / _MARKER).unlink(missing_ok=True)
     settle(folder)
 
 
 def settle(folder: Path) -> int:
     """Complete what an interrupted export left in a site, and return how many files it renamed; half-written files are removed."""
-    path = folder / JOURNAL
+    path, marker = folder / JOURNAL, folder / _MARKER
     count = 0
     if path.is_file():
         journal = json.loads(path.read_bytes())
@@ -322,9 +367,12 @@ def settle(folder: Path) -> int:
         replace_file(folder / MANIFEST, _dump(journal["manifest"]))
         path.unlink()
         sync(folder)
-    for part in list(folder.rglob(".*.part")):
-        if part.is_file():
-            part.unlink()
+    if marker.exists():
+        for part in list(folder.rglob(".*.part")):
+            if part.is_file() and part != marker:
+                part.unlink()
+        # Last, so that an interruption leaves no file that no one looks for.
+        marker.unlink()
     return count
 
 
@@ -336,7 +384,8 @@ def _remove_empty(folder: Path, place: Path) -> None:
 
 
 def _dump(document: Mapping[str, Any]) -> bytes:
-    return (json.dumps(document, indent=1, sort_keys=False) + "\n").encode()
+    # One line: with line breaks, Python writes JSON ten times as slowly.
+    return (json.dumps(document) + "\n").encode()
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

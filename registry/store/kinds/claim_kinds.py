@@ -295,6 +295,8 @@ audited_phrase = new_table(
     refers("quote", "claim_revision", "seq"),
     # All columns, so that a look-up does not read the table.
     Index(None, "log", "phrase", "seq", "quote"),
+    # Before a page is shown, the rows of its entries are compared.
+    Index(None, "log", "seq"),
     key="log quote phrase",
 )
 """The runs of five words in the quotes of claim revisions that have an outcome, as numbers; recorded with the first outcome, so that a
