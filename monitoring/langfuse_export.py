@@ -163,6 +163,9 @@ def _read_scores(
             excluded["scores that are no number"] += 1
         elif not row.get("observation_id"):
             excluded["scores of whole traces or sessions"] += 1
+        elif str(row["observation_id"]) in scores:
+            problem = f"the observation {row['observation_id']} has two scores of {plan.evaluation!r}"
+            faults.append(Fault("duplicate", f"{SCORES}, score {row['id']}", problem))
         else:
             judges.add(" ".join(filter(None, (str(row.get("source")), row.get("evaluator_id") or ""))))
             try:

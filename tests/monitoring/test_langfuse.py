@@ -134,6 +134,7 @@ def test_anchors_of_an_export_are_counted_apart(watched: Path, caveat: Caveat) -
         (lambda observation, _: observation.update(start_time="yesterday"), "not-valid"),
         (lambda observation, _: observation.update(id=None), "not-valid"),
         (lambda _, score: score.update(value=7), "score-out-of-range"),
+        (lambda _, score: score.update(observation_id="obs-1"), "duplicate"),
         (lambda _, score: score.update(evaluator_id="evaluator-2"), "monitor-differs-from-lock"),
     ],
 )
