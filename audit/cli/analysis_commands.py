@@ -76,7 +76,7 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 @plan_options("replicates", "seed")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
 @click.option("--each", is_flag=True, help="Give each SOURCE an estimate of its own.")
-@fleet_option()
+@fleet_option
 @pass_app
 def estimate(
     app: App,

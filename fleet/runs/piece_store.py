@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.database import FleetDatabase, read_facts
-from fleet.pieces import Equipment, Piece, name_piece
+from fleet.pieces import KINDS, Equipment, Piece, name_piece
 from fleet.runs.run_states import add_event, load_error
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault
 
@@ -59,7 +59,7 @@ def begin_run(database: FleetDatabase, piece_run: PieceRun) -> None:
 
 def read_run(database: FleetDatabase, run: str) -> PieceRun | None:
     """Return the run of pieces called *run*; None where it is none."""
-    text = database.call("SELECT document FROM fleet.runs WHERE run = %s AND kind <> 'replay'", run)
+    text = database.call("SELECT document FROM fleet.runs WHERE run = %s AND kind = ANY (%s)", run, list(KINDS))
     if text is None:
         return None
     document = json.loads(text)
@@ -187,7 +187,7 @@ def end_run(database: FleetDatabase, run: str) -> None:
 
 def end_abandoned(database: FleetDatabase) -> None:
     """Close the runs of pieces that no coordinator works on: they were stopped, or it died. Their results would stay for ever."""
-    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) <> 'closed'")
+    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind = ANY (%s) AND fleet.read_state(run) <> 'closed'", [list(KINDS)])
     for (run,) in rows:
         if database.call("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", run):
             try:

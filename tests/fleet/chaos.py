@@ -234,7 +234,7 @@ def _count(seed: int, names: list[str], fleet: _Fleet, endpoint: Endpoint) -> Ch
     database = FleetDatabase(fleet.url)
     sql: LiteralString = (
         "SELECT (SELECT count(DISTINCT (key, round)) FROM fleet.outcome), (SELECT count(*) FROM fleet.intent), held_calls, spent_calls,"
-        " (SELECT count(*) FROM fleet.ignored) FROM fleet.purse"
+        " (SELECT count(*) FROM fleet.ignored) FROM fleet.purse, fleet.read_account(run)"
     )
     # Another schedule may be restarting the server.
     give_up = time.monotonic() + 30
