@@ -114,11 +114,12 @@ CREATE TABLE fleet.worker (
     started timestamptz NOT NULL DEFAULT clock_timestamp(), seen timestamptz NOT NULL DEFAULT clock_timestamp(),
     message text, is_draining boolean NOT NULL DEFAULT false, is_ended boolean NOT NULL DEFAULT false
 );
--- Pure work, named by its inputs. Doing it twice is harmless; two results for one name are a contradiction. When no open run needs a
--- piece, inputs and result are removed; the digest stays, and is compared with that of the next time.
+-- Pure work, named by its inputs. Doing it twice is harmless; two results for one name are a contradiction, unless their machines are of
+-- two variants: then the first one stays. When no open run needs a piece, inputs and result are removed; the digest stays, and is compared
+-- with that of the next time.
 CREATE TABLE fleet.piece (
     name text PRIMARY KEY, kind text NOT NULL, equipment text NOT NULL, inputs bytea, result bytea, is_failure boolean, digest text,
-    worker text, facts text, made_at timestamptz, at timestamptz NOT NULL DEFAULT clock_timestamp()
+    worker text, facts text, variant text, made_at timestamptz, at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE TABLE fleet.contradiction (
     name text NOT NULL REFERENCES fleet.piece, digest text NOT NULL, worker text NOT NULL, facts text NOT NULL,
@@ -379,29 +380,31 @@ END $$;
 -- The result of a piece. The first one stays; returns false for another one, which is noted. In the same transaction the worker says
 -- what it does next, so that the messages of a worker that dies name the piece that it died of.
 
-CREATE FUNCTION fleet.keep_piece(a_name text, a_worker text, a_facts text, a_failed boolean, a_result bytea, a_message text) RETURNS boolean
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION fleet.keep_piece(
+    a_name text, a_worker text, a_facts text, a_variant text, a_failed boolean, a_result bytea, a_message text
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_digest text := encode(sha256(a_result), 'hex');
     v_known text;
+    v_variant text;
 BEGIN
     -- A result that a crash of the server takes is made again: it need not wait for the disk.
     PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE fleet.worker SET message = a_message WHERE worker = a_worker;
-    SELECT digest INTO STRICT v_known FROM fleet.piece WHERE name = a_name FOR UPDATE;
-    IF v_known IS NOT NULL AND v_known <> v_digest THEN
+    SELECT digest, variant INTO STRICT v_known, v_variant FROM fleet.piece WHERE name = a_name FOR UPDATE;
+    IF v_known IS NOT NULL AND v_known <> v_digest AND v_variant = a_variant THEN
         INSERT INTO fleet.contradiction (name, digest, worker, facts) VALUES (a_name, v_digest, a_worker, a_facts) ON CONFLICT DO NOTHING;
         RETURN false;
     END IF;
     UPDATE fleet.piece SET result = a_result, is_failure = a_failed, digest = v_digest, worker = a_worker, facts = a_facts,
-        made_at = clock_timestamp() WHERE name = a_name AND result IS NULL;
+        variant = a_variant, made_at = clock_timestamp() WHERE name = a_name AND result IS NULL;
     RETURN true;
 END $$;
 
 CREATE FUNCTION fleet.check_piece() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF (NEW.name, NEW.kind, NEW.equipment) IS DISTINCT FROM (OLD.name, OLD.kind, OLD.equipment)
-        OR (OLD.digest IS NOT NULL AND NEW.digest IS DISTINCT FROM OLD.digest)
+        OR (OLD.digest IS NOT NULL AND NEW.digest IS DISTINCT FROM OLD.digest AND (OLD.result IS NOT NULL OR NEW.variant = OLD.variant))
         OR (NEW.result IS NOT NULL AND NEW.digest IS DISTINCT FROM encode(sha256(NEW.result), 'hex')) THEN
         RAISE EXCEPTION 'the result of piece % is another one', NEW.name USING ERRCODE = 'integrity_constraint_violation';
     END IF;

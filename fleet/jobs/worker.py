@@ -92,12 +92,12 @@ class _Worker:
         self._tell = tell
         self._lease_s = float(meta["lease_s"])
         name = request.name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-        equipment = [load_kind(kind).read_equipment() for kind in request.kinds if kind in PIECE_KINDS]
+        equipment = [load_kind(kind).list_equipment() for kind in request.kinds if kind in PIECE_KINDS]
         facts = {
             "host": socket.gethostname(),
             "process": os.getpid(),
             "python": platform.python_version(),
-            "equipment": {entry.kind: dict(entry.versions) for entry in equipment},
+            "equipment": {own[-1].kind: dict(own[-1].versions) for own in equipment},
         }
         self._place = WorkerPlace(
             url=request.url,
@@ -112,8 +112,10 @@ class _Worker:
         )
         make = request.open_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
         self._queue: JobQueue = make(request.url, choose_timeout(self._lease_s))
-        self._handlers: dict[str, SliceHandler] = {entry.lane: PieceHandler(self._place, entry, slots=request.slots) for entry in equipment}
+        self._handlers: dict[str, SliceHandler] = {}
         """By the kind of job: pieces come on a lane that only workers with the same equipment listen to."""
+        for own in equipment:
+            self._handlers |= dict.fromkeys((entry.lane for entry in own), PieceHandler(self._place, own[-1], slots=request.slots))
         if calls := [kind for kind in request.kinds if kind in CALL_KINDS]:
             self._handlers |= dict.fromkeys(calls, ReplayHandler(self._place))
         self._tasks: set[asyncio.Task[None]] = set()

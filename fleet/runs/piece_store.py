@@ -120,15 +120,28 @@ def read_pieces(database: FleetDatabase, piece_run: PieceRun, number: int) -> li
     return [OpenPiece(name=name, label=label, inputs=inputs) for name, label, inputs in rows]
 
 
-def keep_result(database: FleetDatabase, piece: OpenPiece, *, worker: str, facts: str, data: bytes, is_failure: bool, message: str) -> bool:
-    """Keep the result of *piece*; return False where there is another one, and note that.
+def keep_result(
+    database: FleetDatabase, piece: OpenPiece, *, worker: str, facts: str, variant: str, data: bytes, is_failure: bool, message: str
+) -> bool:
+    """Keep the result of *piece*; return False where there is another one of the same variant, and note that.
 
     Args:
         facts: of the worker.
+        variant: of its equipment. Results of two variants may differ: the first one stays.
         message: what the worker does next.
     """
-    kept = database.call("SELECT fleet.keep_piece(%s, %s, %s, %s, %s, %s)", piece.name, worker, facts, is_failure, data, message)
-    return bool(kept)
+    values = (piece.name, worker, facts, variant, is_failure, data, message)
+    return bool(database.call("SELECT fleet.keep_piece(%s, %s, %s, %s, %s, %s, %s)", *values))
+
+
+def count_variants(database: FleetDatabase, run: str) -> dict[str, int]:
+    """Return how many pieces of *run* were done by machines of each variant."""
+    return dict(
+        database.fetch(
+            "SELECT variant, count(*) FROM fleet.run_piece JOIN fleet.piece USING (name) WHERE run = %s AND variant IS NOT NULL GROUP BY 1",
+            [run],
+        )
+    )
 
 
 def list_results(database: FleetDatabase, names: Collection[str]) -> list[PieceResult]:

@@ -41,17 +41,19 @@ def rate_option(function: F) -> F:
     return click.option("--rate", metavar="N", type=click.FloatRange(0.01, 100_000), help=text)(function)
 
 
-def check_fleet(url: str | None, *, batch: bool = False, rate: float | None = None) -> None:
+def check_fleet(url: str | None, *, batch: bool = False, rate: float | None = None, is_strict: bool = False) -> None:
     """Return where *url*, given with `--fleet`, can be the address of a fleet, and the other options go with it; raises InputError.
 
     Args:
         batch: whether calls are made in batches.
         rate: requests a second, for all workers.
+        is_strict: whether the processors of workers are limited.
     """
     if url is not None:
         load_fleet_part("address")(url, is_typed=True)
     if url is not None and batch:
         problem = "workers of a fleet send single requests, and batches are submitted by one process"
         raise InputError(Fault("bad-option", "--batch", problem, advice="leave out --batch or --fleet"))
-    if url is None and rate is not None:
-        raise InputError(Fault("bad-option", "--rate", "is a limit for all workers of a fleet", advice="add --fleet, or leave out --rate"))
+    limits = {"--rate": rate is not None, "--strict": is_strict}
+    for name in (name for name, is_used in limits.items() if is_used and url is None):
+        raise InputError(Fault("bad-option", name, "limits the workers of a fleet", advice=f"add --fleet, or leave out {name}"))
