@@ -21,6 +21,8 @@ from registry.errors import ConflictError, Fault, NotFoundError
 
 _BLOCK = 4000
 """Rows of one transaction: each waits for the disk once."""
+_SLICES = 12
+"""Slices whose outcomes come into the run folder in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,17 +166,21 @@ def copy_outcomes(database: FleetDatabase, run: str, store: RunStore) -> Iterato
     if purpose is None:
         return
     held = store.count_intents(purpose)
-    rows = database.stream(
-        "SELECT DISTINCT ON (call.position, intent.round) call.key, call.before, call.request, intent.round, intent.session, intent.at,"
-        " outcome.document FROM fleet.call JOIN fleet.intent USING (run, key) JOIN fleet.outcome USING (run, key, round)"
-        " WHERE call.run = %s AND outcome.is_counted ORDER BY call.position, intent.round, outcome.is_late DESC",
-        [run],
-    )
-    fresh = (row for row in rows if row[3] + row[1] > held.get(row[0], 0))
-    while block := list(islice(fresh, _BLOCK)):
-        calls = [MadeCall(at=_normalise(row[5]), response=load_response(row[6]), document=row[6]) for row in block]
-        store.add_made_calls(calls, *_fetch_requests(database, store, {row[2] for row in block}))
-        yield from ((row[4], call.response) for row, call in zip(block, calls, strict=True))
+    slices = iter(database.fetch("SELECT slice FROM fleet.lease WHERE run = %s ORDER BY slice", [run]))
+    # Slices are stretches of the plan, so their order is its order. All at once, PostgreSQL would sort the documents on its disk.
+    while numbers := [number for (number,) in islice(slices, _SLICES)]:
+        rows = database.fetch(
+            "SELECT DISTINCT ON (call.position, intent.round) call.key, call.before, call.request, intent.round, intent.session, intent.at,"
+            " outcome.document FROM fleet.call JOIN fleet.intent USING (run, key) JOIN fleet.outcome USING (run, key, round)"
+            " WHERE call.run = %s AND call.slice = ANY (%s) AND outcome.is_counted"
+            " ORDER BY call.position, intent.round, outcome.is_late DESC",
+            [run, numbers],
+        )
+        fresh = [row for row in rows if row[3] + row[1] > held.get(row[0], 0)]
+        calls = [MadeCall(at=_normalise(row[5]), response=load_response(row[6]), document=row[6]) for row in fresh]
+        if calls:
+            store.add_made_calls(calls, *_fetch_requests(database, store, {row[2] for row in fresh}))
+        yield from ((row[4], call.response) for row, call in zip(fresh, calls, strict=True))
 
 
 def _fetch_requests(database: FleetDatabase, store: RunStore, digests: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
