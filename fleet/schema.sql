@@ -60,7 +60,7 @@ CREATE TABLE fleet.intent (
     run text NOT NULL, key text NOT NULL, round integer NOT NULL, slice integer NOT NULL, epoch integer NOT NULL,
     session integer NOT NULL, at text NOT NULL, why text, ticket uuid NOT NULL, worker text NOT NULL,
     input_tokens bigint NOT NULL, output_tokens bigint NOT NULL, usd double precision,
-    PRIMARY KEY (run, key, round), FOREIGN KEY (run, key) REFERENCES fleet.call
+    PRIMARY KEY (run, key, round)
 );
 CREATE INDEX intent_slice ON fleet.intent (run, slice);
 -- `is_late`: it came after the call had been given up as lost in flight, and was kept because it was paid for.
@@ -68,7 +68,7 @@ CREATE TABLE fleet.outcome (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run text NOT NULL, key text NOT NULL, round integer NOT NULL,
     is_late boolean NOT NULL, is_counted boolean NOT NULL, failure text, worker text, document text NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    UNIQUE (run, key, round, is_late), FOREIGN KEY (run, key, round) REFERENCES fleet.intent
+    UNIQUE (run, key, round, is_late)
 );
 CREATE TABLE fleet.model (
     run text NOT NULL REFERENCES fleet.runs, requested text NOT NULL, returned text NOT NULL, PRIMARY KEY (run, requested, returned)
@@ -170,45 +170,59 @@ CREATE FUNCTION fleet.is_open(a_run text, a_key text) RETURNS boolean LANGUAGE s
     ), true)
 $$;
 
-CREATE FUNCTION fleet.check_intent() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Checked for all rows of a statement at once: a sending has up to 64. They stand for foreign keys too, whose rows can never be removed,
+-- and which would be locked, and so written, once more for each call.
+CREATE FUNCTION fleet.check_intents() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+    item record;
     before record;
 BEGIN
-    PERFORM 1 FROM fleet.lease
-    WHERE run = NEW.run AND slice = NEW.slice AND epoch = NEW.epoch AND until > clock_timestamp() AND NOT is_done FOR SHARE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'slice % of % is not leased under epoch %', NEW.slice, NEW.run, NEW.epoch USING ERRCODE = 'integrity_constraint_violation';
+    FOR item IN SELECT DISTINCT run, slice, epoch FROM fresh LOOP
+        PERFORM 1 FROM fleet.lease
+        WHERE run = item.run AND slice = item.slice AND epoch = item.epoch AND until > clock_timestamp() AND NOT is_done FOR SHARE;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'slice % of % is not leased under epoch %', item.slice, item.run, item.epoch
+                USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+    END LOOP;
+    SELECT fresh.* INTO item FROM fresh LEFT JOIN fleet.call USING (run, key) WHERE call.slice IS DISTINCT FROM fresh.slice LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'call % is not in slice % of %', item.key, item.slice, item.run USING ERRCODE = 'integrity_constraint_violation';
     END IF;
-    PERFORM 1 FROM fleet.call WHERE run = NEW.run AND key = NEW.key AND slice = NEW.slice;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'call % is not in slice % of %', NEW.key, NEW.slice, NEW.run USING ERRCODE = 'integrity_constraint_violation';
-    END IF;
-    IF NEW.round = 1 AND NEW.why IS NULL THEN
-        RETURN NEW;
-    END IF;
-    SELECT * INTO before FROM fleet.find_failure(NEW.run, NEW.key, NEW.round - 1);
-    IF before.is_there AND before.failure IS NOT NULL AND NEW.why = (CASE
-        WHEN before.failure = 'lost-in-flight' THEN 'repeat-lost'
-        WHEN before.failure = ANY (string_to_array((SELECT value FROM fleet.meta WHERE name = 'unsent'), ',')) THEN 'unsent'
-        ELSE 'retry-failed'
-    END) THEN
-        RETURN NEW;
-    END IF;
-    RAISE EXCEPTION 'call % may not be sent in round % because of %', NEW.key, NEW.round, coalesce(NEW.why, 'nothing')
-        USING ERRCODE = 'integrity_constraint_violation';
+    FOR item IN SELECT * FROM fresh WHERE round <> 1 OR why IS NOT NULL LOOP
+        SELECT * INTO before FROM fleet.find_failure(item.run, item.key, item.round - 1);
+        IF before.is_there AND before.failure IS NOT NULL AND item.why = (CASE
+            WHEN before.failure = 'lost-in-flight' THEN 'repeat-lost'
+            WHEN before.failure = ANY (string_to_array((SELECT value FROM fleet.meta WHERE name = 'unsent'), ',')) THEN 'unsent'
+            ELSE 'retry-failed'
+        END) THEN
+            CONTINUE;
+        END IF;
+        RAISE EXCEPTION 'call % may not be sent in round % because of %', item.key, item.round, coalesce(item.why, 'nothing')
+            USING ERRCODE = 'integrity_constraint_violation';
+    END LOOP;
+    RETURN NULL;
 END $$;
-CREATE TRIGGER check_intent BEFORE INSERT ON fleet.intent FOR EACH ROW EXECUTE FUNCTION fleet.check_intent();
+CREATE TRIGGER check_intents AFTER INSERT ON fleet.intent REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION fleet.check_intents();
 
-CREATE FUNCTION fleet.check_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION fleet.check_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    item record;
 BEGIN
-    IF NEW.is_late AND (NEW.failure IS NOT NULL OR NOT EXISTS (
-        SELECT FROM fleet.outcome WHERE run = NEW.run AND key = NEW.key AND round = NEW.round AND failure = 'lost-in-flight'
-    )) THEN
+    SELECT fresh.* INTO item FROM fresh LEFT JOIN fleet.intent USING (run, key, round) WHERE intent.slice IS NULL LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'call % of % was not sent in round %', item.key, item.run, item.round USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    IF EXISTS (
+        SELECT FROM fresh WHERE is_late AND (failure IS NOT NULL OR NOT EXISTS (
+            SELECT FROM fleet.outcome WHERE run = fresh.run AND key = fresh.key AND round = fresh.round AND failure = 'lost-in-flight'
+        ))
+    ) THEN
         RAISE EXCEPTION 'only an answer to a call that was lost in flight is late' USING ERRCODE = 'integrity_constraint_violation';
     END IF;
-    RETURN NEW;
+    RETURN NULL;
 END $$;
-CREATE TRIGGER check_outcome BEFORE INSERT ON fleet.outcome FOR EACH ROW EXECUTE FUNCTION fleet.check_outcome();
+CREATE TRIGGER check_outcomes AFTER INSERT ON fleet.outcome REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION fleet.check_outcomes();
 
 CREATE FUNCTION fleet.read_state(a_run text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT state FROM fleet.event WHERE run = a_run ORDER BY id DESC LIMIT 1
