@@ -185,7 +185,9 @@ BEGIN
                 USING ERRCODE = 'integrity_constraint_violation';
         END IF;
     END LOOP;
-    SELECT fresh.* INTO item FROM fresh LEFT JOIN fleet.call USING (run, key) WHERE call.slice IS DISTINCT FROM fresh.slice LIMIT 1;
+    SELECT fresh.* INTO item FROM fresh LEFT JOIN LATERAL (
+        SELECT slice FROM fleet.call WHERE run = fresh.run AND key = fresh.key OFFSET 0
+    ) AS call ON true WHERE call.slice IS DISTINCT FROM fresh.slice LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'call % is not in slice % of %', item.key, item.slice, item.run USING ERRCODE = 'integrity_constraint_violation';
     END IF;
@@ -209,7 +211,9 @@ CREATE FUNCTION fleet.check_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     item record;
 BEGIN
-    SELECT fresh.* INTO item FROM fresh LEFT JOIN fleet.intent USING (run, key, round) WHERE intent.slice IS NULL LIMIT 1;
+    SELECT fresh.* INTO item FROM fresh LEFT JOIN LATERAL (
+        SELECT slice FROM fleet.intent WHERE run = fresh.run AND key = fresh.key AND round = fresh.round OFFSET 0
+    ) AS intent ON true WHERE intent.slice IS NULL LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'call % of % was not sent in round %', item.key, item.run, item.round USING ERRCODE = 'integrity_constraint_violation';
     END IF;
@@ -228,6 +232,8 @@ CREATE FUNCTION fleet.read_state(a_run text) RETURNS text LANGUAGE sql STABLE AS
     SELECT state FROM fleet.event WHERE run = a_run ORDER BY id DESC LIMIT 1
 $$;
 
+-- `OFFSET 0` makes PostgreSQL look up each call by its key. It plans while tables are small, and would go on reading them whole.
+--
 -- The sending transaction: the lease is still the worker's, the budget holds the worst case, and the intents are new. What it
 -- returns as `sent` may be sent, and nothing else. Repeated with the same ticket it returns the same: a worker whose connection
 -- broke during COMMIT asks again.
@@ -289,7 +295,9 @@ BEGIN
         held_input_tokens = known.held_input_tokens + excluded.held_input_tokens,
         held_output_tokens = known.held_output_tokens + excluded.held_output_tokens, held_usd = known.held_usd + excluded.held_usd;
     SELECT coalesce(array_agg(key ORDER BY key), '{}') INTO sent FROM jsonb_to_recordset(a_calls) AS item (key text, round integer)
-    JOIN fleet.intent USING (key, round) WHERE run = a_run AND ticket = a_ticket;
+    CROSS JOIN LATERAL (
+        SELECT ticket FROM fleet.intent WHERE intent.run = a_run AND intent.key = item.key AND intent.round = item.round OFFSET 0
+    ) AS intent WHERE ticket = a_ticket;
     -- Of the whole run, and only where something does not fit: then its worker must know whether waiting can help.
     RETURN jsonb_build_object(
         'sent', sent, 'over', over, 'rate', v_quota.rate, 'paused_s', v_quota.paused_s,
@@ -304,6 +312,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     fresh text[];
     late text[] := '{}';
+    uncounted text[] := '{}';
 BEGIN
     -- Each statement sees what was committed before it: the loss that an answer came after may be a moment old.
     WITH added AS (
@@ -327,19 +336,21 @@ BEGIN
             AND EXISTS (
                 SELECT FROM fleet.outcome AS lost WHERE lost.run = a_run AND lost.key = item.key AND lost.round = item.round
                 AND lost.failure = 'lost-in-flight'
-            ) ORDER BY key, round ON CONFLICT DO NOTHING RETURNING key, round
+            ) ORDER BY key, round ON CONFLICT DO NOTHING RETURNING key || ':' || round AS name, is_counted
         )
-        SELECT coalesce(array_agg(key || ':' || round), '{}') INTO late FROM added;
+        SELECT coalesce(array_agg(name), '{}'), coalesce(array_agg(name) FILTER (WHERE NOT is_counted), '{}') INTO late, uncounted FROM added;
     END IF;
     WITH change AS MATERIALIZED (
-        SELECT intent.slice, intent.session, outcome.failure, outcome.is_late, outcome.is_counted, item.calls, item.input_tokens,
-            item.output_tokens, item.usd, intent.input_tokens AS held_input, intent.output_tokens AS held_output, intent.usd AS held_usd
+        SELECT intent.slice, intent.session, item.failure, name = ANY (late) AS is_late, name <> ALL (uncounted) AS is_counted, item.calls,
+            item.input_tokens, item.output_tokens, item.usd, intent.input_tokens AS held_input, intent.output_tokens AS held_output,
+            intent.usd AS held_usd
         FROM (
-            SELECT DISTINCT ON (key, round) * FROM jsonb_to_recordset(a_outcomes) AS item (
-                key text, round integer, calls bigint, input_tokens bigint, output_tokens bigint, usd double precision
+            SELECT DISTINCT ON (key, round) *, key || ':' || round AS name FROM jsonb_to_recordset(a_outcomes) AS item (
+                key text, round integer, failure text, calls bigint, input_tokens bigint, output_tokens bigint, usd double precision
             ) ORDER BY key, round
-        ) AS item JOIN fleet.intent USING (key, round) JOIN fleet.outcome USING (run, key, round)
-        WHERE run = a_run AND CASE WHEN is_late THEN key || ':' || round = ANY (late) ELSE key || ':' || round = ANY (fresh) END
+        ) AS item CROSS JOIN LATERAL (
+            SELECT * FROM fleet.intent WHERE intent.run = a_run AND intent.key = item.key AND intent.round = item.round OFFSET 0
+        ) AS intent WHERE name = ANY (fresh || late)
     ), counted AS (
         INSERT INTO fleet.tally AS known SELECT a_run, session, slice, coalesce(failure, ''), is_late, is_counted, count(*) FROM change
         GROUP BY 2, 3, 4, 5, 6 ORDER BY 2, 3, 4, 5, 6
