@@ -77,7 +77,7 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
 @click.option("--each", is_flag=True, help="Give each SOURCE an estimate of its own.")
 @fleet_option
-@click.option("--strict", "is_strict", is_flag=True, help="With --fleet: only workers whose processor has the extensions of this one.")
+@click.option("--strict", "is_strict", is_flag=True, help="With --fleet: only workers with the processor extensions of this machine.")
 @pass_app
 def estimate(
     app: App,

@@ -507,7 +507,7 @@ class RunStore(ScoreStore):
             )
 
     def find_requests(self, digests: Iterable[str]) -> set[str]:
-        """Return those of *digests* whose request bodies are here."""
+        """Return those of *digests* with a request body here."""
         with self._lock:
             sql = "SELECT sha256 FROM request WHERE sha256 IN (SELECT value FROM json_each(?))"
             return {sha256 for (sha256,) in self._connection.execute(sql, (json.dumps(list(digests)),))}

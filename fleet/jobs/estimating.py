@@ -49,7 +49,7 @@ def estimate_on_fleet(
     """Have the workers of the fleet at *url* estimate, and give the outcomes as they are done. Raises as `do_pieces`.
 
     Args:
-        is_strict: take no estimate of a machine whose processor has other extensions than this one's. Otherwise *tell* says which did.
+        is_strict: take no estimate of a machine with other processor extensions than this one. If not, *tell* says which were taken.
     """
     order = PieceOrder(url=url, equipment=read_equipment(is_strict=is_strict), slice_size=_SLICE, ahead=_AHEAD)
     pieces = (Piece(label=request.label, inputs=dump_request(request)) for request in requests)

@@ -28,8 +28,8 @@ def load_fleet_part(name: str) -> Any:
 def fleet_option(function: F) -> F:
     """Add the option `--fleet`.
 
-    The environment does not give it: a command that can work on this machine uses a fleet only where it says so. Otherwise a variable that
-    was set for workers would send paid calls elsewhere, or let small work wait for a worker.
+    The environment does not give it: a command that can work on this machine uses a fleet only where it says so. With a variable that
+    was set for workers, paid calls could go elsewhere, and small work wait for a worker.
     """
     text = "Use the workers of this fleet (a PostgreSQL address); CAVEAT_FLEET_URL is not read here."
     return click.option("--fleet", metavar="URL", help=text)(function)
