@@ -146,7 +146,10 @@ def run_schedule(
         return Reply(delay_s=delays.uniform(0.02, 0.4))
 
     with run_endpoint(Endpoint(script=answer)) as endpoint:
-        fleet = _Fleet(url=new_fleet(), server=server, endpoint=endpoint, folder=folder, chance=chance, hostile=is_hostile)
+        # Another schedule may be restarting the server.
+        with _restarting:
+            url = new_fleet()
+        fleet = _Fleet(url=url, server=server, endpoint=endpoint, folder=folder, chance=chance, hostile=is_hostile)
         try:
             names = _carry_out(fleet, chance, events, calls=tasks * 4, deadline=started + _LONGEST_S)
             result = _count(seed, names, fleet, endpoint)
