@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
 
-VERSION = "2"
+VERSION = "3"
 """Of `schema.sql`."""
 
 _CONNECT_S = 5

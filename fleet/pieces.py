@@ -18,6 +18,8 @@ class Equipment:
 
     kind: str
     versions: Mapping[str, str]
+    variant: str = ""
+    """What may change the last digits of a result, and is reported and not required: extensions of the processor."""
 
     @property
     def document(self) -> str:
@@ -31,10 +33,10 @@ class Equipment:
 
     def find_difference(self, worker: str, versions: Mapping[str, str]) -> Fault | None:
         """Return why *worker* with *versions* may do no piece of this equipment; None where it may."""
-        names = sorted(name for name in {*self.versions, *versions} if self.versions.get(name) != versions.get(name))
+        names = sorted(name for name in self.versions if self.versions[name] != versions.get(name))
         if not names:
             return None
-        problem = "; ".join(f"{name} {_shorten(versions.get(name))}, and not {_shorten(self.versions.get(name))}" for name in names)
+        problem = "; ".join(f"{name} {_shorten(versions.get(name))}, and not {_shorten(self.versions[name])}" for name in names)
         return Fault("press-differs" if self.kind == DRAW else "worker-differs", worker, f"has {problem}")
 
 

@@ -1,6 +1,6 @@
 """Slices of a run: which calls one worker makes in one go."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 
 LARGEST = 256
 """Calls of a slice. A larger one would lose more when its worker dies."""
@@ -19,14 +19,13 @@ def choose_sizes(calls: int) -> Iterator[int]:
         calls -= size
 
 
-def number_slices(keys: Collection[str], known: Collection[str], *, first: int) -> Iterator[tuple[str, int]]:
-    """Give those of *keys* that are not *known* with the numbers of their slices, from *first*, in the order of the plan; each key once.
+def number_slices(keys: Sequence[str], *, first: int) -> Iterator[tuple[str, int]]:
+    """Give *keys*, each of them once, with the numbers of their slices, from *first*, in the order of the plan.
 
     The order of the plan mixes arms and contexts. A slice is a stretch of it, so that an endpoint which changes in the course of a run
     changes for all arms alike.
     """
-    fresh = list(dict.fromkeys(key for key in keys if key not in known))
     start = 0
-    for number, size in enumerate(choose_sizes(len(fresh)), start=first):
-        yield from ((key, number) for key in fresh[start : start + size])
+    for number, size in enumerate(choose_sizes(len(keys)), start=first):
+        yield from ((key, number) for key in keys[start : start + size])
         start += size

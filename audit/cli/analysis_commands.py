@@ -76,7 +76,8 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
 @plan_options("replicates", "seed")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
 @click.option("--each", is_flag=True, help="Give each SOURCE an estimate of its own.")
-@fleet_option()
+@fleet_option
+@click.option("--strict", "is_strict", is_flag=True, help="With --fleet: only workers with the processor extensions of this machine.")
 @pass_app
 def estimate(
     app: App,
@@ -84,6 +85,7 @@ def estimate(
     *,
     sources: tuple[str, ...],
     each: bool,
+    is_strict: bool,
     **options: Any,
 ) -> None:
     """Estimate the differential ED = Φ_test − Φ_deploy.
@@ -98,17 +100,17 @@ def estimate(
     A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
 
     With --each, the sources are separate tables. One that has no estimate stops no other; the exit code is then 3. With --fleet, workers
-    compute the estimates; the answer has the same bytes.
+    compute the estimates; the answer has the same bytes, apart from last digits of bands where processors differ, which is reported.
     """
     from audit.cli.analysis_presenter import describe_design, present_estimate, summarise_design
     from audit.modules.differential_estimate import estimate_here, get_estimate
     from audit.verdict.verdict_conditions import measure_design
     from registry.codec.canonical_documents import to_document
 
-    check_fleet(options["fleet"])
-    compute: EstimateAll = (
-        estimate_here if options["fleet"] is None else partial(load_fleet_part("estimate"), options["fleet"], tell=app.say)
-    )
+    check_fleet(options["fleet"], is_strict=is_strict)
+    compute: EstimateAll = estimate_here
+    if options["fleet"] is not None:
+        compute = partial(load_fleet_part("estimate"), options["fleet"], tell=app.say, is_strict=is_strict)
     read = partial(_read_request, app, options, build_plan({name: options[name] for name in _ESTIMATE_PLAN}))
     if each:
         _estimate_each(app, sources, read, compute)

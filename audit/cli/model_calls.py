@@ -10,6 +10,8 @@ from typing import Any
 
 from audit.cli.analysis_options import list_key_hosts
 from audit.endpoints.endpoint_opening import open_endpoint
+from audit.endpoints.model_endpoint import Endpoint
+from audit.records.model_response import Purpose
 from audit.replay.call_engine import UNSENT, CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.message_batches import run_batches
 from audit.replay.run_budget import (
@@ -25,11 +27,52 @@ from audit.replay.run_budget import (
 )
 from audit.replay.run_store import Call, RunStore
 from registry.cli.application import App, track
+from registry.cli.fleet_parts import load_fleet_part
 from registry.errors import AnswerNoError, Fault, InputError
 from registry.records.replay_run import Budget, Policy, Probe
 from registry.report.number_format import format_items
 
 # Calls made from the command line for judge and probe: one way to send them, to end at Ctrl-C, and to show how far they are.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetUse:
+    """Calls that the workers of a fleet make instead of this process, under the same limits."""
+
+    url: str
+    name: str
+    """Of the replay: the run on the fleet is called after it."""
+    purpose: Purpose
+    policy: Policy
+    timeout_s: float
+    rate: float | None = None
+    """Requests a second, for all workers together."""
+
+    async def make(
+        self,
+        app: App,
+        store: RunStore,
+        calls: Iterable[Call],
+        endpoint: Endpoint,
+        settings: CallSettings,
+        *,
+        progress: Callable[[RunSummary], None],
+        stop: HaltRequest,
+    ) -> RunSummary:
+        """Have *calls* made; the package `fleet` is found by an entry point and loaded here."""
+        run_replay, request_type = load_fleet_part("replay"), load_fleet_part("replay-request")
+        request = request_type(
+            url=self.url,
+            name=self.name,
+            purpose=self.purpose,
+            calls=calls,
+            policy=self.policy,
+            settings=settings,
+            timeout_s=self.timeout_s,
+            rate=self.rate,
+        )
+        summary: RunSummary = await run_replay(store, endpoint, request, progress=progress, tell=app.say, stop=stop)
+        return summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +87,8 @@ class Caller:
     """Seconds that one request may take."""
     send_key_to: tuple[str, ...] = ()
     """Hosts that the user allows to get the key."""
+    fleet: FleetUse | None = None
+    """Who makes the calls; None: this process."""
 
     def make(self, calls: Iterable[Call], show: Callable[[RunSummary], None], *, batch: bool = False) -> RunSummary:
         """Make *calls*; Ctrl-C ends with what is under way, a second one leaves that too.
@@ -59,6 +104,8 @@ class Caller:
         loop.add_signal_handler(signal.SIGINT, lambda: self._request(halt))
         try:
             async with open_endpoint(self.policy, timeout_s=self.timeout_s, send_key_to=self.send_key_to) as endpoint:
+                if self.fleet is not None:
+                    return await self.fleet.make(self.app, self.store, calls, endpoint, self.settings, progress=show, stop=halt)
                 if not batch:
                     return await run_calls(self.store, calls, endpoint, self.settings, progress=show, stop=halt)
                 done = await run_batches(self.store, calls, endpoint, self.settings, progress=show, tell=self.app.say, stop=halt)

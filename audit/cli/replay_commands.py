@@ -7,7 +7,7 @@ import click
 
 from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option, yes_option
-from registry.cli.fleet_parts import check_fleet, fleet_option
+from registry.cli.fleet_parts import check_fleet, fleet_option, rate_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
@@ -44,8 +44,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @send_key_option()
 @click.option("--batch", is_flag=True, help="Use batches: cheaper, and done within a day.")
 @click.option("--cancel-batches", is_flag=True, help="Stop open batches at the endpoint, keep their answers, and make no new call.")
-@fleet_option(is_inherited=True)
-@click.option("--rate", metavar="N", type=click.FloatRange(0.01, 100_000), help="With --fleet: most requests a second, of all workers.")
+@fleet_option
+@rate_option
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
 @click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
@@ -75,7 +75,7 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     from audit.cli.replay_presenter import present_forecast
     from audit.cli.run_session import open_session
 
-    check_fleet(options["fleet"])
+    check_fleet(options["fleet"], batch=options["batch"] or options["cancel_batches"], rate=options["rate"])
     session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
     if options["dry_run"]:
         app.report(present_forecast(session))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.analysis_options import list_key_hosts
+from audit.cli.model_calls import FleetUse
 from audit.endpoints.endpoint_opening import (
     check_destination,
     check_policy,
@@ -30,7 +31,8 @@ from audit.endpoints.model_endpoint import Endpoint
 from audit.protocol.audit_lock import count_calls, describe_replay, digest_sides, end_run, enter_run, try_step
 from audit.protocol.audit_record import get_audit, get_claim
 from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_on_record
-from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunSummary, hold_run, run_calls
+from audit.records.model_response import Purpose
+from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunSummary, check_fleet_run, hold_run, run_calls
 from audit.replay.replay_design import build_design, order_for_stopping
 from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
 from audit.replay.replay_provenance import (
@@ -47,7 +49,6 @@ from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, re
 from audit.replay.run_forecast import RunForecast, forecast
 from audit.replay.run_store import (
     DATABASE,
-    FLEET,
     Call,
     PlannedCall,
     RunStore,
@@ -61,7 +62,6 @@ from audit.replay.run_store import (
 from audit.score.scorers import check_scorable
 from audit.sources.score_table import find_alike_tasks, warn_of_near_duplicates
 from registry.cli.application import App
-from registry.cli.fleet_parts import has_password, load_fleet_part
 from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.records.analysis_plan import IntervalMethod, Lock
@@ -293,8 +293,7 @@ class RunSession:
         words = ["caveat", *self.words, str(self.path), "-o", str(self.folder), *self.more]
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
-        # An address with a password came from the environment, and is there the next time too.
-        words += ["--fleet", self.options["fleet"]] if self.options.get("fleet") and not has_password(self.options["fleet"]) else []
+        words += ["--fleet", self.options["fleet"]] if self.options.get("fleet") else []
         words += ["--seal"] if self.options.get("seal") else []
         words += [word for host in self.options["send_key_to"] for word in ("--send-key-to", host)]
         for name, option, default in _TOLD:
@@ -330,11 +329,6 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     Raises:
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
-    if options.get("fleet") and (options["batch"] or options.get("cancel_batches")):
-        problem = "workers of a fleet send single requests, and batches are submitted by one process"
-        raise InputError(Fault("bad-option", "--fleet", problem, advice="leave out --fleet, or --batch and --cancel-batches"))
-    if options.get("rate") is not None and not options.get("fleet"):
-        raise InputError(Fault("bad-option", "--rate", "is a limit for all workers of a fleet", advice="add --fleet, or leave out --rate"))
     if options.get("seal"):
         seal_replay(app, path, dry_run=options["dry_run"])
     bounds: list[ReplayLock] = []
@@ -393,7 +387,7 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
 
     A run under a lock is entered in the log before its first call, and its end is recorded there.
     """
-    _check_place(session, store)
+    check_fleet_run(store, Purpose.REPLAY, on_fleet=bool(session.options.get("fleet")))
 
     async def run() -> RunSummary:
         policy, options = session.replay.policy, session.options
@@ -412,7 +406,16 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
                 prices=session.prices,
             )
             if options.get("fleet"):
-                return await _make_on_fleet(app, session, store, endpoint, settings, progress=progress, halt=halt)
+                fleet = FleetUse(
+                    url=options["fleet"],
+                    name=session.replay.name,
+                    purpose=Purpose.REPLAY,
+                    policy=policy,
+                    timeout_s=options["timeout_s"],
+                    rate=options["rate"],
+                )
+                calls = _list_calls(session)
+                return await fleet.make(app, store, calls, endpoint, settings, progress=progress, stop=halt)
             if options["batch"] or options.get("cancel_batches"):
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
@@ -421,14 +424,6 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
     if session.bounds and not summary.is_waiting:
         record_end(app, store, [bound.audit for bound in session.bounds], summary)
     return summary
-
-
-def _check_place(session: RunSession, store: RunStore) -> None:
-    """Refuse to make calls here that workers of a fleet may be making."""
-    document = store.find_document(FLEET)
-    if document is not None and not session.options.get("fleet"):
-        problem = f"its calls are made by the workers of a fleet, as {document['run']}; made here too, they could be paid twice"
-        raise ConflictError(Fault("run-on-fleet", str(session.folder), problem))
 
 
 def _enter(app: App, session: RunSession, store: RunStore) -> None:
@@ -442,31 +437,6 @@ def _enter(app: App, session: RunSession, store: RunStore) -> None:
 def _list_calls(session: RunSession) -> Iterator[Call]:
     """Give the calls that the replay's file plans as it stands now; cells of an earlier version of it stay open."""
     return (call.call for call in session.planned)
-
-
-async def _make_on_fleet(
-    app: App,
-    session: RunSession,
-    store: RunStore,
-    endpoint: Endpoint,
-    settings: CallSettings,
-    *,
-    progress: Callable[[RunSummary], None],
-    halt: HaltRequest,
-) -> RunSummary:
-    """Have the workers of a fleet make the calls; the package `fleet` is found by an entry point and loaded here."""
-    run_replay, replay_type = load_fleet_part("replay"), load_fleet_part("replay-request")
-    request = replay_type(
-        url=session.options["fleet"],
-        name=session.replay.name,
-        planned=session.planned,
-        policy=session.replay.policy,
-        settings=settings,
-        timeout_s=session.options["timeout_s"],
-        rate=session.options.get("rate"),
-    )
-    summary: RunSummary = await run_replay(store, endpoint, request, progress=progress, tell=app.say, stop=halt)
-    return summary
 
 
 async def _make_batches(

@@ -13,7 +13,7 @@ import click
 
 from audit.cli.analysis_options import FILE, send_key_option
 from registry.cli.application import App, examples, pass_app
-from registry.cli.fleet_parts import check_fleet, fleet_option, load_fleet_part
+from registry.cli.fleet_parts import check_fleet, fleet_option, load_fleet_part, rate_option
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.present.blocks import Block
@@ -22,7 +22,7 @@ from registry.report.number_format import format_items
 if TYPE_CHECKING:
     from audit.replay.call_engine import RunSummary
     from audit.replay.run_budget import Prices
-    from audit.replay.run_store import RunStore
+    from audit.replay.run_store import Call, RunStore
     from audit.score.judging import JudgingPlan
     from audit.score.run_evidence import Side, SideCounts
     from registry.records.replay_run import Budget, Replay, Task
@@ -46,6 +46,9 @@ class JudgeOptions:
     timeout_s: float
     send_key_to: tuple[str, ...]
     batch: bool
+    rate: float | None = None
+    fleet: str | None = None
+    """Address of the fleet whose workers score; None: this machine does."""
 
 
 def judge_options(command: Command) -> Command:
@@ -75,16 +78,17 @@ def judge_options(command: Command) -> Command:
     )
     for option in reversed(options):
         command = option(command)
-    return command
+    return fleet_option(rate_option(command))
 
 
 def judge(
     app: App, store: "RunStore", scorer: "JudgeScorer", replay_tasks: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
-    from audit.cli.model_calls import Caller, count_up
+    from audit.cli.model_calls import Caller, FleetUse, count_up
     from audit.endpoints.endpoint_opening import follow_policy
-    from audit.replay.call_engine import CallSettings
+    from audit.records.model_response import Purpose
+    from audit.replay.call_engine import CallSettings, check_fleet_run
     from audit.replay.run_budget import check_prices
     from audit.score.judging import count_judgments, judge_run
     from registry.cli.application import track
@@ -94,7 +98,18 @@ def judge(
     check_prices(budget, prices, {scorer.model, replay.policy.model})
     policy = follow_policy(replay.policy, scorer)
     settings = CallSettings(concurrency=options.concurrency, budget=budget, prices=prices)
-    caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s, send_key_to=options.send_key_to)
+    timeout_s, keys, purpose = options.timeout_s, options.send_key_to, Purpose.JUDGE
+    fleet = None
+    if options.fleet is not None:
+        fleet = FleetUse(url=options.fleet, name=replay.name, purpose=purpose, policy=policy, timeout_s=timeout_s, rate=options.rate)
+    caller = Caller(
+        app=app, store=store, policy=policy, settings=settings, timeout_s=timeout_s, send_key_to=keys, fleet=fleet
+    )  # fmt: skip
+
+    def ask(calls: "Iterable[Call]", *, batch: bool) -> "RunSummary":
+        # Only now: verdicts that are all here can be scored again without the fleet.
+        check_fleet_run(store, purpose, on_fleet=options.fleet is not None)
+        return caller.make(calls, show, batch=batch)
 
     with track(app, "judging", total=count_judgments(store, scorer), unit="verdicts") as advance:
         show = count_up(advance)
@@ -102,11 +117,11 @@ def judge(
             store,
             scorer,
             tasks,
-            lambda calls: caller.make(calls, show, batch=options.batch),
-            ask_first=lambda calls: caller.make(calls, show),
+            partial(ask, batch=options.batch),
+            ask_first=partial(ask, batch=False),
             retry=options.retry_failed,
         )
-    last, command = done.asked[-1] if done.asked else None, _name_command(store, replay, scorer)
+    last, command = done.asked[-1] if done.asked else None, _name_command(store, replay, scorer, options.fleet)
     return done.verdicts, _find_end(store.path.parent, last, done.waiting, command)
 
 
@@ -183,9 +198,10 @@ def _build_budget(replay: "Replay", options: JudgeOptions) -> "Budget":
     return replace(replay.budget, calls=calls, usd=usd)
 
 
-def _name_command(store: "RunStore", replay: "Replay", scorer: "JudgeScorer") -> str:
+def _name_command(store: "RunStore", replay: "Replay", scorer: "JudgeScorer", fleet: str | None) -> str:
     """What goes on with this judging; the replay's own scorer needs no name."""
-    return f"caveat audit score {store.path.parent}{'' if replay.scoring == scorer else ' --scorer FILE|SCF-…@n'}"
+    words = ["" if replay.scoring == scorer else " --scorer FILE|SCF-…@n", "" if fleet is None else f" --fleet {fleet}"]
+    return f"caveat audit score {store.path.parent}{''.join(words)}"
 
 
 def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: str) -> CaveatError | None:
@@ -222,7 +238,6 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.option("--items", metavar="N", type=click.IntRange(1), help="Responses on the sheet, chosen at random; default: all.")
 @click.option("--answers", type=FILE, help="Import the labels of a sheet; they are scores too, and written to labels.csv.")
 @click.option("-o", "--output", type=_OUTPUT, help="The table; default: scores.csv in RUN, for another scorer scores-KIND.csv.")
-@fleet_option()
 @judge_options
 @pass_app
 def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, items: int | None, **options: Any) -> None:
@@ -236,8 +251,8 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
     from audit.replay.run_store import get_replay, get_tasks, open_store
     from audit.score.scorers import digest_scorer
 
-    named, patterns_only, answers, fleet = (options.pop(name) for name in ("named", "patterns_only", "answers", "fleet"))
-    check_fleet(fleet)
+    named, patterns_only, answers = (options.pop(name) for name in ("named", "patterns_only", "answers"))
+    check_fleet(options["fleet"], batch=options["batch"], rate=options["rate"])
     if sum(map(bool, (named, patterns_only, answers, sheet))) > 1:
         raise click.UsageError("give one of --patterns-only, --scorer, --sheet and --answers")
     if items is not None and sheet is None:
@@ -253,7 +268,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         if judging.dry_run:
             _report_plan(app, store, scorer, tasks, judging)
             return
-        scorer, changed, ended = _score(app, store, scorer or answers, (replay, tasks), judging, fleet=fleet)
+        scorer, changed, ended = _score(app, store, scorer or answers, (replay, tasks), judging)
         is_own = replay.scoring in (None, scorer)
         path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
         written, tallies = _write(store, scorer, path)
@@ -308,25 +323,21 @@ def carry_out(
     scorer: "Scorer",
     replay_tasks: "tuple[Replay, dict[str, Task]]",
     options: JudgeOptions,
-    *,
-    fleet: str | None = None,
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
     from audit.score.scorers import is_deterministic, mark_here, score_run
     from registry.cli.application import track
     from registry.records.specification import JudgeScorer
 
-    if fleet is not None and not is_deterministic(scorer):
-        problem = f"a {scorer.kind} scorer runs on this machine only: workers read responses by patterns, options and numbers"
-        raise InputError(Fault("bad-option", "--fleet", problem, advice="leave out --fleet"))
     if isinstance(scorer, JudgeScorer):
         return judge(app, store, scorer, replay_tasks, options)
     if not is_deterministic(scorer):
+        _refuse_fleet(options)
         problem = "the replay is scored by the labels of a person"
         advice = f"caveat audit score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
         raise InputError(Fault("labels-missing", str(store.path.parent), problem, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
-        mark_all = mark_here if fleet is None else partial(load_fleet_part("score"), fleet, tell=app.say)
+        mark_all = mark_here if options.fleet is None else partial(load_fleet_part("score"), options.fleet, tell=app.say)
         return score_run(store, scorer, replay_tasks[1], advance=advance, mark_all=mark_all), None
 
 
@@ -336,15 +347,19 @@ def _score(
     scorer_or_labels: "Scorer | Path",
     replayed: "tuple[Replay, dict[str, Task]]",
     judging: JudgeOptions,
-    *,
-    fleet: str | None,
 ) -> "tuple[Scorer, int, CaveatError | None]":
     """Score by a scorer, or take the labels of a file in; return whose scores they are, how many are new, and what ended a judge."""
     if isinstance(scorer_or_labels, Path):
-        if fleet is not None:
-            raise InputError(Fault("bad-option", "--fleet", "labels are read on this machine only", advice="leave out --fleet"))
+        _refuse_fleet(judging)
         return *take_answers(store, replayed[0], scorer_or_labels), None
-    return scorer_or_labels, *carry_out(app, store, scorer_or_labels, replayed, judging, fleet=fleet)
+    return scorer_or_labels, *carry_out(app, store, scorer_or_labels, replayed, judging)
+
+
+def _refuse_fleet(options: JudgeOptions) -> None:
+    """Refuse a fleet where people score: what there is to do is to copy a file."""
+    if options.fleet is not None:
+        problem = "people give labels, and this command only copies them from a file: there is no work that workers could share"
+        raise InputError(Fault("bad-option", "--fleet", problem, advice="leave out --fleet"))
 
 
 def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from audit.endpoints.model_answers import ABOUT_ALL_CALLS, DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
 from audit.endpoints.model_endpoint import Endpoint, build_ending, build_unreachable
-from audit.records.model_response import Attempt, Failure, Response
+from audit.records.model_response import Attempt, Failure, Purpose, Response
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.group_writer import GroupWriter
 from audit.replay.request_pacing import CallLimiter, RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
@@ -48,6 +48,28 @@ def hold_run(store: RunStore) -> Iterator[None]:
         if not lock_file(file, where=str(path.parent)):
             raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it"))
         yield
+
+
+# What a run folder says of the fleet that makes its calls.
+
+
+def name_fleet_document(purpose: Purpose) -> str:
+    """Return the name of the document that names the run on a fleet with the calls for *purpose*."""
+    return "fleet" if purpose is Purpose.REPLAY else f"fleet-{purpose.value}"
+
+
+def find_fleet_run(store: RunStore, purpose: Purpose) -> str | None:
+    """Return the name of the run on a fleet that makes the calls of the folder for *purpose*; None where this machine makes them."""
+    document = store.find_document(name_fleet_document(purpose))
+    return None if document is None else str(document["run"])
+
+
+def check_fleet_run(store: RunStore, purpose: Purpose, *, on_fleet: bool) -> None:
+    """Raise ConflictError where calls for *purpose* are to be made here, and workers of a fleet may be making them."""
+    run = None if on_fleet else find_fleet_run(store, purpose)
+    if run is not None:
+        problem = f"its calls are made by the workers of a fleet, as {run}; made here too, they could be paid twice"
+        raise ConflictError(Fault("run-on-fleet", str(store.path.parent), problem))
 
 
 # Records of single calls, and the errors that end a run because of one.

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
@@ -281,8 +281,6 @@ class ScoreStore(Database):
 # the digest, so raising the number of samples reuses the existing answers.
 
 DATABASE = "responses.db"
-FLEET = "fleet"
-"""Document of a run folder with the name of its run on a fleet, where it has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,6 +324,17 @@ class CallIntent:
     purpose: Purpose
     at: str
     """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeCall:
+    """A call that was made elsewhere, with its outcome."""
+
+    at: str
+    """When it was written down to be sent: ISO 8601, UTC."""
+    response: Response
+    document: str
+    """What `dump_response` made of *response*."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,23 +416,33 @@ class RunStore(ScoreStore):
             ConflictError: a cell is planned with another call than the one it has; nothing is written.
         """
         with self._write() as write:
-            for call in planned:
-                keep_body(write, call.call.request, call.call.body)
-                place = _cell_values(call.cell)
-                write.execute(
-                    "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
-                    # A run that is resumed or enlarged plans its cells again, and those that exist stay. Another call
-                    # in the same cell would give one response two designs, so it is refused with the whole transaction.
-                    " ON CONFLICT DO NOTHING",
-                    (*place, call.call.key, call.call.request),
-                )
-                known = write.execute(
-                    "SELECT key FROM cell WHERE (task_id, arm, spec, context_id, cue_removed, sample) = (?,?,?,?,?,?)", place
-                ).fetchone()[0]
-                if known != call.call.key:
-                    where = f"{self.path}, task {call.cell.task_id}, arm {call.cell.arm}, context {call.cell.context_id}"
-                    problem = "was planned with another request; task, context or policy changed since"
-                    raise ConflictError(Fault("run-differs", where, problem))
+            waiting = iter(planned)
+            while block := list(islice(waiting, _CELLS)):
+                for request, body in {call.call.request: call.call.body for call in block}.items():
+                    keep_body(write, request, body)
+                self._add_cells(write, [(call.cell, call.call.key, call.call.request) for call in block])
+
+    def add_fetched_cells(self, cells: Iterable[tuple[ReplayCell, str, str]]) -> None:
+        """Write down a design that was planned elsewhere: cells, keys of calls, digests of requests. Raises as `add_cells`."""
+        with self._write() as write:
+            waiting = iter(cells)
+            while block := list(islice(waiting, _CELLS)):
+                self._add_cells(write, block)
+
+    def _add_cells(self, write: sqlite3.Connection, cells: Sequence[tuple[ReplayCell, str, str]]) -> None:
+        places = [_cell_values(cell) for cell, _, _ in cells]
+        rows = [(*place, key, request) for place, (_, key, request) in zip(places, cells, strict=True)]
+        # A run that is resumed or enlarged plans its cells again, and those that exist stay. Another call in the same cell would give one
+        # response two designs, so it is refused with the whole transaction.
+        sql = "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
+        if write.executemany(f"{sql} ON CONFLICT DO NOTHING", rows).rowcount == len(rows):
+            return
+        sql = "SELECT key FROM cell WHERE (task_id, arm, spec, context_id, cue_removed, sample) = (?,?,?,?,?,?)"
+        for place, (cell, key, _) in zip(places, cells, strict=True):
+            if write.execute(sql, place).fetchone()[0] != key:
+                where = f"{self.path}, task {cell.task_id}, arm {cell.arm}, context {cell.context_id}"
+                problem = "was planned with another request; task, context or policy changed since"
+                raise ConflictError(Fault("run-differs", where, problem))
 
     def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[ReplayCell, str]]:
         """Give every cell of the design with the key of its call, in the order of planning, or of their names: arm, …, task, sample."""
@@ -459,15 +478,39 @@ class RunStore(ScoreStore):
     def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
         """Write down what came back."""
         with self._write() as write:
-            write.executemany(_ADD_OUTCOME, [_outcome_values(intent, response) for intent, response in outcomes])
+            write.executemany(
+                _ADD_OUTCOME, [_outcome_values(intent.id, response, dump_response(response)) for intent, response in outcomes]
+            )
 
-    def add_outcomes(self, calls: Sequence[tuple[Call, str, Response]]) -> None:
-        """Write down *calls* that were made elsewhere: each with the time of its intent (ISO 8601, UTC) and its outcome."""
+    def add_made_calls(self, calls: Sequence[MadeCall], requests: Mapping[str, str], texts: Mapping[str, str]) -> None:
+        """Write down *calls* that were made elsewhere.
+
+        Args:
+            calls: in the order in which they get their numbers.
+            requests: folded bodies by digest: those of these calls that are not here yet.
+            texts: by digest, of those bodies.
+        """
         with self._write() as write:
-            for call, at, response in calls:
-                keep_body(write, call.request, call.body)
-                intent = _add_intent(write, call, at)
-                write.execute(_ADD_OUTCOME, _outcome_values(intent, response))
+            write.executemany("INSERT INTO text VALUES (?, ?) ON CONFLICT DO NOTHING", texts.items())
+            write.executemany("INSERT INTO request VALUES (?, ?) ON CONFLICT DO NOTHING", requests.items())
+            first = write.execute("SELECT coalesce(max(id), 0) + 1 FROM intent").fetchone()[0]
+            responses = [call.response for call in calls]
+            write.executemany(
+                "INSERT INTO intent (id, key, request, purpose, at) VALUES (?,?,?,?,?)",
+                [
+                    (number, response.key, response.request, response.purpose.value, call.at)
+                    for number, (call, response) in enumerate(zip(calls, responses, strict=True), start=first)
+                ],
+            )
+            write.executemany(
+                _ADD_OUTCOME, [_outcome_values(first + place, call.response, call.document) for place, call in enumerate(calls)]
+            )
+
+    def find_requests(self, digests: Iterable[str]) -> set[str]:
+        """Return those of *digests* with a request body here."""
+        with self._lock:
+            sql = "SELECT sha256 FROM request WHERE sha256 IN (SELECT value FROM json_each(?))"
+            return {sha256 for (sha256,) in self._connection.execute(sql, (json.dumps(list(digests)),))}
 
     def find_beginning(self) -> str | None:
         """Return when the first call of the replay was written down to be sent, ISO 8601; None before that."""
@@ -597,6 +640,8 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
     return RunStore.open(path)
 
 
+_CELLS = 500
+"""Cells that are written at once."""
 _ADD_OUTCOME = (
     "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document) VALUES (?,?,?,?,?,?,?,?)"
 )
@@ -613,7 +658,7 @@ def _cell_values(cell: ReplayCell) -> tuple[str | int, ...]:
     return cell.task_id, cell.arm, cell.spec or "", cell.context_id, cell.cue_removed or "", cell.sample
 
 
-def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...]:
+def _outcome_values(intent: int, response: Response, document: str) -> tuple[object, ...]:
     usage = response.usage
     # All three are input that was processed. When the endpoint counted none of them the column is NULL, because unknown
     # is not zero.
@@ -621,14 +666,14 @@ def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...
         number for number in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if number is not None
     ]
     return (
-        intent.id,
+        intent,
         response.key,
         response.purpose.value,
         None if response.failure is None else response.failure.code,
         response.model_returned,
         sum(known) if known else None,
         usage.output_tokens,
-        dump_response(response),
+        document,
     )
 
 

@@ -16,7 +16,7 @@ def list_formats() -> tuple[AnswerFormat, ...]:
     )  # fmt: skip
     parked = group(slice=int, messages=list[dict[str, Any]])
     run = group(
-        run=str, state=str, session=int, calls=int, answered=int, failures=dict[str, int], late=int, under_way=int, slices=int,
+        run=str, kind=str, state=str, session=int, calls=int, answered=int, failures=dict[str, int], late=int, under_way=int, slices=int,
         slices_done=int, slices_held=int, parked=list[parked], spent=_SPENT, held=_SPENT, stopped=_FAULT | None,
     )  # fmt: skip
     piece = group(label=str, messages=list[dict[str, str]])

@@ -17,7 +17,9 @@ from registry.cli.application import App, examples, pass_app_only
 )
 @click.command()
 @url_argument
-@click.option("--can", metavar="KINDS", help="Kinds of work: replay, score, estimate, draw; default: all that this installation can.")
+@click.option(
+    "--can", metavar="KINDS", help="Kinds of work: replay, judge, score, estimate, draw; default: all that this installation can."
+)
 @click.option("--slots", metavar="N", type=click.IntRange(1, 64), default=2, show_default=True, help="Slices at the same time.")
 @click.option("--name", metavar="NAME", help="What `fleet show` calls it; default: host and process.")
 @click.option(

@@ -19,6 +19,11 @@ def read_equipment() -> Equipment:
     return Equipment(kind=DRAW, versions=describe_press())
 
 
+def list_equipment() -> tuple[Equipment, ...]:
+    """Return what this machine can work as."""
+    return (read_equipment(),)
+
+
 def render_on_fleet(url: str, jobs: Iterable[RenderJob], *, time_limit_s: float, tell: Callable[[str], None]) -> Iterator[RenderedFile]:
     """Have the workers of the fleet at *url* draw, and give the files as they are done; raises as `do_pieces`."""
     order = PieceOrder(url=url, equipment=read_equipment(), slice_size=_SLICE, ahead=_AHEAD, settings={"time_limit_s": time_limit_s})

@@ -21,10 +21,21 @@ _SLICE, _AHEAD = 20, 400
 _COLUMNS = tuple(field.name for field in fields(ScoreTable) if "TextColumn" in str(field.type))
 
 
-def read_equipment() -> Equipment:
-    """Return the versions that an estimate depends on."""
-    versions = {name: version(name) for name in ("caveat", "numpy", "scipy")}
-    return Equipment(kind=ESTIMATE, versions={**versions, "python": ".".join(python_version_tuple()[:2]), "cpu": read_dispatch()})
+def read_equipment(*, is_strict: bool = False) -> Equipment:
+    """Return the versions that an estimate depends on.
+
+    Args:
+        is_strict: whether the extensions of the processor are one of them. With others, a bootstrap band may differ after its twelfth
+            digit; bands decide nothing.
+    """
+    versions = {name: version(name) for name in ("caveat", "numpy", "scipy")} | {"python": ".".join(python_version_tuple()[:2])}
+    cpu = read_dispatch()
+    return Equipment(kind=ESTIMATE, versions=versions | {"cpu": cpu} if is_strict else versions, variant=cpu)
+
+
+def list_equipment() -> tuple[Equipment, ...]:
+    """Return what this machine can work as, the strictest last."""
+    return read_equipment(), read_equipment(is_strict=True)
 
 
 def read_dispatch() -> str:
@@ -32,9 +43,15 @@ def read_dispatch() -> str:
     return " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", ()))
 
 
-def estimate_on_fleet(url: str, requests: Iterable[EstimateRequest], *, tell: Callable[[str], None]) -> Iterator[EstimateOutcome]:
-    """Have the workers of the fleet at *url* estimate, and give the outcomes as they are done. Raises as `do_pieces`."""
-    order = PieceOrder(url=url, equipment=read_equipment(), slice_size=_SLICE, ahead=_AHEAD)
+def estimate_on_fleet(
+    url: str, requests: Iterable[EstimateRequest], *, tell: Callable[[str], None], is_strict: bool = False
+) -> Iterator[EstimateOutcome]:
+    """Have the workers of the fleet at *url* estimate, and give the outcomes as they are done. Raises as `do_pieces`.
+
+    Args:
+        is_strict: take no estimate of a machine with other processor extensions than this one. If not, *tell* says which were taken.
+    """
+    order = PieceOrder(url=url, equipment=read_equipment(is_strict=is_strict), slice_size=_SLICE, ahead=_AHEAD)
     pieces = (Piece(label=request.label, inputs=dump_request(request)) for request in requests)
     for outcome in do_pieces(order, pieces, tell=tell):
         result = outcome.result

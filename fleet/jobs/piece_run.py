@@ -17,6 +17,7 @@ from fleet.runs.piece_store import (
     PieceRun,
     add_pieces,
     begin_run,
+    count_variants,
     end_abandoned,
     end_run,
     list_poisoned,
@@ -150,6 +151,19 @@ class _PieceBatch:
             if time.monotonic() - self._compared > _COMPARE_S:
                 yield from self._compare()
         self._ask(lambda: refuse_contradictions(self._database, self._piece_run.run))
+        self._report_variants()
+
+    def _report_variants(self) -> None:
+        """Tell the user of results that may differ from this machine's in their last digits."""
+        own = set(self._order.equipment.variant.split())
+        counts = self._ask(lambda: count_variants(self._database, self._piece_run.run))
+        for variant, count in sorted(counts.items()):
+            others = set(variant.split())
+            if others != own:
+                names = {"with": others - own, "without": own - others}
+                lists = " and ".join(f"{word} {' '.join(sorted(own_names))}" for word, own_names in names.items() if own_names)
+                problem = f"{count:,} of {self._count:,} results come from processors {lists}, other than this machine's"
+                self._tell(f"{problem}: their last digits may differ; --strict refuses such workers")
 
     def _count_open(self) -> int:
         return sum(map(len, self._open.values()))

@@ -19,8 +19,8 @@ _MODULES = {SCORE: "fleet.jobs.scoring", ESTIMATE: "fleet.jobs.estimating", DRAW
 class PieceKind(Protocol):
     """What a module of pure work has."""
 
-    def read_equipment(self) -> Equipment:
-        """Return the versions that shape the results on this machine; raises UnavailableError where libraries are missing."""
+    def list_equipment(self) -> tuple[Equipment, ...]:
+        """Return what this machine can work as, the strictest last; raises UnavailableError where libraries are missing."""
 
     def do_piece(self, inputs: bytes, settings: dict[str, Any]) -> bytes:
         """Return the result of *inputs*. An InputError is a result too; an UnavailableError says nothing of the inputs."""
@@ -95,6 +95,15 @@ class PieceHandler(SliceHandler):
         place = self._place
 
         def keep() -> bool:
-            return keep_result(database, piece, worker=place.name, facts=place.facts, data=data, is_failure=is_failure, message=following)
+            return keep_result(
+                database,
+                piece,
+                worker=place.name,
+                facts=place.facts,
+                variant=self._equipment.variant,
+                data=data,
+                is_failure=is_failure,
+                message=following,
+            )
 
         repeat_until(keep, lambda: place.is_leaving)

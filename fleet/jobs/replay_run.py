@@ -1,11 +1,11 @@
-"""The coordinator of a replay on a fleet: it writes the plan, keeps the queue filled, and brings the outcomes into the run folder."""
+"""The coordinator of calls on a fleet: it writes the plan, keeps the queue filled, and brings the outcomes into the run folder."""
 
 import asyncio
 import contextlib
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -19,14 +19,16 @@ from audit.replay.call_engine import (
     Progress,
     RunSummary,
     RunTally,
+    find_fleet_run,
     hold_run,
     is_doubtful,
+    name_fleet_document,
     read_clock,
+    settle_lost,
 )
 from audit.replay.run_budget import SpentAmount, count_spent
-from audit.replay.run_store import FLEET, PlannedCall, RunStore
+from audit.replay.run_store import Call, RunStore
 from fleet.database import DatabaseAwayError, FleetDatabase, hold_name, parse_address, read_meta
-from fleet.jobs.replay_slices import REPLAY
 from fleet.queue.job_queue import Job, JobQueue, OpenQueue, choose_timeout, open_queue
 from fleet.runs.leases import settle_expired
 from fleet.runs.run_plan import WantedCalls, check_server, copy_outcomes, upload_plan
@@ -43,16 +45,21 @@ from fleet.runs.run_states import (
 )
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault
 from registry.records.replay_run import Policy
+from registry.report.number_format import format_items
+
+_SHORTEST_WAIT_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetReplay:
-    """A replay that the fleet is asked to make."""
+    """Calls of a run folder that the fleet is asked to make: those of its replay, or of a judge of its responses."""
 
     url: str
     name: str
     """Of the replay; the run's name begins with it."""
-    planned: Sequence[PlannedCall]
+    purpose: Purpose = Purpose.REPLAY
+    calls: Iterable[Call]
+    """In the order of the plan; read once. The same call twice is one call."""
     policy: Policy
     settings: CallSettings
     timeout_s: float
@@ -79,25 +86,27 @@ async def run_replay(
     database = await asyncio.to_thread(FleetDatabase.open, url)
     with contextlib.closing(database), hold_run(store):
         # The name is on the disk before anything is in the database, so that a coordinator that is killed finds its run again.
-        run = name_fleet_run(store, request.name)
+        run = name_fleet_run(store, request.name, request.purpose)
         with hold_name(database, run) as take:
             meta = read_meta(database)
             make = make_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
             queue = make(url, choose_timeout(float(meta["lease_s"])))
             coordinator = _Coordinator(database, queue, run, store, request, lease_s=float(meta["lease_s"]), take=take)
             coordinator.prepare(endpoint)
-            tell(f"run {run}: {coordinator.wanted} calls for the workers of the fleet; caveat fleet show says who works on them")
+            if coordinator.wanted:
+                calls = format_items(coordinator.wanted, "call")
+                tell(f"run {run}: {calls} for the workers of the fleet; caveat fleet show says who works on them")
             return await coordinator.run(progress, tell, stop)
 
 
-def name_fleet_run(store: RunStore, name: str) -> str:
-    """Return the name of the run folder's run on the fleet, made of *name* and random digits if it has none yet."""
-    document = store.find_document(FLEET)
-    if document is None:
+def name_fleet_run(store: RunStore, name: str, purpose: Purpose = Purpose.REPLAY) -> str:
+    """Return the name of the run folder's run for *purpose* on the fleet, made of *name* and random digits if it has none yet."""
+    run = find_fleet_run(store, purpose)
+    if run is None:
         plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "run"
-        document = {"run": f"{plain}-{secrets.token_hex(4)}"}
-        store.put_document(FLEET, document)
-    return str(document["run"])
+        run = "-".join([plain, *([] if purpose is Purpose.REPLAY else [purpose.value]), secrets.token_hex(4)])
+        store.put_document(name_fleet_document(purpose), {"run": run})
+    return run
 
 
 class _Coordinator:
@@ -122,26 +131,34 @@ class _Coordinator:
         self._session = 0
         self._started = time.monotonic()
         self._before = SpentAmount()
+        self._calls = 0
+        self._lost = 0
+        self._batched: frozenset[str] = frozenset()
         self.wanted = 0
+        """Calls that are to be made now."""
 
     def prepare(self, endpoint: Endpoint) -> None:
         """Write plan and settings to the database, and begin a session."""
-        settings, policy = self._request.settings, self._request.policy
+        settings, policy, purpose, store = self._request.settings, self._request.policy, self._request.purpose, self._store
         facts = check_server(self._database, self._run)
-        # What an earlier coordinator left in the database comes first: it is part of what the folder has.
-        for _ in copy_outcomes(self._database, self._run, self._store):
+        # What an earlier coordinator left in the database comes first: it is part of what the folder has. So are the calls that were under
+        # way when a process of this machine was killed: they may have been billed.
+        for _ in copy_outcomes(self._database, self._run, store):
             pass
-        keys = [planned.call.key for planned in self._request.planned]
-        known = self._store.find_outcomes(keys)
-        again = UNSENT | ({LOST} if settings.repeat_lost else frozenset())
-        settled = frozenset(
-            key
-            for key, failure in known.items()
-            if failure is None or not (failure in again or (settings.retry_failed and failure != LOST))
+        self._lost = settle_lost(store, read_clock)
+        # What is still open is with a batch at the endpoint.
+        self._batched = frozenset(intent.key for intent in store.list_lost())
+        is_replay = purpose is Purpose.REPLAY
+        wanted = WantedCalls(
+            purpose=purpose,
+            calls=self._request.calls,
+            cells=store.list_cells() if is_replay else (),
+            documents=store.dump_documents() if is_replay else {name_fleet_document(purpose): {"run": self._run}},
+            find_settled=self._find_settled,
+            before=store.count_intents(purpose),
         )
-        wanted = WantedCalls(planned=self._request.planned, settled=settled, before=self._store.count_intents(Purpose.REPLAY))
-        upload_plan(self._database, self._run, self._store, wanted, facts)
-        self.wanted = len(set(keys) - settled)
+        plan = upload_plan(self._database, self._run, wanted, facts)
+        self._calls, self.wanted = plan.calls, plan.open
         # What the folder had spent before it came to the fleet.
         self._before = count_spent(self._store, settings.prices, UNSENT) - read_spent(self._database, self._run)
         self._session = open_session(
@@ -160,13 +177,27 @@ class _Coordinator:
             ),
             settings.budget,
             self._before,
+            unwanted=plan.unwanted,
         )
+
+    def _find_settled(self, keys: Collection[str]) -> set[str]:
+        """Return those of *keys* that are not to be sent now, as the engine of one machine decides it."""
+        settings = self._request.settings
+        again = UNSENT | ({LOST} if settings.repeat_lost else frozenset())
+        known = self._store.find_outcomes(keys)
+        settled = {
+            key
+            for key, failure in known.items()
+            if failure is None or not (failure in again or (settings.retry_failed and failure != LOST))
+        }
+        return settled | (self._batched & set(keys))
 
     async def run(self, progress: Progress, tell: Callable[[str], None], stop: HaltRequest) -> RunSummary:
         """Keep the queue filled until no slice is open, or the run is stopped; then close the session."""
         woken = asyncio.Event()
         stop.listen(woken.set)
         is_away = False
+        wait_s, longest_wait_s = _SHORTEST_WAIT_S, min(1.0, self._lease_s / 4)
         counts: SliceCounts | None = None
         while True:
             try:
@@ -184,9 +215,10 @@ class _Coordinator:
                 progress(await asyncio.to_thread(self._summarise_progress))
             woken.clear()
             try:
-                await asyncio.wait_for(woken.wait(), min(1.0, self._lease_s / 4))
+                await asyncio.wait_for(woken.wait(), wait_s)
             except TimeoutError:
-                continue
+                # A run of a few calls, such as the first one of a judge, is over soon.
+                wait_s = min(1.5 * wait_s, longest_wait_s)
         return await asyncio.to_thread(self._close, progress, counts, interrupted=bool(stop.times))
 
     def _step(self, stop: HaltRequest) -> SliceCounts:
@@ -205,7 +237,7 @@ class _Coordinator:
             free = list_free_slices(self._database, self._run)
             # The queue is a hint, and engines raise what they like while the database is away. The next step puts what is missing.
             with contextlib.suppress(Exception):
-                self._fill_queue([Job(kind=REPLAY, run=self._run, slice=number) for number in free])
+                self._fill_queue([Job(kind=self._request.purpose.value, run=self._run, slice=number) for number in free])
         elif event is not None and event.state == "stopped":
             settle_expired(self._database, self._run, read_clock())
         return count_slices(self._database, self._run)
@@ -221,7 +253,7 @@ class _Coordinator:
     def _close(self, progress: Progress, counts: SliceCounts, *, interrupted: bool) -> RunSummary:
         settle_expired(self._database, self._run, read_clock())
         add_event(self._database, self._run, "closed", after=("running", "paused", "stopped"))
-        tally = RunTally(settled_before=len({planned.call.key for planned in self._request.planned}) - self.wanted)
+        tally = RunTally(settled_before=self._calls - self.wanted, lost=self._lost)
         for session, response in copy_outcomes(self._database, self._run, self._store):
             if session == self._session:
                 _count(tally, response)
@@ -245,16 +277,15 @@ class _Coordinator:
 
     def _summarise_progress(self) -> RunSummary:
         rows = self._database.fetch(
-            "SELECT outcome.failure, count(*) FROM fleet.outcome JOIN fleet.intent USING (run, key, round)"
-            " WHERE run = %s AND session = %s AND is_counted GROUP BY 1",
+            "SELECT failure, sum(outcomes)::bigint FROM fleet.tally WHERE run = %s AND session = %s AND is_counted GROUP BY 1",
             [self._run, self._session],
         )
-        tally = RunTally()
+        tally = RunTally(settled_before=self._calls - self.wanted)
         for failure, count in rows:
-            if failure is None:
-                tally.answered = count
-            else:
+            if failure:
                 tally.failures[failure] = count
+            else:
+                tally.answered = count
         return self._summarise(tally, stopped=None, interrupted=False)
 
     def _summarise(self, tally: RunTally, *, stopped: CaveatError | None, interrupted: bool) -> RunSummary:

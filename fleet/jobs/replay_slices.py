@@ -11,6 +11,7 @@ from importlib.metadata import version
 from audit.endpoints.endpoint_opening import get_api, open_endpoint
 from audit.endpoints.messages_api import KEY
 from audit.endpoints.model_endpoint import OPENAI_KEY, Endpoint
+from audit.records.model_response import Purpose
 from audit.replay.call_engine import CallSettings, HaltRequest, build_changed, is_changed, make_calls
 from audit.replay.request_pacing import RequestLimiter
 from fleet.database import DatabaseAwayError, FleetDatabase
@@ -23,7 +24,8 @@ from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.replay_run import Policy
 from registry.records.specification import NO_KEY, ModelApi
 
-REPLAY = "replay"
+KINDS = (Purpose.REPLAY.value, Purpose.JUDGE.value)
+"""Kinds of calls. One handler makes them all, so that they share the limits of an endpoint and a key."""
 _AHEAD = 0.25
 """Share of the requests under way that more calls have begun: their intents are written, or their outcomes, while no place is idle. A
 worker that is killed loses these calls too, although they were not sent."""
@@ -60,7 +62,7 @@ class ReplayHandler(SliceHandler):
     async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Make the open calls of *lease*; what stops the run for a reason of its own is an event of the run."""
         place = self._place
-        await asyncio.to_thread(place.note, database, f"replay, slice {lease.slice} of {lease.run}")
+        await asyncio.to_thread(place.note, database, f"calls of slice {lease.slice} of {lease.run}")
         try:
             session = await self._open_session(database, lease)
         except DatabaseAwayError:
@@ -69,7 +71,7 @@ class ReplayHandler(SliceHandler):
             raise UnableError(error) from error
         settings = session.settings
         halt, loop = HaltRequest(), asyncio.get_running_loop()
-        calls = await asyncio.to_thread(read_slice, database, lease.run, lease.slice)
+        calls = await asyncio.to_thread(read_slice, database, lease.run, lease.slice, lease.session)
 
         def watch(models: list[tuple[str, str]]) -> None:
             name = settings.policy.model

@@ -27,6 +27,11 @@ def read_equipment() -> Equipment:
     return Equipment(kind=SCORE, versions=versions)
 
 
+def list_equipment() -> tuple[Equipment, ...]:
+    """Return what this machine can work as."""
+    return (read_equipment(),)
+
+
 def mark_on_fleet(
     url: str, scorer: Deterministic, responses: Iterable[UnmarkedResponse], *, tell: Callable[[str], None]
 ) -> Iterator[MarkedResponse]:

@@ -18,7 +18,8 @@ from audit.replay.call_engine import read_clock
 from audit.replay.request_pacing import RetryLimits
 from fleet.database import DatabaseAwayError, FleetDatabase, open_async, read_meta, repeat_until
 from fleet.jobs.piece_slices import PieceHandler, load_kind
-from fleet.jobs.replay_slices import REPLAY, ReplayHandler
+from fleet.jobs.replay_slices import KINDS as CALL_KINDS
+from fleet.jobs.replay_slices import ReplayHandler
 from fleet.jobs.slice_handler import SliceHandler, WorkerPlace
 from fleet.pieces import KINDS as PIECE_KINDS
 from fleet.queue.job_queue import Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
@@ -26,7 +27,7 @@ from fleet.runs.leases import renew_leases
 from fleet.runs.slice_store import SpillFile
 from registry.errors import ConflictError
 
-KINDS = (REPLAY, *PIECE_KINDS)
+KINDS = (*CALL_KINDS, *PIECE_KINDS)
 """What a worker can be asked to do."""
 _RESTART_S = 0.3
 
@@ -36,7 +37,7 @@ class WorkerRequest:
     """What a worker is asked to do."""
 
     url: str
-    kinds: tuple[str, ...] = (REPLAY,)
+    kinds: tuple[str, ...] = CALL_KINDS
     slots: int = 2
     """Jobs at the same time."""
     spill: Path = Path(".caveat-worker")
@@ -91,12 +92,12 @@ class _Worker:
         self._tell = tell
         self._lease_s = float(meta["lease_s"])
         name = request.name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-        equipment = [load_kind(kind).read_equipment() for kind in request.kinds if kind in PIECE_KINDS]
+        equipment = [load_kind(kind).list_equipment() for kind in request.kinds if kind in PIECE_KINDS]
         facts = {
             "host": socket.gethostname(),
             "process": os.getpid(),
             "python": platform.python_version(),
-            "equipment": {entry.kind: dict(entry.versions) for entry in equipment},
+            "equipment": {own[-1].kind: dict(own[-1].versions) for own in equipment},
         }
         self._place = WorkerPlace(
             url=request.url,
@@ -111,10 +112,12 @@ class _Worker:
         )
         make = request.open_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
         self._queue: JobQueue = make(request.url, choose_timeout(self._lease_s))
-        self._handlers: dict[str, SliceHandler] = {entry.lane: PieceHandler(self._place, entry, slots=request.slots) for entry in equipment}
+        self._handlers: dict[str, SliceHandler] = {}
         """By the kind of job: pieces come on a lane that only workers with the same equipment listen to."""
-        if REPLAY in request.kinds:
-            self._handlers[REPLAY] = ReplayHandler(self._place)
+        for own in equipment:
+            self._handlers |= dict.fromkeys((entry.lane for entry in own), PieceHandler(self._place, own[-1], slots=request.slots))
+        if calls := [kind for kind in request.kinds if kind in CALL_KINDS]:
+            self._handlers |= dict.fromkeys(calls, ReplayHandler(self._place))
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking = QueueStop()
 
@@ -137,7 +140,7 @@ class _Worker:
             for task in keeping:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
-            for handler in self._handlers.values():
+            for handler in set(self._handlers.values()):
                 await handler.close()
             self._place.spill.close()
             with suppress(DatabaseAwayError):

@@ -8,8 +8,9 @@ from typing import Any
 from audit.replay.call_engine import LOST
 from audit.replay.run_budget import SpentAmount
 from fleet.database import FleetDatabase
+from fleet.pieces import KINDS
 from fleet.runs.piece_store import PieceRun, list_poisoned, read_run
-from fleet.runs.run_states import read_stop
+from fleet.runs.run_states import read_account, read_stop
 from registry.errors import CaveatError
 
 
@@ -18,6 +19,8 @@ class RunOverview:
     """How far a run is."""
 
     run: str
+    kind: str
+    """What its calls are for: `replay` or `judge`."""
     state: str
     session: int
     calls: int
@@ -83,9 +86,11 @@ class QuotaOverview:
 
 
 def list_runs(database: FleetDatabase, run: str | None = None) -> list[RunOverview]:
-    """Return the replays of the fleet, or the one called *run*, in the order in which they were begun."""
-    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind = 'replay' AND (run = %s OR %s::text IS NULL) ORDER BY at", [run, run])
-    return [_read_run(database, name) for (name,) in rows]
+    """Return the runs of calls of the fleet, or the one called *run*, in the order in which they were begun."""
+    rows = database.fetch(
+        "SELECT run, kind FROM fleet.runs WHERE kind <> ALL (%s) AND (run = %s OR %s::text IS NULL) ORDER BY at", [list(KINDS), run, run]
+    )
+    return [_read_run(database, name, kind) for name, kind in rows]
 
 
 def list_piece_runs(database: FleetDatabase, run: str | None = None) -> list[PieceOverview]:
@@ -94,9 +99,9 @@ def list_piece_runs(database: FleetDatabase, run: str | None = None) -> list[Pie
         "SELECT run, kind, fleet.read_state(run), count(position), count(digest), count(*) FILTER (WHERE is_failure),"
         " (SELECT count(*) FROM fleet.lease WHERE lease.run = runs.run AND NOT is_released AND until > clock_timestamp())"
         " FROM fleet.runs LEFT JOIN fleet.run_piece USING (run) LEFT JOIN fleet.piece USING (name, kind)"
-        " WHERE kind <> 'replay' AND (run = %s OR (%s::text IS NULL AND fleet.read_state(run) IN ('running', 'paused')))"
+        " WHERE kind = ANY (%s) AND (run = %s OR (%s::text IS NULL AND fleet.read_state(run) IN ('running', 'paused')))"
         " GROUP BY run, kind, runs.at ORDER BY runs.at",
-        [run, run],
+        [list(KINDS), run, run],
     )
     return [
         PieceOverview(
@@ -113,19 +118,19 @@ def list_piece_runs(database: FleetDatabase, run: str | None = None) -> list[Pie
     ]
 
 
-def _read_run(database: FleetDatabase, run: str) -> RunOverview:
+def _read_run(database: FleetDatabase, run: str, kind: str) -> RunOverview:
     events = database.fetch("SELECT state, session FROM fleet.event WHERE run = %s ORDER BY id DESC LIMIT 1", [run])
     state, session = events[0] if events else ("new", 0)
     failures: dict[str, int] = {}
     answered = late = 0
-    # One pass over an index. A late answer replaces a loss.
+    # A late answer replaces a loss.
     for is_counted, failure, is_late, count in database.fetch(
-        "SELECT is_counted, failure, is_late, count(*) FROM fleet.outcome WHERE run = %s GROUP BY 1, 2, 3", [run]
+        "SELECT is_counted, failure, is_late, sum(outcomes)::bigint FROM fleet.tally WHERE run = %s GROUP BY 1, 2, 3", [run]
     ):
         late += count if is_late or not is_counted else 0
         if not is_counted:
             continue
-        if failure is None:
+        if not failure:
             answered += count
         else:
             failures[failure] = count
@@ -143,13 +148,10 @@ def _read_run(database: FleetDatabase, run: str) -> RunOverview:
         [run],
     )[0]
     parked = database.fetch("SELECT slice, messages FROM fleet.lease WHERE run = %s AND is_parked ORDER BY slice", [run])
-    purse = database.fetch(
-        "SELECT spent_calls, spent_input_tokens, spent_output_tokens, spent_usd, held_calls, held_input_tokens, held_output_tokens,"
-        " held_usd FROM fleet.purse WHERE run = %s",
-        [run],
-    )[0]
+    spent, held_amount = read_account(database, run)
     return RunOverview(
         run=run,
+        kind=kind,
         state=state,
         session=session,
         calls=calls,
@@ -161,14 +163,10 @@ def _read_run(database: FleetDatabase, run: str) -> RunOverview:
         slices_done=done,
         slices_held=held,
         parked=[(row[0], row[1]) for row in parked],
-        spent=_build_amount(purse[:4]),
-        held=_build_amount(purse[4:]),
+        spent=spent,
+        held=held_amount,
         stopped=read_stop(database, run, session),
     )
-
-
-def _build_amount(values: Sequence[Any]) -> SpentAmount:
-    return SpentAmount(calls=values[0], input_tokens=values[1], output_tokens=values[2], usd=values[3])
 
 
 def list_workers(database: FleetDatabase, lease_s: float) -> list[WorkerOverview]:
@@ -178,7 +176,9 @@ def list_workers(database: FleetDatabase, lease_s: float) -> list[WorkerOverview
         " AND until > clock_timestamp()), extract(epoch FROM clock_timestamp() - seen)::float8, message, is_draining, facts"
         " FROM fleet.worker WHERE NOT is_ended ORDER BY worker"
     )
-    wanted = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) IN ('running', 'paused')")
+    wanted = database.fetch(
+        "SELECT run FROM fleet.runs WHERE kind = ANY (%s) AND fleet.read_state(run) IN ('running', 'paused')", [list(KINDS)]
+    )
     runs = [piece_run for (name,) in wanted if (piece_run := read_run(database, name)) is not None]
     return [
         WorkerOverview(

@@ -123,8 +123,8 @@ def settle_expired(database: FleetDatabase, run: str, now: datetime) -> int:
 def _settle_lost(cursor: Any, run: str, number: int, now: datetime) -> None:
     """Give every intent of the slice that has no outcome one. Called under the lock of its lease, so none can be added."""
     cursor.execute(
-        "SELECT intent.key, round, request, requested.model, intent.input_tokens, intent.output_tokens, intent.usd, intent.at"
-        " FROM fleet.intent JOIN fleet.call USING (run, key),"
+        "SELECT intent.key, round, request, requested.model, intent.input_tokens, intent.output_tokens, intent.usd, intent.at, runs.kind"
+        " FROM fleet.intent JOIN fleet.call USING (run, key) JOIN fleet.runs USING (run),"
         " LATERAL (SELECT folded::jsonb ->> 'model' AS model FROM fleet.request WHERE sha256 = call.request) AS requested"
         " WHERE intent.run = %s AND intent.slice = %s AND NOT EXISTS"
         " (SELECT FROM fleet.outcome WHERE outcome.run = intent.run AND outcome.key = intent.key AND outcome.round = intent.round)",
@@ -136,11 +136,11 @@ def _settle_lost(cursor: Any, run: str, number: int, now: datetime) -> None:
 
 
 def _describe_lost(row: Sequence[Any], *, now: datetime) -> dict[str, Any]:
-    key, number, request, model, input_tokens, output_tokens, usd, at = row
+    key, number, request, model, input_tokens, output_tokens, usd, at, kind = row
     response = Response(
         key=key,
         request=request,
-        purpose=Purpose.REPLAY,
+        purpose=Purpose(kind),
         model_requested=model,
         sent_at=datetime.fromisoformat(at),
         received_at=now,

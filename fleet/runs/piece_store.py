@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.database import FleetDatabase, read_facts
-from fleet.pieces import Equipment, Piece, name_piece
+from fleet.pieces import KINDS, Equipment, Piece, name_piece
 from fleet.runs.run_states import add_event, load_error
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault
 
@@ -59,7 +59,7 @@ def begin_run(database: FleetDatabase, piece_run: PieceRun) -> None:
 
 def read_run(database: FleetDatabase, run: str) -> PieceRun | None:
     """Return the run of pieces called *run*; None where it is none."""
-    text = database.call("SELECT document FROM fleet.runs WHERE run = %s AND kind <> 'replay'", run)
+    text = database.call("SELECT document FROM fleet.runs WHERE run = %s AND kind = ANY (%s)", run, list(KINDS))
     if text is None:
         return None
     document = json.loads(text)
@@ -120,15 +120,28 @@ def read_pieces(database: FleetDatabase, piece_run: PieceRun, number: int) -> li
     return [OpenPiece(name=name, label=label, inputs=inputs) for name, label, inputs in rows]
 
 
-def keep_result(database: FleetDatabase, piece: OpenPiece, *, worker: str, facts: str, data: bytes, is_failure: bool, message: str) -> bool:
-    """Keep the result of *piece*; return False where there is another one, and note that.
+def keep_result(
+    database: FleetDatabase, piece: OpenPiece, *, worker: str, facts: str, variant: str, data: bytes, is_failure: bool, message: str
+) -> bool:
+    """Keep the result of *piece*; return False where there is another one of the same variant, and note that.
 
     Args:
         facts: of the worker.
+        variant: of its equipment. Results of two variants may differ: the first one stays.
         message: what the worker does next.
     """
-    kept = database.call("SELECT fleet.keep_piece(%s, %s, %s, %s, %s, %s)", piece.name, worker, facts, is_failure, data, message)
-    return bool(kept)
+    values = (piece.name, worker, facts, variant, is_failure, data, message)
+    return bool(database.call("SELECT fleet.keep_piece(%s, %s, %s, %s, %s, %s, %s)", *values))
+
+
+def count_variants(database: FleetDatabase, run: str) -> dict[str, int]:
+    """Return how many pieces of *run* were done by machines of each variant."""
+    return dict(
+        database.fetch(
+            "SELECT variant, count(*) FROM fleet.run_piece JOIN fleet.piece USING (name) WHERE run = %s AND variant IS NOT NULL GROUP BY 1",
+            [run],
+        )
+    )
 
 
 def list_results(database: FleetDatabase, names: Collection[str]) -> list[PieceResult]:
@@ -187,7 +200,7 @@ def end_run(database: FleetDatabase, run: str) -> None:
 
 def end_abandoned(database: FleetDatabase) -> None:
     """Close the runs of pieces that no coordinator works on: they were stopped, or it died. Their results would stay for ever."""
-    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind <> 'replay' AND fleet.read_state(run) <> 'closed'")
+    rows = database.fetch("SELECT run FROM fleet.runs WHERE kind = ANY (%s) AND fleet.read_state(run) <> 'closed'", [list(KINDS)])
     for (run,) in rows:
         if database.call("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", run):
             try:

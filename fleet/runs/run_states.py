@@ -1,11 +1,12 @@
 """The state of a run on the fleet: its sessions, its events, and how far its slices are."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from audit import errors as audit_errors
+from audit.replay.call_engine import IN_FLIGHT, UNSENT
 from audit.replay.run_budget import SpentAmount, TokenPrice
 from fleet.database import FleetDatabase
 from registry import errors
@@ -55,12 +56,15 @@ class SliceCounts:
     all: int
 
 
-def open_session(database: FleetDatabase, run: str, settings: SessionSettings, budget: Budget, spent: SpentAmount) -> int:
+def open_session(
+    database: FleetDatabase, run: str, settings: SessionSettings, budget: Budget, spent: SpentAmount, *, unwanted: Collection[str] = ()
+) -> int:
     """Begin a session of *run*, open the slices that have calls to be made in it, and return its number.
 
     Args:
         budget: of the whole run.
         spent: by the run folder before it came to the fleet.
+        unwanted: keys of calls that earlier sessions asked for, and this one does not.
     """
     with database.transaction() as cursor:
         cursor.execute(
@@ -82,15 +86,24 @@ def open_session(database: FleetDatabase, run: str, settings: SessionSettings, b
             " limit_usd = %(usd)s WHERE run = %(run)s",
             limits,
         )
-        # A slice with calls that this session sends again is open again, and one that was parked gets another chance.
+        cursor.executemany("INSERT INTO fleet.unwanted VALUES (%s, %s, %s)", [(run, session, key) for key in unwanted])
+        # A slice with calls that this session sends, or sends again, is open, and one that was parked gets another chance.
         cursor.execute(
-            "UPDATE fleet.lease SET is_done = false, is_parked = false, deaths = 0"
-            " WHERE run = %(run)s AND (is_parked OR is_done AND EXISTS ("
-            " SELECT FROM fleet.call CROSS JOIN LATERAL (SELECT failure FROM fleet.outcome WHERE outcome.run = call.run"
-            "  AND outcome.key = call.key AND is_counted ORDER BY round DESC, is_late DESC LIMIT 1) AS last"
-            " WHERE call.run = lease.run AND call.slice = lease.slice AND last.failure IS NOT NULL"
-            " AND CASE WHEN last.failure = 'lost-in-flight' THEN %(lost)s ELSE %(failed)s END))",
-            {"run": run, "lost": settings.repeat_lost, "failed": settings.retry_failed},
+            "UPDATE fleet.lease SET is_parked = false, deaths = 0, is_done = NOT EXISTS ("
+            " SELECT FROM fleet.call LEFT JOIN LATERAL (SELECT id, failure FROM fleet.outcome WHERE outcome.run = call.run"
+            "  AND outcome.key = call.key AND is_counted ORDER BY round DESC, is_late DESC LIMIT 1) AS last ON true"
+            " WHERE call.run = lease.run AND call.slice = lease.slice AND (last.id IS NULL OR last.failure IS NOT NULL AND CASE"
+            "  WHEN last.failure = %(in_flight)s THEN %(lost)s ELSE %(failed)s OR last.failure = ANY (%(unsent)s) END)"
+            " AND NOT EXISTS (SELECT FROM fleet.unwanted WHERE unwanted.run = call.run AND session = %(session)s"
+            "  AND unwanted.key = call.key)) WHERE run = %(run)s",
+            {
+                "run": run,
+                "session": session,
+                "in_flight": IN_FLIGHT,
+                "lost": settings.repeat_lost,
+                "failed": settings.retry_failed,
+                "unsent": sorted(UNSENT),
+            },
         )
         cursor.execute("INSERT INTO fleet.event (run, session, state) VALUES (%s, %s, 'running')", (run, session))
     return session
@@ -183,6 +196,18 @@ def list_free_slices(database: FleetDatabase, run: str) -> list[int]:
 
 def read_spent(database: FleetDatabase, run: str) -> SpentAmount:
     """Return what *run* has spent on the fleet; what may have been billed counts as if it had."""
-    rows = database.fetch("SELECT spent_calls, spent_input_tokens, spent_output_tokens, spent_usd FROM fleet.purse WHERE run = %s", [run])
-    calls, input_tokens, output_tokens, usd = rows[0] if rows else (0, 0, 0, 0.0)
-    return SpentAmount(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
+    return read_account(database, run)[0]
+
+
+def read_account(database: FleetDatabase, run: str) -> tuple[SpentAmount, SpentAmount]:
+    """Return what *run* has spent on the fleet, and what it has set aside for calls under way."""
+    row = database.fetch(
+        "SELECT spent_calls, spent_input_tokens, spent_output_tokens, spent_usd, held_calls, held_input_tokens, held_output_tokens,"
+        " held_usd FROM fleet.read_account(%s)",
+        [run],
+    )[0]
+    spent, held = (
+        SpentAmount(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
+        for calls, input_tokens, output_tokens, usd in (row[:4], row[4:])
+    )
+    return spent, held

@@ -58,41 +58,44 @@ class RepeatRule:
         return "retry-failed" if self.retry_failed else None
 
 
-def read_slice(database: FleetDatabase, run: str, number: int) -> list[tuple[Call, CallState]]:
-    """Return the calls of slice *number* of *run* in the order of the plan, each with its state."""
+def read_slice(database: FleetDatabase, run: str, number: int, session: int) -> list[tuple[Call, CallState]]:
+    """Return the calls of slice *number* of *run* that *session* asks for, in the order of the plan, each with its state."""
     with database.transaction() as cursor:
         cursor.execute(
             "SELECT call.key, request.sha256, request.folded, call.index, coalesce(last.round, 0), last.session, last.id IS NOT NULL,"
-            " last.failure FROM fleet.call JOIN fleet.request ON request.sha256 = call.request LEFT JOIN LATERAL ("
+            " last.failure, runs.kind FROM fleet.call JOIN fleet.runs USING (run) JOIN fleet.request ON request.sha256 = call.request"
+            " LEFT JOIN LATERAL ("
             " SELECT intent.round, intent.session, outcome.id, outcome.failure FROM fleet.intent LEFT JOIN fleet.outcome"
             " ON outcome.run = intent.run AND outcome.key = intent.key AND outcome.round = intent.round AND outcome.is_counted"
             " WHERE intent.run = call.run AND intent.key = call.key ORDER BY intent.round DESC, outcome.is_late DESC NULLS LAST LIMIT 1"
-            ") AS last ON true WHERE call.run = %s AND call.slice = %s ORDER BY call.position",
-            (run, number),
+            ") AS last ON true WHERE call.run = %s AND call.slice = %s AND NOT EXISTS (SELECT FROM fleet.unwanted"
+            " WHERE unwanted.run = call.run AND unwanted.session = %s AND unwanted.key = call.key) ORDER BY call.position",
+            (run, number, session),
         )
         rows = cursor.fetchall()
-        digests = {digest for row in rows for digest in _list_texts(json.loads(row[2]))}
+        digests = {digest for row in rows for digest in list_texts(json.loads(row[2]))}
         cursor.execute("SELECT sha256, content FROM fleet.text WHERE sha256 = ANY (%s)", (sorted(digests),))
         texts = {sha256: json.loads(content) for sha256, content in cursor.fetchall()}
     return [
         (
-            Call(body=unfold_body(row[2], texts.__getitem__), index=row[3], purpose=Purpose.REPLAY, request=row[1]),
+            Call(body=unfold_body(row[2], texts.__getitem__), index=row[3], purpose=Purpose(row[8]), request=row[1]),
             CallState(round=row[4], session=row[5], has_outcome=row[6], failure=row[7]),
         )
         for row in rows
     ]
 
 
-def _list_texts(value: Any) -> Iterable[str]:
+def list_texts(value: Any) -> Iterable[str]:
+    """Give the digests of the long texts of a folded request, as `fold_body` makes it."""
     if isinstance(value, dict):
         if value.keys() == {"$text"}:
             yield value["$text"]
         else:
             for item in value.values():
-                yield from _list_texts(item)
+                yield from list_texts(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _list_texts(item)
+            yield from list_texts(item)
 
 
 class SpillFile:

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import click
 
-from registry.errors import Fault, UnavailableError
+from registry.errors import Fault, InputError, UnavailableError
 
 _GROUP = "caveat.fleet"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,24 +25,35 @@ def load_fleet_part(name: str) -> Any:
     raise UnavailableError(Fault("part-not-installed", "fleet", f"this installation has no part {name!r} of a fleet"))
 
 
-def has_password(url: str) -> bool:
-    """Return whether *url* contains a password."""
-    return urlsplit(url).password is not None
+def fleet_option(function: F) -> F:
+    """Add the option `--fleet`.
+
+    The environment does not give it: a command that can work on this machine uses a fleet only where it says so. With a variable that
+    was set for workers, paid calls could go elsewhere, and small work wait for a worker.
+    """
+    text = "Use the workers of this fleet (a PostgreSQL address); CAVEAT_FLEET_URL is not read here."
+    return click.option("--fleet", metavar="URL", help=text)(function)
 
 
-def fleet_option(*, is_inherited: bool = False) -> Callable[[F], F]:
-    """Return the option `--fleet`.
+def rate_option(function: F) -> F:
+    """Add the option `--rate`, for calls of models."""
+    text = "With --fleet: most requests a second, of all workers."
+    return click.option("--rate", metavar="N", type=click.FloatRange(0.01, 100_000), help=text)(function)
+
+
+def check_fleet(url: str | None, *, batch: bool = False, rate: float | None = None, is_strict: bool = False) -> None:
+    """Return where *url*, given with `--fleet`, can be the address of a fleet, and the other options go with it; raises InputError.
 
     Args:
-        is_inherited: whether the environment may give it. It may for calls of models, which begin and end on one fleet. Pure work waits
-            for a worker that can do it, and does so only where the command says it.
+        batch: whether calls are made in batches.
+        rate: requests a second, for all workers.
+        is_strict: whether the processors of workers are limited.
     """
-    text = "Use the workers of this fleet (a PostgreSQL address)."
-    return click.option("--fleet", metavar="URL", envvar="CAVEAT_FLEET_URL" if is_inherited else None, help=text)
-
-
-def check_fleet(url: str | None) -> None:
-    """Return where *url*, given with `--fleet` or by the environment, can be the address of a fleet; raises InputError."""
     if url is not None:
-        is_typed = click.get_current_context().get_parameter_source("fleet") is click.core.ParameterSource.COMMANDLINE
-        load_fleet_part("address")(url, is_typed=is_typed)
+        load_fleet_part("address")(url, is_typed=True)
+    if url is not None and batch:
+        problem = "workers of a fleet send single requests, and batches are submitted by one process"
+        raise InputError(Fault("bad-option", "--batch", problem, advice="leave out --batch or --fleet"))
+    limits = {"--rate": rate is not None, "--strict": is_strict}
+    for name in (name for name, is_used in limits.items() if is_used and url is None):
+        raise InputError(Fault("bad-option", name, "limits the workers of a fleet", advice=f"add --fleet, or leave out {name}"))

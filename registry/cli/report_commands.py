@@ -336,7 +336,7 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--form", "--all", "--as-of")
 @click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
 @click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
 @as_of_option
-@fleet_option()
+@fleet_option
 @pass_app_only
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Write the supplements of claims and cards.

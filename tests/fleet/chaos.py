@@ -146,7 +146,10 @@ def run_schedule(
         return Reply(delay_s=delays.uniform(0.02, 0.4))
 
     with run_endpoint(Endpoint(script=answer)) as endpoint:
-        fleet = _Fleet(url=new_fleet(), server=server, endpoint=endpoint, folder=folder, chance=chance, hostile=is_hostile)
+        # Another schedule may be restarting the server.
+        with _restarting:
+            url = new_fleet()
+        fleet = _Fleet(url=url, server=server, endpoint=endpoint, folder=folder, chance=chance, hostile=is_hostile)
         try:
             names = _carry_out(fleet, chance, events, calls=tasks * 4, deadline=started + _LONGEST_S)
             result = _count(seed, names, fleet, endpoint)
@@ -234,7 +237,7 @@ def _count(seed: int, names: list[str], fleet: _Fleet, endpoint: Endpoint) -> Ch
     database = FleetDatabase(fleet.url)
     sql: LiteralString = (
         "SELECT (SELECT count(DISTINCT (key, round)) FROM fleet.outcome), (SELECT count(*) FROM fleet.intent), held_calls, spent_calls,"
-        " (SELECT count(*) FROM fleet.ignored) FROM fleet.purse"
+        " (SELECT count(*) FROM fleet.ignored) FROM fleet.purse, fleet.read_account(run)"
     )
     # Another schedule may be restarting the server.
     give_up = time.monotonic() + 30

@@ -15,7 +15,7 @@ from audit.replay.replay_file import read_replay
 from audit.replay.request_pacing import RetryLimits
 from audit.replay.run_store import open_store, put_replay
 from fleet.jobs.replay_run import FleetReplay, run_replay
-from fleet.jobs.replay_slices import REPLAY
+from fleet.jobs.replay_slices import KINDS
 from fleet.jobs.worker import WorkerRequest, WorkerStop, run_worker
 from registry.cli.main import main
 from tests.endpoint.server import KEY, Endpoint
@@ -60,7 +60,7 @@ def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
             slots=how["slots"],
             spill=Path(folder) / "spill",
             clock=read_fixed_clock if how.get("is_clock_fixed") else read_clock,
-            kinds=how.get("kinds", (REPLAY,)),
+            kinds=how.get("kinds", KINDS),
             patience=QUICK,
             open_queue=None if hostile_seed is None else lambda url, timeout_s: HostileQueue(url, timeout_s, seed=hostile_seed),
         )
@@ -101,7 +101,7 @@ def _coordinate_hostile(url: str, folder: str, seed: int) -> None:
             request = FleetReplay(
                 url=url,
                 name="small",
-                planned=planned,
+                calls=[cell.call for cell in planned],
                 policy=file.replay.policy,
                 settings=CallSettings(budget=file.replay.budget),
                 timeout_s=60,

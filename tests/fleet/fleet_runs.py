@@ -54,7 +54,15 @@ def prepare_run(
     put_replay(store, file.replay, file.tasks)
     run = name_fleet_run(store, "small")
     database = FleetDatabase.open(url)
-    upload_plan(database, run, store, WantedCalls(planned=planned, settled=frozenset(), before={}), check_server(database, run))
+    wanted = WantedCalls(
+        purpose=Purpose.REPLAY,
+        calls=[cell.call for cell in planned],
+        cells=store.list_cells(),
+        documents=store.dump_documents(),
+        find_settled=lambda _keys: (),
+        before={},
+    )
+    upload_plan(database, run, wanted, check_server(database, run))
     begin_session(database, run, folder, server, budget=budget, **settings)
     store.close()
     return database, run

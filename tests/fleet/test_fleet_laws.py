@@ -40,7 +40,7 @@ def read_states(database: FleetDatabase) -> dict[str, list[tuple[int, str | None
 
 def read_purse(database: FleetDatabase) -> tuple[int, int]:
     """Return the calls that are held and those that were spent."""
-    row = database.fetch("SELECT held_calls, spent_calls FROM fleet.purse")[0]
+    row = database.fetch("SELECT held_calls, spent_calls FROM fleet.purse, fleet.read_account(run)")[0]
     return row[0], row[1]
 
 
@@ -155,7 +155,7 @@ def test_a_late_answer_counts_until_the_run_is_closed(planned: Planned) -> None:
     settle(database, run, keys[0])
     add_event(database, run, "closed")
     settle(database, run, keys[1])
-    tokens = database.call("SELECT spent_output_tokens FROM fleet.purse")
+    tokens = database.call("SELECT spent_output_tokens FROM fleet.purse, fleet.read_account(run)")
 
     assert read_states(database)[keys[0]] == [(1, "lost-in-flight", False, True), (1, None, True, True)]
     assert read_states(database)[keys[1]] == [(1, "lost-in-flight", False, True), (1, None, True, False)]

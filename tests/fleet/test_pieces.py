@@ -15,7 +15,7 @@ from audit.sources.score_table import read_table
 from fleet.database import FleetDatabase, hold_name
 from fleet.jobs.drawing import read_equipment as read_press
 from fleet.jobs.drawing import render_on_fleet
-from fleet.jobs.estimating import dump_request, estimate_on_fleet, load_request, read_equipment
+from fleet.jobs.estimating import dump_request, estimate_on_fleet, list_equipment, load_request, read_equipment
 from fleet.jobs.piece_run import PieceOrder, do_pieces
 from fleet.jobs.piece_slices import PieceHandler
 from fleet.pieces import DRAW, ESTIMATE, Equipment, Piece
@@ -26,6 +26,7 @@ from fleet.runs.piece_store import (
     PieceRun,
     add_pieces,
     begin_run,
+    count_variants,
     end_run,
     keep_result,
     list_poisoned,
@@ -236,9 +237,9 @@ def test_the_same_result_twice_is_harmless_and_another_is_a_contradiction(new_fl
     database, piece_run = begin(new_fleet(), b"one")
     (piece,) = read_pieces(database, piece_run, 0)
     for name in ("a", "b"):
-        assert keep_result(database, piece, worker=name, facts=f"facts of {name}", data=b"5", is_failure=False, message="")
+        assert keep_result(database, piece, worker=name, facts=f"facts of {name}", variant="", data=b"5", is_failure=False, message="")
     refuse_contradictions(database, "estimate-1")
-    other = keep_result(database, piece, worker="c", facts="facts of c", data=b"6", is_failure=False, message="")
+    other = keep_result(database, piece, worker="c", facts="facts of c", variant="", data=b"6", is_failure=False, message="")
     with pytest.raises(ConflictError) as refused:
         refuse_contradictions(database, "estimate-1")
     results = list_results(database, [piece.name])
@@ -251,18 +252,64 @@ def test_the_same_result_twice_is_harmless_and_another_is_a_contradiction(new_fl
     database.close()
 
 
+def test_machines_of_two_variants_may_differ(new_fleet: NewFleet) -> None:
+    """The first result stays, also for the run; when it is gone, the next one is kept, and compared within its variant."""
+    database, piece_run = begin(new_fleet(), b"one")
+    (piece,) = read_pieces(database, piece_run, 0)
+
+    def keep(variant: str, data: bytes) -> bool:
+        return keep_result(database, piece, worker=variant, facts="", variant=variant, data=data, is_failure=False, message="")
+
+    kept = [keep("AVX2", b"5"), keep("AVX512F", b"6")]
+    results = [result.result for result in list_results(database, [piece.name])]
+    counts = count_variants(database, piece_run.run)
+    end_run(database, "estimate-1")
+    later = PieceRun(run="estimate-2", equipment=TOOLS, settings={})
+    begin_run(database, later)
+    add_pieces(database, later, [Piece(label="piece", inputs=b"one")], first=0, slice_size=1)
+    again = [keep("AVX512F", b"6"), keep("AVX512F", b"7")]
+    with pytest.raises(ConflictError):
+        refuse_contradictions(database, "estimate-2")
+    database.close()
+
+    assert (kept, results, counts) == ([True, True], [b"5"], {"AVX2": 1})
+    assert again == [True, False]
+
+
+def test_estimates_of_another_processor_are_reported_or_refused(new_fleet: NewFleet, tmp_path: Path) -> None:
+    """With `--strict` a worker that differs listens to another lane."""
+    url = new_fleet(lease_s=30)
+    piece = Piece(label="good", inputs=dump_request(make_request(write_tables(tmp_path, 1)[0])))
+    told: list[str] = []
+    loose, strict = list_equipment()
+    with working(url, tmp_path, 1, kinds=(ESTIMATE,)):
+        order = PieceOrder(url=url, equipment=replace(loose, variant="ELSEWHERE"), slice_size=1, ahead=4)
+        (outcome,) = do_pieces(order, [piece], tell=told.append)
+        same = list(do_pieces(replace(order, equipment=strict), [piece], tell=told.append))
+    other = replace(strict, versions={**strict.versions, "cpu": "ELSEWHERE"})
+    fault = other.find_difference("worker-0", strict.versions)
+
+    assert outcome.result == same[0].result
+    assert "1 of 1 results come from processors" in told[0]
+    assert "without ELSEWHERE" in told[0]
+    assert len(told) == 1
+    assert len({loose.lane, strict.lane, other.lane}) == 3
+    assert fault is not None
+    assert fault.code == "worker-differs"
+
+
 def test_a_result_is_compared_with_that_of_an_earlier_run(new_fleet: NewFleet) -> None:
     """Its bytes are gone by then; its digest is not."""
     database, piece_run = begin(new_fleet(), b"one")
     (piece,) = read_pieces(database, piece_run, 0)
-    keep_result(database, piece, worker="a", facts="", data=b"5", is_failure=False, message="")
+    keep_result(database, piece, worker="a", facts="", variant="", data=b"5", is_failure=False, message="")
     end_run(database, "estimate-1")
     later = PieceRun(run="estimate-2", equipment=TOOLS, settings={})
     begin_run(database, later)
     add_pieces(database, later, [Piece(label="piece", inputs=b"one")], first=0, slice_size=1)
 
     assert [again.name for again in read_pieces(database, later, 0)] == [piece.name]
-    assert not keep_result(database, piece, worker="b", facts="", data=b"6", is_failure=False, message="")
+    assert not keep_result(database, piece, worker="b", facts="", variant="", data=b"6", is_failure=False, message="")
     with pytest.raises(ConflictError):
         refuse_contradictions(database, "estimate-2")
     database.close()
@@ -281,7 +328,7 @@ def test_a_result_is_not_replaced_by_raw_sql(new_fleet: NewFleet, attack: str) -
     """The database refuses it, whatever the role."""
     database, piece_run = begin(new_fleet(), b"one")
     (piece,) = read_pieces(database, piece_run, 0)
-    keep_result(database, piece, worker="a", facts="", data=b"5", is_failure=False, message="")
+    keep_result(database, piece, worker="a", facts="", variant="", data=b"5", is_failure=False, message="")
     with psycopg.connect(database.url, autocommit=True) as connection, pytest.raises(psycopg.errors.IntegrityError):
         connection.execute(attack.encode())
     database.close()
@@ -347,4 +394,4 @@ def test_equipment_names_pieces() -> None:
     fault = TOOLS.find_difference("w", {"numpy": "3", "scipy": "1"})
     assert fault is not None
     assert (fault.code, fault.where) == ("worker-differs", "w")
-    assert fault.found == "has numpy 3, and not 2; scipy 1, and not none"
+    assert fault.found == "has numpy 3, and not 2"

@@ -19,13 +19,6 @@ from tests.regeneration.conftest import folder as folder  # noqa: PLC0414
 from tests.regeneration.folders import Regenerated
 from tests.replay.replay_files import write_replay
 
-JUDGE = """\
-kind: judge
-model: judge-1
-rubric: Rate the answer.
-dimensions: [{name: right, question: Is it right?, low: 0, high: 1, anchors: {"0": wrong, "1": right}}]
-"""
-
 
 def test_a_folder_of_supplements_has_the_same_bytes_with_a_fleet(new_fleet: NewFleet, folder: Regenerated, tmp_path: Path) -> None:
     """PDF, HTML, JSON, list, feed and manifest. The worker writes nothing there."""
@@ -80,6 +73,8 @@ def test_scores_of_a_fleet_are_those_of_one_machine(new_fleet: NewFleet, tmp_pat
         (("report", "--all", "--since", "1", "--fleet", "postgresql://u@h/d"), "usage"),
         (("analyze", "estimate", "t.csv", "--fleet", "postgresql://u:secret@h/d"), "fleet-url"),
         (("audit", "score", "small.run", "--fleet", "nothing"), "fleet-url"),
+        (("audit", "score", "small.run", "--fleet", "postgresql://u@h/d", "--batch"), "bad-option"),
+        (("audit", "score", "small.run", "--rate", "5"), "bad-option"),
     ],
 )
 def test_what_does_not_go_with_a_fleet_is_refused(caveat: Caveat, tmp_path: Path, words: tuple[str, ...], code: str) -> None:
@@ -94,36 +89,31 @@ def test_what_does_not_go_with_a_fleet_is_refused(caveat: Caveat, tmp_path: Path
     assert "secret" not in ran.err
 
 
-def test_a_judge_is_not_asked_by_a_fleet(caveat: Caveat, tmp_path: Path) -> None:
-    """Nor are labels read by one. The message says what to do."""
+def test_labels_are_not_read_by_a_fleet(caveat: Caveat, tmp_path: Path) -> None:
+    """There is no work to share. The message says so, and what to do."""
     write_replay(tmp_path, tasks=2, more="scoring: {kind: label}")
     with run_endpoint() as server:
         run_on_one_machine(tmp_path, server)
     labels = caveat("audit", "score", "small.run", "--fleet", "postgresql://u@h/d")
-    (tmp_path / "judge.yaml").write_text(JUDGE, encoding="utf-8")
-    judged = caveat("audit", "score", "small.run", "--scorer", "judge.yaml", "--fleet", "postgresql://u@h/d")
     (tmp_path / "answers.csv").write_text("sheet,item,label\n", encoding="utf-8")
     sheet = caveat("audit", "score", "small.run", "--answers", "answers.csv", "--fleet", "postgresql://u@h/d")
 
-    assert (labels.code, labels.error) == (2, "bad-option")
-    assert "leave out --fleet" in labels.err
-    assert (sheet.code, sheet.error) == (2, "bad-option")
-    assert (judged.code, judged.error) == (2, "bad-option"), judged.err
-    assert "judge scorer" in judged.err
+    for refused in (labels, sheet):
+        assert (refused.code, refused.error) == (2, "bad-option")
+        assert "no work that workers could share" in " ".join(refused.err.split())
+        assert "leave out --fleet" in refused.err
 
 
 def test_without_fleet_nothing_of_it_is_imported(tmp_path: Path) -> None:
-    """Also where the environment names a fleet: pure work goes there only when the command says so."""
+    """Also where the environment names a fleet: work goes there only when the command says so."""
     write_replay(tmp_path, tasks=2, more=SCORING)
     with run_endpoint(Endpoint(script=answer)) as server:
         run_on_one_machine(tmp_path, server)
-    # The environment is for calls of models, so the run is asked for without it.
-    del_url = "import os; os.environ.pop('CAVEAT_FLEET_URL');"
     commands = [["audit", "score", "small.run"], ["analyze", "estimate", "small.run"], ["init", "--code", "LAB"], ["report", "--stale"]]
+    commands.append(["audit", "run", "small.yaml", "--dry-run"])
     script = (
         "import sys; from registry.cli.main import cli, App;"
-        f" [cli.main(words, standalone_mode=False, obj=App()) for words in {commands!r}]; {del_url}"
-        " cli.main(['audit', 'run', 'small.yaml', '--dry-run'], standalone_mode=False, obj=App());"
+        f" [cli.main(words, standalone_mode=False, obj=App()) for words in {commands!r}];"
         " print([name for name in ('psycopg', 'procrastinate', 'pgqueuer', 'fleet') if name in sys.modules])"
     )
     environ = {"PATH": "/usr/bin:/bin", "CAVEAT_FLEET_URL": "postgresql://u@h/d"}
