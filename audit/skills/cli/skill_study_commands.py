@@ -206,7 +206,7 @@ def _carry_out(
     if ended := find_early_end(session, summary):
         return document, None, ended
     selection = select_part(file, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
-    judging = JudgeOptions(**{field.name: options[field.name] for field in fields(JudgeOptions)})
+    judging = JudgeOptions(**{field.name: options[field.name] for field in fields(JudgeOptions) if field.name in options})
     with open_run(file, session.folder) as store:
         _show_stage(app, "match")
         _show_stage(app, "judge" if file.judge is not None else "judge: none, the study names no judge")
