@@ -209,9 +209,14 @@ def record_start(app: App, store: RunStore, audits: Sequence[str], *, model: str
         app.say(f"warning: {runs} started under the lock of {audit}; an outcome will name all of them and be provisional")
 
 
-def record_end(app: App, store: RunStore, audits: Sequence[str], summary: RunSummary) -> None:
-    """Record how the run of *store* ended. A registry that cannot be written to now ends nothing: the responses are in the folder."""
-    status = RunStatus.FAILED if summary.stopped else RunStatus.ABORTED if summary.interrupted else RunStatus.COMPLETED
+def record_end(app: App, store: RunStore, audits: Sequence[str], summary: RunSummary, *, is_canceled: bool = False) -> None:
+    """Record how the run of *store* ended. A registry that cannot be written to now ends nothing: the responses are in the folder.
+
+    Args:
+        is_canceled: whether the user gave up its open batches.
+    """
+    is_aborted = summary.interrupted or is_canceled
+    status = RunStatus.FAILED if summary.stopped else RunStatus.ABORTED if is_aborted else RunStatus.COMPLETED
     why = summary.stopped.code if summary.stopped else None
     try:
         name = find_name(store)
@@ -422,7 +427,8 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
 
     summary = asyncio.run(run())
     if session.bounds and not summary.is_waiting:
-        record_end(app, store, [bound.audit for bound in session.bounds], summary)
+        is_canceled = bool(session.options.get("cancel_batches"))
+        record_end(app, store, [bound.audit for bound in session.bounds], summary, is_canceled=is_canceled)
     return summary
 
 

@@ -146,7 +146,7 @@ def _find_measure(sources: list[tuple[str, str, float]], figure: CardFigure | No
         # A plain metric of the passage measures just that, whatever its section is about.
         if place in ("sentence", "row label", "column head") and (name := find_benchmark(words, is_named=True)):
             return _Measure(None, name, place, certainty)
-        # A row of an area, such as biology, is not about what the caption says of the other rows.
+        # A row of an area, such as biology, is not about the subject that the caption names for other rows.
         if place == "row label" and (is_benchmark or find_rows("areas", words)):
             return _Measure(None, words, place, _SENTENCE)
     return _Measure(None, "", "", _DEFAULT)

@@ -170,7 +170,7 @@ def doubt_addressed(proposals: Sequence[Proposal], outline: Outline) -> tuple[Pr
 
 
 def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """Return the proposals with repeats folded and figures of one passage told apart.
+    """Return the proposals with repeats folded, and a property of its own for each figure of a passage.
 
     Property, form, model and quote identify a claim. Where two figures of one passage would share them, the words beside each figure
     name it; where these do not differ either, only the first stays, with a note.

@@ -50,7 +50,7 @@ def hold_run(store: RunStore) -> Iterator[None]:
         yield
 
 
-# What a run folder says of the fleet that makes its calls.
+# The documents of a run folder that name the fleet run of its calls.
 
 
 def name_fleet_document(purpose: Purpose) -> str:

@@ -129,7 +129,7 @@ def read_traffic(path: Path, *, seed: int) -> TrafficSample:
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     users = {user: f"user-{number:04}" for number, user in enumerate(dict.fromkeys(row.user for _, row in rows), 1)}
-    probabilities = [row.pi or 1.0 for _, row in rows]
+    probabilities = [row.pi for _, row in rows if row.pi is not None]  # all of them: a row without one is a fault
     return TrafficSample(
         tasks=tuple(
             Task(id=f"prefix-{number:04}", prompt=prefix.prompt, family=users[row.user], weight=1 / pi, prefix=prefix.before)

@@ -261,9 +261,13 @@ def _upgrade(config: Config, revision: str) -> None:
     if revision != "head" or connection.dialect.name != "sqlite" or not _is_empty(connection):
         command.upgrade(config, revision)
         return
+    # By the driver: SQLAlchemy would take as long again for 400 statements. Its errors become those that `_migrating` translates.
     driver: Any = connection.connection.driver_connection
-    for statement in _make_expected_sqlite().statements:  # by the driver: SQLAlchemy would take as long again for 400 statements
-        driver.execute(statement)
+    try:
+        for statement in _make_expected_sqlite().statements:
+            driver.execute(statement)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise DBAPIError("CREATE", None, error) from error
 
 
 def _is_empty(connection: Connection) -> bool:

@@ -1,9 +1,5 @@
 """`caveat audit run --batch`: from the replay file to kept answers, and back to a batch that was left running."""
 
-import os
-import signal
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import Caveat
 from tests.endpoint.server import KEY, MODEL, Endpoint, run_endpoint
+from tests.replay.replay_files import press_when_submitted
 
 FILES = {
     "tasks.yaml": 'schema: caveat/tasks/1\ntasks: [{id: a, prompt: "1 + 1?"}, {id: b, prompt: "2 + 2?"}]\n',
@@ -85,23 +82,10 @@ def test_a_temperature_reaches_the_endpoint_with_the_version_that_takes_it(cavea
     assert {one["params"]["temperature"] for one in posted.body["requests"]} == {0.5}
 
 
-def _end_when_submitted(server: Endpoint) -> threading.Thread:
-    """Press Ctrl-C when the endpoint has a batch."""
-
-    def press() -> None:
-        while not server.batches:
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=press, daemon=True)
-    thread.start()
-    return thread
-
-
 def test_open_batches_are_cancelled_and_nothing_new_is_sent(caveat: Caveat, server: Endpoint) -> None:
     """After Ctrl-C the batch is stopped at the endpoint, its calls count as failed, and `--retry-failed` makes them."""
     server.batch_polls = 10**9
-    pressing = _end_when_submitted(server)
+    pressing = press_when_submitted(server)
     left = caveat("audit", "run", "replay.yaml", "-o", "run", "--batch")
     pressing.join()
 

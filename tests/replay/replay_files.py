@@ -1,7 +1,10 @@
 """A small replay in files, and the command that runs it."""
 
 import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,3 +56,16 @@ def _call(folder: str, words: tuple[str, ...], prepare: Callable[[], None] | Non
         prepare()
     sys.argv = ["caveat", "audit", "run", "small.yaml", *words]
     main()
+
+
+def press_when_submitted(server: Endpoint) -> threading.Thread:
+    """Press Ctrl-C in this process as soon as *server* has a batch."""
+
+    def press() -> None:
+        while not server.batches:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press, daemon=True)
+    thread.start()
+    return thread

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.scenario import register, write_audit, write_scores
 from tests.endpoint.server import Asked, Endpoint, Reply, run_endpoint
 from tests.replay.conftest import Caveat
-from tests.replay.replay_files import start, write_replay
+from tests.replay.replay_files import press_when_submitted, start, write_replay
 
 RUN = ("audit", "run", "small.yaml")
 PLAN = """\
@@ -106,6 +106,21 @@ def test_a_killed_run_stays_visible_and_goes_on_as_the_same(caveat: Caveat, tmp_
     (run,) = list_runs(caveat, audit)
     assert (killed["status"], killed["calls"]) == (None, None)
     assert (run["entry"], run["status"]) == (killed["entry"], "completed")
+
+
+def test_a_run_whose_batches_were_cancelled_is_not_completed(caveat: Caveat, tmp_path: Path, audit: str) -> None:
+    """The log says that it was given up; made whole later, it is completed."""
+    with run_endpoint(Endpoint(batch_polls=10**9)) as server:
+        pressing = press_when_submitted(server)
+        assert caveat(*RUN, "--batch", server=server).code == 1
+        pressing.join()
+        assert caveat(*RUN, "--cancel-batches", server=server).code == 0
+        (canceled,) = list_runs(caveat, audit)
+        assert caveat(*RUN, "--retry-failed", server=server).code == 0
+
+    (run,) = list_runs(caveat, audit)
+    assert canceled["status"] == "aborted"
+    assert (run["entry"], run["status"]) == (canceled["entry"], "completed")
 
 
 def test_a_registry_that_takes_no_end_costs_no_answer(caveat: Caveat, tmp_path: Path, audit: str) -> None:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from registry.errors import ConflictError, InputError, UnavailableError
+from registry.store import database_engine
 from registry.store import database_schema as schema
 from registry.store.database_engine import REVISION, open_engine, release_engine
 from registry.store.database_tables import METADATA, create_guards, drop_statements, trigger_names
@@ -66,6 +68,24 @@ def test_the_migrations_make_what_the_code_knows(new_url: Callable[[], str]) -> 
     release_engine(made, engine)
 
     assert [row for row in _describe(migrated) if row[1] != "sqlite_stat1"] == _describe(made)
+
+
+def test_a_disk_that_is_full_while_the_tables_are_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's limit of pages acts like a full disk; nothing is left half made."""
+    prepare: Any = database_engine._prepare_sqlite
+    url = f"sqlite:///{tmp_path / 'registry.db'}"
+
+    def prepare_small(connection: Any, record: Any, *, wait_ms: int | None) -> None:
+        prepare(connection, record, wait_ms=wait_ms)
+        connection.execute("PRAGMA max_page_count = 10")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database_engine, "_prepare_sqlite", prepare_small)
+        with pytest.raises(UnavailableError) as caught:
+            schema.upgrade(url)
+
+    assert (caught.value.code, caught.value.faults[0].advice) == ("registry-unavailable", "make room on its disk, then repeat")
+    assert schema.check(url).current is None
 
 
 def test_up_down_and_up_again(new_url: Callable[[], str]) -> None:

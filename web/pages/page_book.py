@@ -219,7 +219,7 @@ class PageBook:
                 yield plan(f"{page}{feed}", trails, wanted, limit=selection_feeds.MOST_CLAIMS)
 
     def _mark_models(self) -> str:
-        """Return what was said of model versions, as one text: the page of one shows its relatives."""
+        """Return the statements on model versions, as one text: the page of one shows its relatives."""
         view = self.view
         recorded: tuple[Recorded[Any], ...] = (*view.list_models(), *view.list_model_events(), *view.list_endpoint_statements())
         return f"{[statement.entry.leaf for statement in recorded]} {list(self._models)}"
