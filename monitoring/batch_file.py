@@ -11,7 +11,7 @@ from typing import Any, Literal
 from registry.codec.canonical_documents import Json, from_document, json_schema
 from registry.codec.file_io import parse_document, read_text
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.monitor import AnchorCounts, Monitor, WindowCell
+from registry.records.monitor import AnchorCounts, Monitor, WindowCell, is_chosen_as_planned
 from registry.records.record import Record
 
 _COLUMNS = (
@@ -134,6 +134,17 @@ def _find_differences(batch: WindowBatch, monitor: Monitor, where: str) -> Itera
         elif cell.inclusion is not None and cell.inclusion != known[cell.stratum]:
             problem = f"items of {cell.stratum} were reviewed with probability {cell.inclusion:g}; locked is {known[cell.stratum]:g}"
             yield Fault("inclusion-differs", where, problem)
+        elif not cell.suppressed and not _is_chosen_as_planned(cell, known[cell.stratum]):
+            chosen = cell.reviewed + cell.pending
+            problem = f"{chosen:,} of {cell.items:,} items of {cell.stratum} are reviewed or pending; "
+            problem += f"the plan chooses each with probability {known[cell.stratum]:g}"
+            yield Fault("inclusion-differs", where, problem)
+
+
+def _is_chosen_as_planned(cell: WindowCell, inclusion: float) -> bool:
+    chosen = cell.reviewed + cell.pending
+    # Counts that cannot be have a fault of their own.
+    return not 0 <= chosen <= cell.items or is_chosen_as_planned(items=cell.items, chosen=chosen, inclusion=inclusion)
 
 
 def _find_faults(batch: WindowBatch, monitor: Monitor, where: str) -> Iterator[Fault]:

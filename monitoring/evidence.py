@@ -24,15 +24,16 @@ class _AnchorState:
     false_positive: DriftDetector
     false_negative: DriftDetector
     scored: int = 0
+    """Good ones. Only these show that a judge calls good items bad, which is what could explain an alarm."""
     alarm: int | None = None
     """The first window in which they raised an alarm."""
     alarm_at: int = 0
-    """Anchors scored before that window."""
+    """Good anchors scored before that window."""
 
     def add(self, counts: AnchorCounts, plan: AnchorPlan, number: int) -> "_AnchorState":
         positive = self.false_positive.add([StreamCell(items=counts.good, reviewed=counts.good, total=counts.false_positive)])
         negative = self.false_negative.add([StreamCell(items=counts.bad, reviewed=counts.bad, total=counts.false_negative)])
-        after = replace(self, false_positive=positive, false_negative=negative, scored=self.scored + counts.good + counts.bad)
+        after = replace(self, false_positive=positive, false_negative=negative, scored=self.scored + counts.good)
         # Two detectors of run length 2A give one alarm in A windows at most.
         if self.alarm is None and (positive.has_alarmed(2 * plan.run_length) or negative.has_alarmed(2 * plan.run_length)):
             return replace(after, alarm=number, alarm_at=self.scored)

@@ -1,5 +1,6 @@
 """Everything a registry knows of one claim as of one log entry, and the proof that those entries are in the log."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Generic, TypeVar
@@ -32,6 +33,7 @@ from registry.records.monitor import (
     MonitorState,
     MonitorVerdict,
     MonitorWindow,
+    is_chosen_as_planned,
 )
 from registry.records.record import Authority, Payload, Record
 from registry.records.replay_run import Run, RunEnd, RunHistory, RunStart, list_runs
@@ -169,13 +171,16 @@ class MonitorFile(Record):
             return MonitorState.ALARM
         if self.ended is not None:
             return MonitorState.ENDED
-        current = self.current
         # Without a random sample there is nothing to report: no incident is no news.
         if self.plan.is_of_incidents and not self.plan.strata:
             return MonitorState.RUNNING if self.incidents else MonitorState.LOCKED
-        if (today is not None and today > self.due) or (current and not current[-1].cells):
+        if self._is_silent(today):
             return MonitorState.SILENT
-        return MonitorState.RUNNING if current else MonitorState.LOCKED
+        return MonitorState.RUNNING if self.windows else MonitorState.LOCKED
+
+    def _is_silent(self, day: date | None) -> bool:
+        current = self.current
+        return (day is not None and day > self.due) or bool(current and not current[-1].cells)
 
     def find_verdict(self, today: date | None) -> MonitorVerdict:
         """Return how the evidence reads on *today*."""
@@ -188,29 +193,52 @@ class MonitorFile(Record):
             if reading.attribution is Attribution.JUDGE:
                 return MonitorVerdict.JUDGE_CHANGED
             return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
-        # A gap withdraws it: what was not reported may have been the bad weeks.
-        is_reporting = self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and reading.anchors_alarm is None
-        return MonitorVerdict.HOLDS_SO_FAR if is_reporting and not self.list_doubts() and self._keeps_limit() else MonitorVerdict.OPEN
+        # The end of a monitor restores nothing that silence withdrew.
+        day = today if self.ended is None else self.ended.entry.at.date()
+        is_quiet = reading.anchors_alarm is None and not self._is_silent(day)
+        return MonitorVerdict.HOLDS_SO_FAR if is_quiet and not self.list_doubts() and self._keeps_limit() else MonitorVerdict.OPEN
 
     def list_doubts(self) -> tuple[str, ...]:
         """Return what keeps the evidence from a verdict, each reason in a sentence without full stop."""
         reading, plan = self.reading, self.plan
         doubts = [*plan.list_doubts()]
-        if reading is None or plan.anchors is None:
+        if reading is None or plan.is_of_incidents:
+            return tuple(doubts)
+        doubts += [*self._list_unplanned(), *(self._list_unseen() if reading.alarm is None else ())]
+        if plan.anchors is None:
             return tuple(doubts)
         guard, rate = plan.anchors.guard, plan.anchors.false_positive
         if without := [str(window.number) for window in self.current if window.cells and window.anchors is None]:
             doubts.append(f"no anchors were scored in window {', '.join(without)}")
         if reading.alarm is None:
-            if sum(window.anchors.good + window.anchors.bad for window in self.current if window.anchors) < guard:
-                doubts.append(f"fewer than {guard} anchors were scored")
+            # A judge that misses bad items shows on bad anchors only, and one that sees too many on good ones.
+            if sum(window.anchors.bad for window in self.current if window.anchors) < guard:
+                doubts.append(f"fewer than {guard} bad anchors were scored")
         elif reading.attribution is Attribution.OPEN:
-            doubts.append(f"fewer than {guard} anchors were scored since the alarm, so the judge may have changed")
+            doubts.append(f"fewer than {guard} good anchors were scored since the alarm, so the judge may have changed")
         elif not any(self._exceeds_judge_error(recorded.payload.reading) for recorded in self.windows):
             doubts.append(f"a judge with the tolerated share of false positives ({rate:.1%}) would explain the alarm")
         elif not self._is_settled(guard):
-            doubts.append(f"the anchors were not quiet for {guard} anchors after the evidence exceeded the tolerated errors of the judge")
+            doubts.append(f"the anchors were not quiet for {guard} good ones after the evidence exceeded the tolerated errors of the judge")
         return tuple(doubts)
+
+    def _list_unplanned(self) -> Iterator[str]:
+        """Yield where the items that were chosen for review are not as many as the locked probabilities give."""
+        for stratum in self.plan.strata:
+            cells = [cell for window in self.current for cell in window.cells if cell.stratum == stratum.name and not cell.suppressed]
+            items, chosen = sum(cell.items for cell in cells), sum(cell.reviewed + cell.pending for cell in cells)
+            if not is_chosen_as_planned(items=items, chosen=chosen, inclusion=stratum.inclusion):
+                number = f"{chosen:,} of {items:,} items of {stratum.name} were chosen for review"
+                yield f"{number}, where the plan chooses each with probability {stratum.inclusion:g}"
+
+    def _list_unseen(self) -> Iterator[str]:
+        """Yield what no window shows, and what may have been the bad part."""
+        current = self.current
+        if gaps := [str(window.number) for window in current if not window.cells]:
+            yield f"window {', '.join(gaps)} has no data"
+        share = max((window.opted_out or 0.0 for window in current), default=0.0)
+        if share and not self._keeps_limit(unseen=share):
+            yield f"up to {share:.1%} of users are not reviewed, and their items alone could pass the limit"
 
     def _is_settled(self, guard: int) -> bool:
         """Whether the evidence exceeded the tolerated errors of the judge, and the anchors then stayed quiet for the guard.
@@ -225,7 +253,7 @@ class MonitorFile(Record):
             if quiet is None:
                 quiet = 0 if self._exceeds_judge_error(window.reading) else None
             elif window.anchors is not None and not window.correction:
-                quiet += window.anchors.good + window.anchors.bad
+                quiet += window.anchors.good
             if quiet is not None and quiet >= guard:
                 return True
         return False
@@ -242,17 +270,17 @@ class MonitorFile(Record):
         judged, limit = (reading.lower, plan.theta) if is_upper else (1 - reading.upper, 1 - plan.theta)
         return judged >= limit + (1 - limit) * plan.anchors.false_positive
 
-    def _keeps_limit(self) -> bool:
+    def _keeps_limit(self, *, unseen: float = 0.0) -> bool:
         """Whether the average so far keeps to the limit even if the judge misses as many bad items as is tolerated.
 
-        A rate r is judged to be r·(1 - FN) at least.
+        A rate r is judged to be r·(1 - FN) at least. Of the share *unseen* of users each item counts as bad.
         """
         reading, plan = self.reading, self.plan
         if reading is None or plan.anchors is None:
             return False
         is_upper = plan.relation is Relation.AT_MOST
         judged, limit = (reading.average_limit, plan.theta) if is_upper else (1 - reading.average_limit, 1 - plan.theta)
-        return judged / (1 - plan.anchors.false_negative) < limit
+        return (1 - unseen) * judged / (1 - plan.anchors.false_negative) + unseen < limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 A monitor settles a limit on production traffic. It never gives ED, because test tasks and production tasks differ.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class AnchorPlan(Record):
     false_negative: float
     """Tolerated share of bad anchors that the judge calls good, in (0, 1)."""
     guard: int = 300
-    """Anchors scored after an alarm that must stay quiet before the alarm counts as one of the system."""
+    """Good anchors scored after an alarm that must stay quiet before the alarm counts as one of the system; bad ones before "holds"."""
     run_length: float = 1000.0
     """Windows until the anchors raise an alarm without a change, on average at least."""
 
@@ -254,6 +255,22 @@ class WindowCell(Record):
     """Whether only the number of items is given."""
     inclusion: float | None = None
     """The inclusion probability as a file states it, which must be the plan's; None in the log."""
+
+
+_HARDLY = 1e-6
+
+
+def is_chosen_as_planned(*, items: int, chosen: int, inclusion: float) -> bool:
+    """Whether *chosen* of *items* can be a sample in which each item has the probability *inclusion*.
+
+    An item that was never chosen counts as one without an event, so too few chosen items hide a rate, and too many make one up. False
+    where a number as far off has a probability below one in a million (H. Chernoff, Annals of Mathematical Statistics 23, 1952).
+    """
+    if inclusion == 1 or not items:
+        return chosen == items
+    share = chosen / items
+    parts = ((share, inclusion), (1 - share, 1 - inclusion))
+    return items * math.fsum(part * math.log(part / planned) for part, planned in parts if part > 0) <= math.log(2 / _HARDLY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ def test_windows_are_added_and_an_alarm_makes_the_claim_need_review(watched: Pat
     quiet = caveat("monitor", "add", MONITOR, write(window(1), window(2)), "--json").document
     assert (quiet["added"], quiet["verdict"], quiet["reading"]["alarm"]) == ([1, 2], "open", None)
     assert caveat("status", "--json").code == 0
-    loud = caveat("monitor", "add", MONITOR, write(*(window(number, bad=0.4) for number in range(3, 7))))
+    loud = caveat("monitor", "add", MONITOR, write(*(window(number, bad=0.4) for number in range(3, 8))))
     assert loud.out.startswith("ALARM in window 3. Contradicted in production")
     shown = caveat("monitor", "show", MONITOR)
     assert shown.code == 1
@@ -89,6 +89,9 @@ def test_an_alarm_of_the_anchors_ends_the_monitor(watched: Path, caveat: Caveat,
 CELLS = window(1)["cells"]
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("inclusion-differs", {"cells": [CELLS[0], CELLS[1] | {"inclusion": 0.2}]}),
+    ("inclusion-differs", {"cells": [CELLS[0] | {"reviewed": 399}, CELLS[1]]}),
+    ("inclusion-differs", {"cells": [CELLS[0], CELLS[1] | {"reviewed": 250}]}),
+    ("inclusion-differs", {"cells": [CELLS[0], CELLS[1] | {"reviewed": 4000}]}),
     ("cell-too-small", {"cells": [CELLS[0] | {"users": 12}, CELLS[1]]}),
     ("cell-too-small", {"cells": [{name: value for name, value in CELLS[0].items() if name != "users"}, CELLS[1]]}),
     ("cell-impossible", {"cells": [CELLS[0] | {"reviewed": 401}, CELLS[1]]}),

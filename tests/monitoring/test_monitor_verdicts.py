@@ -1,5 +1,6 @@
 """What a monitor may say: an alarm counts only where nothing else explains it, and no alarm is no verdict by itself."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -9,14 +10,17 @@ from monitoring.evidence import WindowData, read_evidence
 from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile, Recorded
 from registry.records.monitor import (
+    AnchorCounts,
     Attribution,
     Evaluability,
     Monitor,
     MonitorDesign,
     MonitorEnd,
     MonitorState,
+    MonitorStratum,
     MonitorVerdict,
     StreamUnit,
+    is_chosen_as_planned,
 )
 from registry.records.statement import Entry
 from tests.monitoring.plans import ANCHORS, START, WEEK, anchors, cell, plan, windows_of
@@ -89,7 +93,7 @@ def test_evidence_needs_quiet_anchors_after_itself() -> None:
     slightly: WindowData = ([cell(4000, 320)], anchors(200, 2))
     large: WindowData = ([cell(4000, 1600)], anchors(200, 2))
     assert verdict_of([slightly, slightly, slightly, slightly, large]) is MonitorVerdict.IN_DOUBT
-    assert verdict_of([slightly, slightly, slightly, slightly, large, large, large]) is MonitorVerdict.VIOLATED
+    assert verdict_of([slightly, slightly, slightly, slightly, *([large] * 4)]) is MonitorVerdict.VIOLATED
 
 
 def test_anchors_that_are_planned_and_never_scored_support_nothing() -> None:
@@ -137,6 +141,51 @@ def test_a_window_without_data_withdraws_holds_so_far() -> None:
     assert verdict_of([*([QUIET] * 6), ([], None)]) is MonitorVerdict.OPEN
 
 
+def test_a_gap_and_the_end_of_a_silent_monitor_restore_nothing() -> None:
+    assert verdict_of([QUIET, QUIET, ([], None), *([QUIET] * 6)]) is MonitorVerdict.OPEN
+    assert verdict_of([*([QUIET] * 6), ([], None)], ended=True) is MonitorVerdict.OPEN
+    assert "window 3 has no data" in file_of([QUIET, QUIET, ([], None), QUIET]).list_doubts()[0]
+    file = file_of([QUIET] * 6)
+    over = Recorded(
+        entry=Entry(seq=9, kind="monitor_end", actor="LAB", at=file.current[-1].stop + 9 * WEEK, leaf="ab" * 32),
+        payload=MonitorEnd(monitor=MONITOR, claim="CLM-LAB-2026-0001-E@1", reason="over"),
+    )
+    assert replace(file, ended=over).find_verdict(None) is MonitorVerdict.OPEN
+
+
+def test_items_that_were_not_chosen_as_planned_settle_nothing() -> None:
+    """Of 10,000 items 1,000 were reviewed, 8 % of them bad; the plan reviews all. And 3 % bad is no alarm because all were reviewed."""
+    few: WindowData = ([cell(10_000, 80, reviewed=1000)], anchors(200, 2))
+    assert verdict_of([few] * 6) is MonitorVerdict.OPEN
+    strata = (MonitorStratum(name="all", inclusion=0.01),)
+    many: WindowData = ([cell(1000, 30)], anchors(200, 2))
+    file = file_of([many] * 6, strata=strata)
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.IN_DOUBT
+    assert "6,000 of 6,000 items of all were chosen for review, where the plan chooses each with probability 0.01" in file.list_doubts()
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [(980, True), (1130, True), (870, True), (1200, False), (820, False), (0, False)])
+def test_a_number_of_chosen_items_fits_its_probability_or_not(chosen: int, expected: bool) -> None:
+    """Of 10,000 items with probability 0.1 about 1,000 are chosen, with a standard deviation of 30."""
+    assert is_chosen_as_planned(items=10_000, chosen=chosen, inclusion=0.1) is expected
+
+
+def test_anchors_of_the_other_kind_do_not_show_that_the_judge_is_right() -> None:
+    """Bad anchors cannot show false positives, which could explain an alarm, and good ones no bad items that the judge misses."""
+    only_bad = AnchorCounts(good=0, bad=200, false_positive=0, false_negative=0)
+    assert verdict_of([QUIET, *([([cell(1000, 200)], only_bad)] * 6)]) is MonitorVerdict.IN_DOUBT
+    only_good = AnchorCounts(good=200, bad=0, false_positive=0, false_negative=0)
+    assert verdict_of([([cell(1000, 5)], only_good)] * 6) is MonitorVerdict.OPEN
+
+
+def test_users_that_are_never_reviewed_count_as_bad() -> None:
+    file = file_of([([cell(1000, 1)], anchors(200, 2))] * 6)
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.HOLDS_SO_FAR
+    for share, verdict in ((0.01, MonitorVerdict.HOLDS_SO_FAR), (0.06, MonitorVerdict.OPEN)):
+        windows = tuple(replace(recorded, payload=replace(recorded.payload, opted_out=share)) for recorded in file.windows)
+        assert replace(file, windows=windows).find_verdict(last_day(file)) is verdict
+
+
 def test_a_rate_that_a_blind_judge_would_hide_does_not_hold() -> None:
     """The judge may miss one bad item in five: an average of 4.3 % as judged can be 5.4 %."""
     close: WindowData = ([cell(20_000, 820)], anchors(200, 2))
@@ -179,8 +228,6 @@ def test_several_claims_need_more_evidence() -> None:
 
 
 def test_the_same_windows_give_the_same_reading_in_any_order_of_cells() -> None:
-    from registry.records.monitor import MonitorStratum
-
     strata = (MonitorStratum(name="flagged", inclusion=1.0), MonitorStratum(name="rest", inclusion=0.1))
     two = [cell(300, 20, stratum="flagged"), cell(3000, 9, stratum="rest", reviewed=300)]
     assert read_evidence(plan(strata=strata), [(two, None)]) == read_evidence(plan(strata=strata), [(two[::-1], None)])
