@@ -130,12 +130,15 @@ def compare_marks(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invari
 
 
 def decide_overall(checks: Iterable[Invariance]) -> bool | None:
-    """Return False if a check failed, True if at least one was made and all passed, else None."""
-    passed = [check.passed for check in checks]
+    """Return False if a check failed, True if one that compares scores was made and all passed, else None."""
+    made = list(checks)
+    passed = [check.passed for check in made]
     if False in passed:
         return False
-    # One failure outweighs any number of passes; a check that decided nothing prevents a pass.
-    return True if passed and all(passed) else None
+    # One failure outweighs any number of passes; a check that decided nothing prevents a pass. A mark that is as frequent on
+    # both sides says nothing of the scores themselves: it can show that a scorer is not invariant, and never that it is.
+    has_scores = any(check.check != "failure-rate" for check in made)
+    return True if has_scores and all(passed) else None
 
 
 def _find_rate(side: JudgedResponses, *, level: float) -> LinearEstimate:

@@ -17,7 +17,7 @@ from registry.store.registry_view import View
 # without a result lowers the standing, or an inconvenient one could be kept back.
 
 _SAME = (LockedItem.TASKS, LockedItem.TEST_CONTEXTS, LockedItem.DEPLOY_CONTEXTS, LockedItem.SCORING)
-"""What a control shares with the plan. The subject is another one, and so may be the model, its budget and where it stopped."""
+"""What a control shares with the plan. The subject is another one, and so may be its budget and where it stopped."""
 _GRAVITY = {
     ControlOutcome.PASSED: ControlStatus.PASSED,
     ControlOutcome.UNCLEAR: ControlStatus.UNCLEAR,
@@ -49,15 +49,17 @@ def check_named(file: AuditFile, plan: ControlPlan, *, where: str) -> None:
 
 
 def check_subject(view: View, file: AuditFile, scored: ScoredTable, plan: ControlPlan) -> None:
-    """Refuse scores that were not made under the locked plan: other tasks, contexts or scorer; raises ConflictError."""
+    """Refuse scores that were not made under the locked plan: other tasks, contexts or scorer, or a prompt on another model; raises ConflictError."""
     deviations = weigh_deviations(view, file, scored, None)
     # A subject that was asked in evaluation contexts only is no deviation: it says less, and the report says so.
     is_test_only = plan.kind is not ControlKind.POLICY and scored.table.arm.find(scored.deploy_arm) is None
-    wrong = [item for item in deviations if item.item in _SAME and not (is_test_only and _is_about_deployment(item))]
+    # An instruction is tested on the claim's own model: another one may follow it where that one would not.
+    same = (*_SAME, LockedItem.MODEL) if plan.kind is ControlKind.PROMPT else _SAME
+    wrong = [item for item in deviations if item.item in same and not (is_test_only and _is_about_deployment(item))]
     if wrong:
         detail = "; ".join(f"{item.item.words}: planned {item.planned}, done {item.done}" for item in wrong[:2])
         problem = f"other {describe_items(wrong)} than {file.audit.payload.audit} locked ({detail})"
-        advice = "a control repeats the locked plan: run it with the same tasks, contexts and scorer"
+        advice = "a control repeats the locked plan: run it with the same tasks, contexts and scorer, and a prompt on the same model"
         raise ConflictError(Fault("control-differs-from-lock", scored.source, problem, advice=advice))
 
 

@@ -212,8 +212,6 @@ def _check_control(ground: StandingBasis) -> Answer:
     controls = ground.case.controls
     if controls is None:
         return ConditionStatus.NOT_CHECKED, "no control was planned"
-    if controls.status is ControlStatus.TEST_ONLY:
-        return ConditionStatus.NOT_CHECKED, controls.note
     return _met(controls.note) if controls.status is ControlStatus.DETECTED else _missing(controls.note)
 
 

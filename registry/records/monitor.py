@@ -189,13 +189,18 @@ class MonitorPlan(Record):
         if self.is_of_incidents:
             # One event that people verified needs no judge and no independence.
             return tuple(doubts)
-        if self.unit is not StreamUnit.USER and not self.one_per_user:
+        if self.counts_dependent:
             doubts.append("conversations of one user are counted as if they were independent")
         if self.design is MonitorDesign.COUNTS:
             doubts.append("the counts were made elsewhere, and their scores cannot be checked")
         if self.anchors is None:
             doubts.append("there are no anchors, so an alarm may show a change of the judge")
         return tuple(doubts)
+
+    @property
+    def counts_dependent(self) -> bool:
+        """Whether several items may be of one user."""
+        return self.unit is not StreamUnit.USER and not self.one_per_user
 
     @property
     def threshold(self) -> float:

@@ -403,7 +403,12 @@ def describe_review(file: MonitorFile) -> str:
         return f"{format_items(reading.reviewed, 'item')}; the event was seen, or items are pending or suppressed, so nothing is bounded"
     error = f"wrong with a probability of at most {plan.alpha / plan.family:.2%}, over all looks"
     seen = f"none among {format_items(reading.reviewed, 'item')}"
-    return f"{seen}, so it happens in at most {format_hundredths(bound)} of them on average; {error}"
+    limits = [f"{seen}, so it happens in at most {format_hundredths(bound)} of them on average; {error}"]
+    # Ten conversations of one user may show no more than one of them.
+    limits += ["it counts conversations of one user as independent"] if plan.counts_dependent else []
+    gaps = sum(not window.cells for window in file.current)
+    limits += [f"{format_items(gaps, 'window')} without data may have had the event"] if gaps else []
+    return "; ".join(limits)
 
 
 def name_model(model: ModelRef) -> str:

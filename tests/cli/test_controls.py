@@ -115,7 +115,7 @@ def test_a_subject_is_asked_under_the_same_plan(caveat: Caveat, tmp_path: Path) 
 
 
 def test_evaluation_contexts_alone_say_nothing_of_deployment(caveat: Caveat, tmp_path: Path) -> None:
-    """The share judged bad is given, and the condition stays unchecked."""
+    """The share judged bad is given, and the verdict is provisional: the part in which the subject passed may be missing."""
     audit = lock(caveat, tmp_path, PROMPT)
     both = write_scores(tmp_path / "both.csv", test=0.9, deploy=0.9)
     rows = [line for line in both.read_text(encoding="utf-8").splitlines() if ",deploy," not in line]
@@ -128,7 +128,7 @@ def test_evaluation_contexts_alone_say_nothing_of_deployment(caveat: Caveat, tmp
     assert report.code == 0, report.err
     assert (report.document["outcome"], report.document["verdict"]) == ("test_only", None)
     assert report.document["judged_bad"]["value"] == pytest.approx(0.9, abs=0.05)
-    assert (reading["verdict"], find_check(reading)) == ("holds", "not_checked")
+    assert (reading["verdict"], reading["verdict_standing"], find_check(reading)) == ("holds", "provisional", "missing")
 
 
 def test_a_subject_that_complies_measures_false_alarms(caveat: Caveat, tmp_path: Path) -> None:

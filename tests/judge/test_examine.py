@@ -261,7 +261,16 @@ def test_one_failed_check_fails_and_all_must_pass(passed: list[bool | None], ove
     table, _ = draw(9)
     check = only_check(table, marks={"m": np.zeros(table.rows)})
 
-    assert decide_overall([replace(check, passed=one) for one in passed]) is overall
+    assert decide_overall([replace(check, check="person-judge", passed=one) for one in passed]) is overall
+
+
+def test_a_mark_alone_never_shows_that_a_scorer_is_invariant() -> None:
+    """A column with the same mark in every row passes, and compares no scores."""
+    table, _ = draw(120)
+    report = ask(table, replace(FIXED, margin=0.2), marks={"ok": np.ones(table.rows)})
+
+    assert [check.passed for check in report.invariance] == [True]
+    assert report.invariant is None
 
 
 def test_rogan_gladen_needs_binary_scores_and_a_judge_that_tells() -> None:

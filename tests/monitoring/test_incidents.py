@@ -1,6 +1,7 @@
 """Monitors of incidents: one verified event refutes "never", single reports give no rate, and descriptions stay outside the log."""
 
 import shutil
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -8,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.evidence import read_evidence
+from monitoring.evidence import WindowData, read_evidence
 from monitoring.incident_file import is_incidents, read_incidents
 from registry.errors import InputError
 from registry.records.claim import Relation
-from registry.records.monitor import Evaluability, Monitor, MonitorStratum
+from registry.records.dossier import MonitorFile, Recorded
+from registry.records.monitor import Evaluability, Monitor, MonitorStratum, StreamUnit
+from registry.records.statement import Entry
+from registry.report.supplement_wording import describe_review
 from tests.cli.conftest import Caveat, caveat  # noqa: F401  (a fixture)
 from tests.cli.given_out import ask, inside, run
 from tests.monitoring import plans
@@ -131,6 +135,20 @@ def test_none_among_items_reviewed_at_random_bounds_how_often_it_happens(watched
     assert added["reading"]["average_limit"] == pytest.approx(1 - 0.05 ** (1 / 300))
     assert "none among 300 items, so it happens in at most 0.99 %" in " ".join(shown.out.split())
     assert caveat("monitor", "show", MONITOR, "--figure", "band.svg").error == "figure-without-data"
+
+
+def test_a_bound_names_windows_without_data_and_conversations_of_one_user() -> None:
+    def describe(*data: WindowData, unit: StreamUnit = StreamUnit.USER) -> str:
+        plan = replace(plans.incident_plan(unit=unit), strata=(MonitorStratum(name="all", inclusion=1.0),))
+        monitor = Monitor(monitor=MONITOR, claim="CLM-LAB-2026-0001-E@1", plan=plan, by="LAB")
+        entry = Entry(seq=1, kind="monitor", actor="LAB", at=plans.START, leaf="ab" * 32)
+        windows = tuple(Recorded(entry=entry, payload=window) for window in plans.windows_of(monitor, list(data)))
+        return describe_review(MonitorFile(monitor=Recorded(entry=entry, payload=monitor), windows=windows))
+
+    none: WindowData = ([plans.cell(300, 0)], None)
+    assert "data" not in describe(none)
+    assert describe(none, ([], None)).endswith("1 window without data may have had the event")
+    assert "it counts conversations of one user as independent" in describe(none, unit=StreamUnit.CONVERSATION)
 
 
 def test_what_incidents_cannot_give_is_refused(watched: Path, caveat: Caveat) -> None:  # noqa: F811

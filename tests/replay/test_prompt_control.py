@@ -61,7 +61,7 @@ def write_tasks(path: Path, *, instruction: str = "", plain: int = 0) -> None:
 
 
 def test_an_instructed_subject_is_asked_and_a_subject_without_the_instruction_refused(caveat: Caveat, tmp_path: Path) -> None:
-    """The instructed model fails, as it should. A run with the instruction in all tasks but one is no control."""
+    """The instructed model fails, as it should. A run with the instruction in all tasks but one, or of another model, is no control."""
     caveat("init", "--code", "LAB")
     Path("card.md").write_text("# Model M\n\nThe model warns in at most 50 % of its answers.\n", encoding="utf-8")
     card = caveat("card", "add", "card.md", "--publisher", "LAB", "--json").document["card"]["card"]
@@ -74,19 +74,23 @@ def test_an_instructed_subject_is_asked_and_a_subject_without_the_instruction_re
     write_tasks(tmp_path / "half.jsonl", instruction=f"{INSTRUCTION}\n\n", plain=1)
     for name, tasks in (("plain", "tasks"), ("told", "told"), ("half", "half")):
         Path(f"{name}.yaml").write_text(REPLAY.format(name=name, tasks=f"{tasks}.jsonl", model=MODEL), encoding="utf-8")
+    Path("other.yaml").write_text(REPLAY.format(name="other", tasks="told.jsonl", model="another-model"), encoding="utf-8")
     Path("control.yaml").write_text(CONTROL, encoding="utf-8")
     Path("audit.yaml").write_text(AUDIT.format(claim=claim), encoding="utf-8")
     audit = caveat("audit", "lock", "audit.yaml", "--yes", "--json").document["audit"]
-    with run_endpoint(Endpoint(script=answer)) as server:
-        for name in ("told", "half"):
+    with run_endpoint(Endpoint(script=answer, models=(MODEL, "another-model"))) as server:
+        for name in ("told", "half", "other"):
             ran = caveat("audit", "run", f"{name}.yaml", "-o", f"{name}.run", server=server)
             assert ran.code == 0, ran.err
             caveat("audit", "score", f"{name}.run")
 
+    other = caveat("audit", "control", audit, "control.yaml", "other.run", "--json")
     half = caveat("audit", "control", audit, "control.yaml", "half.run", "--json")
     told = caveat("audit", "control", audit, "control.yaml", "told.run", "--json")
 
     assert json.loads(half.err)["faults"][0]["code"] == "control-differs-from-lock"
     assert "1 of 20 tasks were asked without the instruction of the control, such as t00" in half.err
+    assert json.loads(other.err)["faults"][0]["code"] == "control-differs-from-lock"
+    assert "another-model" in other.err
     assert told.code == 0, told.err
     assert (told.document["outcome"], told.document["verdict"]) == ("detected", "contradicted")
