@@ -381,6 +381,7 @@ def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: Outco
         provenance=scored.provenance,
         reads_response_only=_find_reading(view, file, scored),
         is_invariance_checked=find_invariance((finding.payload.body for finding in file.findings), scores=scored.table.content) is True,
+        frames=_count_frames(scored),
         deployment_described=registered or (replayed is not None and bool(replayed.list_contexts(scored.deploy_arm))),
     )
 
@@ -414,6 +415,16 @@ def _find_reading(view: View, file: AuditFile, scored: ScoredTable) -> bool | No
         return False
     procedure = find_locked_procedure(view, file.lock.payload) if file.lock else None
     return None if procedure is None else reads_only_response(procedure)
+
+
+def _count_frames(scored: ScoredTable) -> int | None:
+    """Return how many contexts of the evaluation all tasks share: a replay of conversations calls a context `FRAME/TASK`."""
+    table = scored.table
+    rows = table.arm.codes == table.arm.find(scored.test_arm)
+    pairs = set(zip(table.context.codes[rows].tolist(), table.task.codes[rows].tolist(), strict=True))
+    named = [(table.context.labels[context], f"/{table.task.labels[task]}") for context, task in pairs]
+    is_framed = bool(named) and all(context.endswith(task) for context, task in named)
+    return len({context.removesuffix(task) for context, task in named}) if is_framed else None
 
 
 def _find_lock_gap(file: AuditFile, scored: ScoredTable, ground: OutcomeBasis) -> str | None:

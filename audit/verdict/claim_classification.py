@@ -466,7 +466,7 @@ def _build_verdict(question: _ClassifiedReading, form: Form, joint: JointDecisio
         mode=joint.mode,
         basis=_find_basis(question, form),
         direction=_find_direction(joint),
-        why=_explain(question, joint, missing.note if missing and standing else None),
+        why=_explain(question, joint, checks if standing else ()),
         resolves=_resolve(question, joint) if is_inconclusive else None,
         not_met_in_test=any(_is_not_met(decision.facts) for decision in joint.each),
         control=_describe_control(question) if row.class_ is ClaimClass.STABLE and form is not Form.EXISTENCE else None,
@@ -573,7 +573,7 @@ def _find_possible(joint: JointDecision) -> tuple[ClaimClass, ...]:
     return tuple(dict.fromkeys(class_ for possible in possibles for class_ in possible))
 
 
-def _explain(question: _ClassifiedReading, joint: JointDecision, missing: str | None) -> str:
+def _explain(question: _ClassifiedReading, joint: JointDecision, checks: tuple[ConditionCheck, ...]) -> str:
     several = len(joint.each) > 1
     is_mixed = len({decision.row.verdict for decision in joint.each}) > 1
     sentences = []
@@ -597,10 +597,12 @@ def _explain(question: _ClassifiedReading, joint: JointDecision, missing: str | 
         sentences.append(VerdictPhrases(question.case, facts, whole=joint.deciding[0].whole).reproduction)
     if _is_conditional(question, facts):
         sentences.append(CONDITIONAL)
+    else:
+        sentences += [f"{check.note[0].upper()}{check.note[1:]}." for check in checks if check.status is ConditionStatus.FIXED_CONTEXTS]
     if joint.hangs_on_one_spec:
         sentences.append("The verdict hangs on one specification of P_deploy: without it, it would be another.")
-    if missing is not None:
-        sentences.append(f"Provisional: {missing}.")
+    if (missing := find_missing(checks)) is not None:
+        sentences.append(f"Provisional: {missing.note}.")
     sentences.append(POST_HOC if question.post_hoc and question.estimate is not None else "")
     sentences.append(format_off_lock(question.off_lock) if question.off_lock and question.estimate is not None else "")
     return join(sentences)

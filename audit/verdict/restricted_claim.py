@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from audit.verdict.claim_classification import build_at_level
 from audit.verdict.verdict_conditions import ReadingFacts, build_facts, is_test_wholly_satisfying
 from audit.verdict.verdict_phrases import CONDITIONAL, POST_HOC, VerdictPhrases, describe_verdicts, fold, format_applied, format_off_lock
+from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
@@ -426,6 +427,8 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
 def _qualify(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> str:
     """The standing where it is not established, with the first condition that is missing."""
     if reading.verdict_standing is VerdictStanding.CONDITIONAL:
+        if phrases.shared_frames:
+            return f" (conditional: {phrases.shared_frames})"
         names = f": {phrases.fixed_contexts}" if phrases.fixed_contexts else ""
         return f" (conditional on the contexts tested{names})"
     if reading.verdict_standing is not VerdictStanding.PROVISIONAL:
@@ -599,10 +602,18 @@ class _ReadingPhrases(VerdictPhrases):
     @property
     def conditional(self) -> str:
         """Which contexts a conditional verdict is about."""
+        if frames := self.shared_frames:
+            return f"{frames[0].upper()}{frames[1:]}."
         count = self._estimate.n.contexts_deploy
         tested = "the one context tested" if count == 1 else f"the {count} contexts tested"
         names = f" ({self.fixed_contexts})" if self.fixed_contexts else ""
         return f"This applies to {tested} only{names}; other contexts were not tested."
+
+    @property
+    def shared_frames(self) -> str:
+        """That all tasks share few contexts of the evaluation, as a clause; empty where that is not so."""
+        conditions = self._reading.conditions if self._facts.contexts is ContextDesign.NESTED else ()
+        return next((check.note for check in conditions if check.status is ConditionStatus.FIXED_CONTEXTS), "")
 
     @property
     def fixed_contexts(self) -> str:

@@ -65,6 +65,8 @@ class AuditConduct:
     """Whether the scorer reads only the response; None where neither the run nor the lock shows it."""
     is_invariance_checked: bool = False
     """Whether a recorded check shows the scorer to be invariant, and not only a declaration."""
+    frames: int | None = None
+    """How many contexts of the evaluation all tasks share, where each task has contexts of its own besides; None where it is not so."""
     deployment_described: bool = False
     """Whether it is on record how P_deploy was made, beyond the auditor's description: registered or replayed contexts."""
 
@@ -190,6 +192,11 @@ def _check_construction(ground: StandingBasis) -> Answer:
         # Fixed contexts are the estimand and not a sample. No minimum applies, and the standing is at
         # most conditional.
         return ConditionStatus.FIXED_CONTEXTS, "the contexts are fixed, so the verdict is about these contexts only"
+    frames = ground.conduct.frames if ground.conduct and ContextDesign(ground.estimate.contexts) is ContextDesign.NESTED else None
+    if frames is not None and frames < FEWEST_CONTEXTS:
+        # Each conversation makes another context of a frame, but the frame itself is no sample.
+        shared = "the same context" if frames == 1 else f"the same {frames} contexts"
+        return ConditionStatus.FIXED_CONTEXTS, f"all tasks share {shared} of the evaluation, so the verdict is about {'it' if frames == 1 else 'these'} only"
     if smallest < FEWEST_CONTEXTS:
         return _missing(f"a side has {smallest} {unit}, fewer than {FEWEST_CONTEXTS}")
     return _met(f"it is stated how the deployment contexts were made, and each side has at least {FEWEST_CONTEXTS}")

@@ -70,7 +70,7 @@ def write_traffic(folder: Path, **changes: Any) -> Path:
         (folder / "talks" / f"{number}.json").write_text(text, encoding="utf-8")
         reference = {"file": f"talks/{number}.json", "sha256": hashlib.sha256(text.encode()).hexdigest()}
         row = {"conversation": f"talk-{number}", "user": f"person-{number // 2 if number < 4 else number}", "prefix_ref": reference}
-        rows.append({**row, "turn": 2, "pi": 0.5 if number % 3 else 0.1})
+        rows.append({**row, "turn": 2, "pi": 0.5 if number % 3 else 0.4})
     rows[0] = {name: value for name, value in {**rows[0], **changes}.items() if value is not None}
     path = folder / "sample.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
@@ -171,18 +171,24 @@ def test_an_audit_from_traffic_is_locked_run_concluded_and_a_forecast(place: Pat
     assert "tools" not in shop
     assert concluded.code == 0, concluded.err
     (spec,) = shown["results"][0]["payload"]["estimate"]["specs"]
-    weights = [10.0 if number % 3 == 0 else 2.0 for number in range(COUNT)]
+    weights = [2.5 if number % 3 == 0 else 2.0 for number in range(COUNT)]
     rate = sum(weight for number, weight in enumerate(weights) if number % 4 == 0) / sum(weights)
     assert spec["spec"] == "production"
     assert spec["phi_test"]["value"] == pytest.approx(rate)
     assert spec["phi_deploy"]["value"] == 1.0
     assert (spec["n"]["tasks"], spec["n"]["families"]) == (COUNT, COUNT - 2)
     assert spec["n"]["effective_tasks"] < COUNT - 2
+    (reading, *_) = concluded.document["restriction"]["classification"]["readings"]
+    assert (reading["verdict"], reading["verdict_standing"]) == ("contradicted", "conditional")
+    frame = "all tasks share the same context of the evaluation, so the verdict is about it only"
+    assert f"(conditional: {frame})" in concluded.document["restriction"]["text"]["verdict"]
+    assert f"{frame.capitalize()}." in reading["why"]
     assert (concluded.document["restriction"]["basis"], concluded.document["restriction"]["post_hoc"]) == ("replay", False)
     assert (forecast["spec"], forecast["rate"], forecast["low"]) == ("production", 1.0, pytest.approx(spec["phi_deploy"]["low"]))
     assert page.code == 0, page.err
     html = next((place / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
-    assert "chosen with known probabilities of 0.1 to 0.5" in html
+    assert frame in html
+    assert "chosen with known probabilities of 0.4 to 0.5" in html
     assert "Source:</span> production." in html
     written = [path for path in [*place.glob("*.db*"), *place.glob("out/*")] if path.is_file()]
     assert len(written) > 1
