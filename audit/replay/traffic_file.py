@@ -7,6 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from audit.statistics.side_moments import connect_units
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import parse_document, read_document, read_text
 from registry.errors import Fault, InputError
@@ -84,20 +87,27 @@ class TrafficSample:
     """Conversations with tool calls before the cut."""
     answered_with_tools: int
     """Conversations whose cut answer used tools."""
+    repeated: int = 0
+    """Conversations with the very text of an earlier one."""
 
     def describe(self, *, seed: int, sampler: str | None) -> str:
         """Return how the tasks were made, in sentences; *sampler* is the digest of what chose the conversations."""
         low, high = self.inclusion
-        chosen = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        word = "known" if sampler else "stated"  # without its sampler, a probability is a person's word
+        chosen = f"chosen with {word} probabilities of {low:g}" + ("" if low == high else f" to {high:g}")
+        if low == 1:
+            # All of a convenience sample has the probability 1 too.
+            chosen = "not sampled (each has the probability 1, so rates are about these conversations)"
         cut = f"before an answer that the seed {seed} drew at random"
         if not self.drawn:
             cut = "before an answer that the sampler chose"
         elif self.drawn < len(self.tasks):
             cut += f" ({self.drawn} of them) or the sampler chose"
+        equal = f"{self.repeated} conversations have the text of another, and share its family. " if self.repeated else ""
         before = f"in {self.with_tools} conversations, sent as text (simulated)" if self.with_tools else "none"
         after = f"in {self.answered_with_tools} conversations" if self.answered_with_tools else "in none"
         return (
-            f"{len(self.tasks)} conversations of {self.users} users, chosen with known probabilities of {chosen}, each cut {cut}. "
+            f"{len(self.tasks)} conversations of {self.users} users, {chosen}, each cut {cut}. {equal}"
             f"Rates are over conversations, weighted by 1 over the probability. Tool calls before the cut: {before}. "
             f"Tool calls of the new answer: absent; the original answer made some {after}. "
             f"List SHA-256 {self.sha256}; sampler {f'SHA-256 {sampler}' if sampler else 'not stated'}."
@@ -128,20 +138,35 @@ def read_traffic(path: Path, *, seed: int) -> TrafficSample:
         faults.append(Fault("table-empty", str(path), "the file has no conversations"))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
-    users = {user: f"user-{number:04}" for number, user in enumerate(dict.fromkeys(row.user for _, row in rows), 1)}
+    families = _join_users([row for _, row in rows])
+    names = {family: f"user-{number:04}" for number, family in enumerate(dict.fromkeys(families), 1)}
     probabilities = [row.pi for _, row in rows if row.pi is not None]  # all of them: a row without one is a fault
     return TrafficSample(
         tasks=tuple(
-            Task(id=f"prefix-{number:04}", prompt=prefix.prompt, family=users[row.user], weight=1 / pi, prefix=prefix.before)
-            for number, (prefix, pi, (_, row)) in enumerate(zip(prefixes, probabilities, rows, strict=True), 1)
+            Task(id=f"prefix-{number:04}", prompt=prefix.prompt, family=names[family], weight=1 / pi, prefix=prefix.before)
+            for number, (prefix, pi, family) in enumerate(zip(prefixes, probabilities, families, strict=True), 1)
         ),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
-        users=len(users),
+        users=len({row.user for _, row in rows}),
         inclusion=(min(probabilities), max(probabilities)),
         drawn=sum(row.turn is None for _, row in rows),
         with_tools=sum(prefix.has_tools for prefix in prefixes),
         answered_with_tools=sum(prefix.answered_with_tools for prefix in prefixes),
+        repeated=len(rows) - len({row.prefix_ref.sha256.casefold() for _, row in rows}),
     )
+
+
+def _join_users(rows: Sequence[TrafficRow]) -> list[str]:
+    """Return the family of each conversation: that of its user, joined with the users of conversations of the very same text.
+
+    The model answers the same text alike, whoever wrote it, so a text under several names is no more evidence than once.
+    """
+    users = {user: number for number, user in enumerate(dict.fromkeys(row.user for row in rows))}
+    texts = {sha256: number for number, sha256 in enumerate(dict.fromkeys(row.prefix_ref.sha256.casefold() for row in rows))}
+    members = np.array([[users[row.user], texts[row.prefix_ref.sha256.casefold()]] for row in rows], dtype=np.intp)
+    first = connect_units(members[:, 0], members[:, 1], size=len(users))
+    names = list(users)
+    return [names[first[users[row.user]]] for row in rows]
 
 
 def read_conversation(path: Path, *, where: str) -> list[TrafficMessage]:

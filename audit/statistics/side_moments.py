@@ -462,7 +462,7 @@ def _compute_side(
         tasks=units.number,
         contexts=count_contexts(cells),
         responses=int(cells.count.sum()),
-        task_variance=_scale(off, off, units.relative),
+        task_variance=_find_task_variance(off, units.relative, mean=mean),
         context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
         residual_variance=compute_residual_variance(cells, by_code=by_code) if random else 0.0,
         kish=None if units.relative is None else effective_number(units.relative),
@@ -471,6 +471,24 @@ def _compute_side(
         families=cells.clusters.family is not None,
         templates=cells.clusters.template is not None,
     )
+
+
+def _find_task_variance(off: Floats, relative: Floats | None, *, mean: float) -> float | None:
+    """The variance of *mean* whose clusters are *off* by so much: of the linearised ratio, and at least s·Φ(1 − Φ)/n_eff.
+
+    A ratio takes the spread of its clusters from the heavy ones. Where few have most of the weight and the event is rare, they seldom
+    have it: mean and variance come out too low together. s is the spread of the cluster means, all counted alike, as a share of the
+    largest that their plain mean allows: 1 for clusters of one all-or-nothing response, less for clusters of many. n_eff is Kish's number.
+    """
+    linear = _scale(off, off, relative)
+    if linear is None or relative is None:
+        return linear
+    centre = sum_all(off) / len(off)
+    plain = mean + centre
+    whole = plain * (1 - plain)
+    spread = sum_all((off - centre) ** 2) / (len(off) - 1)
+    share = min(1.0, spread / whole) if whole > ZERO_VARIANCE else 1.0
+    return max(linear, share * max(0.0, mean * (1 - mean)) / effective_number(relative))
 
 
 def _scale(first: Floats, second: Floats, relative: Floats | None) -> float | None:

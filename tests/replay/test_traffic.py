@@ -197,6 +197,28 @@ def test_an_audit_from_traffic_is_locked_run_concluded_and_a_forecast(place: Pat
         assert not any(word.encode() in data for word in ("Ada Quill", "person-1", "talk-1", "Where is order")), path
 
 
+def test_a_text_under_several_names_is_one_family(tmp_path: Path) -> None:
+    """Copies of one conversation, each with a name, user and file of its own, are no more evidence than the first."""
+    path = write_traffic(tmp_path)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for number in range(10, 14):
+        shutil.copy(tmp_path / "talks" / "9.json", tmp_path / "talks" / f"{number}.json")
+        rows[number]["prefix_ref"]["sha256"] = rows[9]["prefix_ref"]["sha256"]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    sample = read_traffic(path, seed=0)
+
+    assert (sample.users, sample.repeated) == (COUNT - 2, 4)
+    assert len({task.family for task in sample.tasks}) == COUNT - 2 - 4
+    assert "4 conversations have the text of another, and share its family." in sample.describe(seed=0, sampler=None)
+
+
+def test_a_list_without_a_sampler_or_without_sampling_does_not_say_that_probabilities_are_known(tmp_path: Path) -> None:
+    sample = read_traffic(write_traffic(tmp_path), seed=0)
+
+    assert "chosen with stated probabilities of 0.4 to 0.5" in sample.describe(seed=0, sampler=None)
+    assert "not sampled (each has the probability 1" in replace(sample, inclusion=(1.0, 1.0)).describe(seed=0, sampler="ab" * 32)
+
+
 def test_a_plan_that_conversations_contradict_is_not_locked(place: Path, caveat: Caveat) -> None:
     """Weights have no confidence sequence, and conversations are no sample of shared contexts: the lock says so before any call."""
     fill(place / "live", interval="anytime")
