@@ -128,6 +128,8 @@ def find_scores(body: FindingBody) -> str | None:
 TEST_ARM, DEPLOY_ARM = "test", "deploy"
 """What the two arms of a score table are called unless stated otherwise; under a lock they cannot be."""
 
+_READS_RESPONSE = re.compile(r"(Inspect scorer )?(match|includes|pattern|answer|choice|exact|f1|exact_match|acc|acc_norm)\b(?![,:/])")
+"""Scorers of logs that are known to compare the response with the target, and to read nothing else."""
 _DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}")
 
 
@@ -413,6 +415,9 @@ def _find_reading(view: View, file: AuditFile, scored: ScoredTable) -> bool | No
         return scored.provenance.scorer_reads_response
     if "model_graded" in (scored.provenance.judge or ""):  # Inspect's scorers that ask a model
         return False
+    # A log of other software names its own scorer, and nothing shows that it does what the locked one says.
+    if scored.is_dated_by_data and _READS_RESPONSE.match(scored.provenance.judge or "") is None:
+        return None
     procedure = find_locked_procedure(view, file.lock.payload) if file.lock else None
     return None if procedure is None else reads_only_response(procedure)
 

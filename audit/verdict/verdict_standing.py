@@ -242,9 +242,8 @@ def _check_invariance(ground: StandingBasis) -> Answer:
     if scoring.invariant is not None and not is_declared_only:
         # A failed check does not get here: its row of the decision table comes first.
         return _met("the scorer passed its invariance check") if scoring.invariant else _missing("the scorer failed its invariance check")
-    reads_only = scoring.reads_response_only
-    if reads_only is None and ground.conduct is not None:
-        reads_only = ground.conduct.reads_response_only
+    # With a log, what a person declares of the scorer establishes as little here: run folder, log or lock show it.
+    reads_only = scoring.reads_response_only if ground.conduct is None else ground.conduct.reads_response_only
     if not reads_only:
         declared = "the scorer is declared to be invariant, and no recorded check shows it"
         return _missing(declared if scoring.invariant else "the scorer was not checked for invariance")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from audit.protocol.evidence_basis import _READS_RESPONSE
 from audit.verdict import decision_table as typology
 from audit.verdict.claim_classification import classify
 from audit.verdict.restricted_claim import restrict
@@ -17,7 +18,7 @@ from registry.records.audit_case import Case, Deployment, Scoring
 from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import Estimate
 from registry.records.replay_run import ModelIdentityStatus, Provenance
-from registry.records.verdict import FIRM, ReadingVerdict, Standing, Verdict, VerdictStanding
+from registry.records.verdict import FIRM, Condition, ReadingVerdict, Standing, Verdict, VerdictStanding
 from tests.verdict.cases import SHARES, build_asked, build_case, build_estimate, build_spec, build_truncation, estimates
 from tests.verdict.test_decision_table import ROWS, widen
 
@@ -114,6 +115,34 @@ def test_removing_a_condition_never_raises_the_standing(case: tuple[Case, Estima
     if reading.verdict in FIRM and whole.rule != "scorer-not-invariant":
         assert reading.verdict_standing is VerdictStanding.PROVISIONAL
         assert reading.missing_condition is not None
+
+
+@pytest.mark.parametrize("shown", [False, None])
+def test_a_declared_reading_of_the_scorer_establishes_nothing_under_a_log(shown: bool | None) -> None:  # noqa: FBT001
+    """An audit file may say that its judge reads only the response; the run shows that it is a judge."""
+    case = replace(build_case(theta=0.5), scoring=Scoring(reads_response_only=True))
+    estimate = build_estimate(build_spec(test=(0.2, 0.1, 0.3), deploy=(0.2, 0.1, 0.3)))
+    conduct = replace(CONDUCT, reads_response_only=shown, is_invariance_checked=False)
+    before, after = (classify(case, estimate, conduct=given).primary for given in (replace(conduct, reads_response_only=True), conduct))
+
+    assert before.missing_condition is not Condition.INVARIANCE
+    assert (after.verdict_standing, after.missing_condition) == (VerdictStanding.PROVISIONAL, Condition.INVARIANCE)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "known"),
+    [
+        ("Inspect scorer match", True),
+        ("exact_match of gsm8k 3", True),
+        ("Inspect scorer my_judge", False),
+        ("Inspect scorer match/judge", False),
+        ("Inspect scorer choice; model in the role grader: m", True),
+        ("acc, judged by 2 models", False),
+        ("", False),
+    ],
+)
+def test_only_known_scorers_of_logs_read_nothing_but_the_response(scorer: str, known: bool) -> None:  # noqa: FBT001
+    assert (_READS_RESPONSE.match(scorer) is not None) is known
 
 
 @STRENGTH
