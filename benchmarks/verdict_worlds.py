@@ -236,7 +236,7 @@ def build_truncation_world(lost: float, *, tasks: int = 50, contexts: int = 20, 
         phi_deploy=(rate,),
         draw=draw,
         broken="unequal truncation",
-        named_by="the accounting condition, from 5 % or 3 points on: best and worst case must agree",
+        named_by="the accounting condition: best and worst case must agree",
     )
 
 

@@ -20,8 +20,8 @@ from registry.records.verdict import Basis, Classification, RestrictedClaim
 # highest, score.
 #
 # Truncated responses could have gone on to another score, and excluded ones have none. Both count, since excluding
-# failures must not hide them. Where they are many, or more on one side, a verdict is established only if it is the same
-# at these extremes. Cost: an audit with 6 % server errors needs the same verdict in best and worst case.
+# failures must not hide them. A verdict is established only if it is the same at these extremes. Cost: an audit with 6 %
+# server errors needs the same verdict in best and worst case.
 
 
 def bound_unresolved(
@@ -94,7 +94,7 @@ def run_case(
     """
     range_ = case.claim.property.range
     scores = None if table is None else estimate(table, case.plan, range_=range_, test=arms[0], deploy=arms[1])
-    # A function and not a list: the decision table asks for the extremes only where too many responses are unresolved.
+    # A function and not a list: the decision table asks for the extremes only where responses are unresolved.
     extremes = None if table is None else partial(bound_unresolved, table, case.plan, range_=range_, test=arms[0], deploy=arms[1])
     classification = classify(case, scores, basis=basis, conduct=conduct, extremes=extremes, post_hoc=post_hoc, off_lock=off_lock)
     restricted = restrict(case, classification, scores, post_hoc=post_hoc, off_lock=off_lock)

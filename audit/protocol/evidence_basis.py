@@ -248,7 +248,7 @@ def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBas
         return OutcomeBasis(basis=basis, post_hoc=post_hoc, deviations=others, asked=model_identity)
     ground = OutcomeBasis(basis=basis, post_hoc=False, deviations=weigh_deviations(view, file, scored, None), asked=model_identity)
     # Other tasks, contexts, scoring or model than locked give `reported`, explained or not, because whoever explains
-    # has seen the scores. Budget and early stops are printed and keep the basis. Cost: honest accidents lose their
+    # has seen the scores. Budget and early stops keep the basis (a stop lowers the standing). Cost: honest accidents lose their
     # standing; locking another audit costs one command.
     return ground if model_identity.is_bound and not ground.decisive else replace(ground, basis=Basis.REPORTED)
 
@@ -440,6 +440,10 @@ def _find_lock_gap(file: AuditFile, scored: ScoredTable, ground: OutcomeBasis) -
         return "the lock is not shown to precede the run"
     if ground.decisive:
         return f"the scores are of other {describe_items(ground.decisive)} than the lock fixes"
+    # Whoever may stop when the scores look good has more than the level's share of wrong verdicts.
+    is_stopped = any(deviation.item is LockedItem.STOPPING_RULE for deviation in ground.deviations)
+    if is_stopped and file.lock.payload.plan.interval is not IntervalMethod.ANYTIME:
+        return "the run did not stop where the lock says, and only anytime intervals allow for that"
     return None if scored.is_dated_by_data else "when the run began is only the auditor's word; the data do not show it"
 
 

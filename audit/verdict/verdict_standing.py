@@ -6,7 +6,7 @@ from datetime import date
 
 from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
 from registry.records.audit_case import Case, ControlStatus, RaterStatus
-from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
+from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
 from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance
 from registry.records.verdict import (
     FIRM,
@@ -266,8 +266,13 @@ def _check_accounting(ground: StandingBasis) -> Answer:
         return _missing("it is not stated which responses were truncated")
     texts = tuple(_find_open(ground.specs))
     if not texts:
+        # A tight limit can hang on few responses: of "at most 2 %" nothing is shown where 4 % have no score.
+        is_any_open = any(_share_open(side) for spec in ground.specs if (cut := spec.truncation) for side in (cut.test, cut.deploy))
+        if is_any_open and ground.is_same_at_extremes() is False:
+            few = "; ".join(_describe_open(spec.truncation) for spec in ground.specs if spec.truncation)
+            return _missing(f"{few}, and the verdict depends on how these would score")
         return _met(f"at most {share(MOST_OPEN)} of each side's responses were truncated or excluded, alike on both sides")
-    # Two more classifications are computed only where the shares are not negligible.
+    # Without the scores, such as in a case file, many are a reason by themselves.
     outcome = ground.is_same_at_extremes()
     if outcome:
         return _met(f"{texts[0]}; the verdict is the same whatever scores these had")
@@ -285,10 +290,12 @@ def _find_open(specs: tuple[SpecEstimate, ...]) -> Iterator[str]:
         test, deploy = _share_open(spec.truncation.test), _share_open(spec.truncation.deploy)
         # Unequal losses can create a difference even if both are small.
         if max(test, deploy) > MOST_OPEN or abs(test - deploy) > MOST_UNEQUAL:
-            yield (
-                f"{share(round(test, 3))} of the evaluation's and {share(round(deploy, 3))} of the deployment responses "
-                "were truncated or excluded"
-            )
+            yield _describe_open(spec.truncation)
+
+
+def _describe_open(truncation: Truncation) -> str:
+    test, deploy = (share(round(_share_open(side), 3)) for side in (truncation.test, truncation.deploy))
+    return f"{test} of the evaluation's and {deploy} of the deployment responses were truncated or excluded"
 
 
 def _share_open(side: TruncationCounts) -> float:

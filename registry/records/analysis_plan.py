@@ -294,8 +294,8 @@ COMPUTED = frozenset({LockedItem.THETA, LockedItem.DIRECTION, LockedItem.MARGIN,
 """Items that every outcome under a lock is computed from: nothing can depart from them."""
 
 # Decision of 2026-11-22: other tasks, contexts, scoring or model than locked give basis `reported`,
-# explained or not, because whoever explains has seen the scores. Budget and early stops are only
-# printed. The cost: honest accidents lose their standing; locking another audit costs one command.
+# explained or not, because whoever explains has seen the scores. A budget is only printed, and an early
+# stop is provisional. The cost: honest accidents lose their standing; locking another audit costs one command.
 DECISIVE = frozenset({LockedItem.TEST_CONTEXTS, LockedItem.DEPLOY_CONTEXTS, LockedItem.TASKS, LockedItem.SCORING, LockedItem.MODEL})
 """Items without which scores are not those that were planned: they restrict and never establish, whatever the reason."""
 

@@ -117,7 +117,7 @@ def test_tasks_told_before_the_import_count_as_well(caveat: Caveat, tmp_path: Pa
 
 
 def test_the_first_tasks_of_the_order_alone_are_an_early_stop(caveat: Caveat, tmp_path: Path) -> None:
-    """Stopping is printed and takes no standing; leaving out others is choosing among them."""
+    """Stopping keeps the basis, and makes the verdict provisional: only anytime intervals allow it. Leaving out others is choosing."""
     audit = lock_all(caveat, tmp_path)
     first = caveat("audit", "order", tmp_path / "tasks.txt", "--audit", audit, "--json").document["tasks"][:30]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
@@ -127,8 +127,11 @@ def test_the_first_tasks_of_the_order_alone_are_an_early_stop(caveat: Caveat, tm
 
     done = import_scores(caveat, audit, scores)
 
+    reading = done.document["restriction"]["classification"]["readings"][0]
     assert find_basis(done) == "replay"
     assert list_deviations(caveat, audit) == [("stopping_rule", None, True)]
+    assert reading["verdict_standing"] == "provisional"
+    assert reading["conditions"][0]["note"] == "the run did not stop where the lock says, and only anytime intervals allow for that"
 
 
 def test_another_model_and_a_larger_bill_are_found(caveat: Caveat, tmp_path: Path) -> None:

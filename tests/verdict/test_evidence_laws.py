@@ -4,21 +4,25 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from audit.protocol.case_outcome import run_case
 from audit.protocol.evidence_basis import _READS_RESPONSE
 from audit.verdict import decision_table as typology
 from audit.verdict.claim_classification import classify
 from audit.verdict.restricted_claim import restrict
 from audit.verdict.verdict_conditions import ReadingFacts
 from audit.verdict.verdict_standing import AuditConduct
+from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Case, Deployment, Scoring
 from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import Estimate
 from registry.records.replay_run import ModelIdentityStatus, Provenance
 from registry.records.verdict import FIRM, Condition, ReadingVerdict, Standing, Verdict, VerdictStanding
+from tests.statistics.tables import build_crossed, label
 from tests.verdict.cases import SHARES, build_asked, build_case, build_estimate, build_spec, build_truncation, estimates
 from tests.verdict.test_decision_table import ROWS, widen
 
@@ -143,6 +147,22 @@ def test_a_declared_reading_of_the_scorer_establishes_nothing_under_a_log(shown:
 )
 def test_only_known_scorers_of_logs_read_nothing_but_the_response(scorer: str, known: bool) -> None:  # noqa: FBT001
     assert (_READS_RESPONSE.match(scorer) is not None) is known
+
+
+@pytest.mark.parametrize(("lost", "standing"), [(0.04, VerdictStanding.PROVISIONAL), (0.002, VerdictStanding.ESTABLISHED)])
+def test_a_tight_limit_is_not_established_where_a_few_responses_without_a_score_could_pass_it(
+    lost: float, standing: VerdictStanding
+) -> None:
+    """No response with a score is bad, and 4 % have none: "at most 2 %" is not shown. 0.2 % could not pass the limit."""
+    blocks = [np.where(np.random.default_rng(seed).random((300, 6)) < lost, np.nan, 0.0) for seed in (1, 2)]
+    table = build_crossed(*blocks)
+    table = replace(table, truncated=label(["no"] * table.rows))
+    case = build_case(theta=0.02, relation=Relation.AT_MOST)
+    case = replace(case, plan=replace(case.plan, replicates=0, contexts=ContextDesign.RANDOM))
+    reading = run_case(case, table, conduct=CONDUCT).classification.primary
+
+    assert (reading.verdict, reading.verdict_standing) == (Verdict.HOLDS, standing)
+    assert (reading.missing_condition is Condition.ACCOUNTING) is (standing is VerdictStanding.PROVISIONAL)
 
 
 @STRENGTH
