@@ -29,6 +29,9 @@ MOST_OPEN = 0.05
 MOST_UNEQUAL = 0.03
 """How far the two sides may differ in it."""
 
+LEAST_LEVEL, MOST_MARGIN, MOST_RATERS = 0.95, 0.2, 0.75
+"""The lowest level, the widest margin as a share of the range, and the highest limit on the accuracy of raters, of an established verdict."""
+
 NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVENANCE, Condition.VALIDITY)
 """Conditions that a case file without a log cannot show; they do not lower the standing there."""
 
@@ -97,6 +100,7 @@ def check_conditions(ground: StandingBasis) -> tuple[ConditionCheck, ...]:
     checks = (
         (Condition.LOCK, _check_lock(ground)),
         (Condition.RUNS, _check_runs(ground)),
+        *(((Condition.PLAN, _missing("; ".join(lax))),) if (lax := list(_find_lax(ground))) else ()),
         (Condition.ENDPOINT, _check_endpoint(ground)),
         (Condition.DEPLOYMENT_CONSTRUCTION, _check_construction(ground)),
         (Condition.NATURALNESS, _check_raters(ground)),
@@ -167,6 +171,18 @@ def _check_runs(ground: StandingBasis) -> Answer:
         return _missing(runs.text)
     # Without the recorded start of the run, aborted runs before it cannot be ruled out.
     return _met("1 run was started under the lock") if runs.is_recorded else (ConditionStatus.NOT_CHECKED, NOT_RECORDED)
+
+
+def _find_lax(ground: StandingBasis) -> Iterator[str]:
+    """Yield which settings of the plan let almost anything pass: a lock fixes them, and does not make them strict."""
+    estimate, limit = ground.estimate, ground.case.plan.rater_limit
+    if estimate.level < LEAST_LEVEL:
+        yield f"the plan's level is {share(estimate.level)}, and an established verdict needs {share(LEAST_LEVEL)}"
+    width = estimate.range[1] - estimate.range[0]
+    if estimate.margin > MOST_MARGIN * width * (1 + 1e-9):
+        yield f"the plan's margin is {share(estimate.margin / width)} of the range, more than {share(MOST_MARGIN)}"
+    if ground.case.raters is not None and limit > MOST_RATERS:
+        yield f"the plan's limit on the accuracy of raters is {share(limit)}, more than {share(MOST_RATERS)}"
 
 
 def _check_endpoint(ground: StandingBasis) -> Answer:

@@ -109,6 +109,8 @@ class Condition(StrEnum):
     """The plan was locked before the run, and the data show when the run began."""
     RUNS = "runs"
     """One run was started under the lock: of several, the scores could have been chosen."""
+    PLAN = "plan"
+    """Level, margin and limit on raters are not laxer than an established verdict allows. Asked only where one of them is."""
     ENDPOINT = "endpoint"
     """The endpoint returned a name that belongs to the model version."""
     DEPLOYMENT_CONSTRUCTION = "deployment_construction"

@@ -126,6 +126,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Condition.ENDPOINT, "model asked"),
     (Condition.DEPLOYMENT_CONSTRUCTION, "deployment contexts"),
     (Condition.NATURALNESS, "recognisable contexts"),
+    (Condition.PLAN, "level and margins of the plan"),
     (Condition.CONTROL, "positive control"),
     (Condition.INVARIANCE, "invariance of the scorer"),
     (Condition.ACCOUNTING, "truncated and excluded responses"),

@@ -149,6 +149,23 @@ def test_only_known_scorers_of_logs_read_nothing_but_the_response(scorer: str, k
     assert (_READS_RESPONSE.match(scorer) is not None) is known
 
 
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({"margin": 0.9}, "the plan's margin is 90 % of the range, more than 20 %"),
+        ({"level": 0.5}, "the plan's level is 50 %, and an established verdict needs 95 %"),
+    ],
+)
+def test_a_plan_under_which_nearly_anything_passes_establishes_nothing(changes: dict[str, float], note: str) -> None:
+    """From 87 % to 29 % is within 90 points, and an interval at 50 % errs in half of replays."""
+    estimate = build_estimate(build_spec(test=(0.87, 0.84, 0.9), deploy=(0.29, 0.2, 0.4), ed=(0.46, 0.67)), **{"margin": 0.9, **changes})
+    reading = classify(build_case(Form.PREVALENCE, reported=Reported(value=0.88, n=2000)), estimate, conduct=CONDUCT).primary
+    (check,) = [check for check in reading.conditions if check.condition is Condition.PLAN]
+
+    assert (reading.verdict, reading.verdict_standing) == (Verdict.HOLDS, VerdictStanding.PROVISIONAL)
+    assert note in check.note
+
+
 @pytest.mark.parametrize(("lost", "standing"), [(0.04, VerdictStanding.PROVISIONAL), (0.002, VerdictStanding.ESTABLISHED)])
 def test_a_tight_limit_is_not_established_where_a_few_responses_without_a_score_could_pass_it(
     lost: float, standing: VerdictStanding
