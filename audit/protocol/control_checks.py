@@ -49,7 +49,7 @@ def check_named(file: AuditFile, plan: ControlPlan, *, where: str) -> None:
 
 
 def check_subject(view: View, file: AuditFile, scored: ScoredTable, plan: ControlPlan) -> None:
-    """Refuse scores that were not made under the locked plan: other tasks, contexts or scorer, or a prompt on another model; raises ConflictError."""
+    """Refuse scores not made under the locked plan: other tasks, contexts or scorer, or a prompt on another model; raises ConflictError."""
     deviations = weigh_deviations(view, file, scored, None)
     # A subject that was asked in evaluation contexts only is no deviation: it says less, and the report says so.
     is_test_only = plan.kind is not ControlKind.POLICY and scored.table.arm.find(scored.deploy_arm) is None

@@ -30,7 +30,7 @@ MOST_UNEQUAL = 0.03
 """How far the two sides may differ in it."""
 
 LEAST_LEVEL, MOST_MARGIN, MOST_RATERS = 0.95, 0.2, 0.75
-"""The lowest level, the widest margin as a share of the range, and the highest limit on the accuracy of raters, of an established verdict."""
+"""The lowest level, the widest margin as a share of the range, and the highest limit on raters, of an established verdict."""
 
 NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVENANCE, Condition.VALIDITY)
 """Conditions that a case file without a log cannot show; they do not lower the standing there."""
@@ -212,7 +212,10 @@ def _check_construction(ground: StandingBasis) -> Answer:
     if frames is not None and frames < FEWEST_CONTEXTS:
         # Each conversation makes another context of a frame, but the frame itself is no sample.
         shared = "the same context" if frames == 1 else f"the same {frames} contexts"
-        return ConditionStatus.FIXED_CONTEXTS, f"all tasks share {shared} of the evaluation, so the verdict is about {'it' if frames == 1 else 'these'} only"
+        return (
+            ConditionStatus.FIXED_CONTEXTS,
+            f"all tasks share {shared} of the evaluation, so the verdict is about {'it' if frames == 1 else 'these'} only",
+        )
     if smallest < FEWEST_CONTEXTS:
         return _missing(f"a side has {smallest} {unit}, fewer than {FEWEST_CONTEXTS}")
     return _met(f"it is stated how the deployment contexts were made, and each side has at least {FEWEST_CONTEXTS}")

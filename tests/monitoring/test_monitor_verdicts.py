@@ -165,7 +165,7 @@ def test_items_that_were_not_chosen_as_planned_settle_nothing() -> None:
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [(980, True), (1130, True), (870, True), (1200, False), (820, False), (0, False)])
-def test_a_number_of_chosen_items_fits_its_probability_or_not(chosen: int, expected: bool) -> None:
+def test_a_number_of_chosen_items_fits_its_probability_or_not(chosen: int, expected: bool) -> None:  # noqa: FBT001
     """Of 10,000 items with probability 0.1 about 1,000 are chosen, with a standard deviation of 30."""
     assert is_chosen_as_planned(items=10_000, chosen=chosen, inclusion=0.1) is expected
 

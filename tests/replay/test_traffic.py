@@ -20,6 +20,7 @@ from tests.endpoint.server import MODEL, Asked, Endpoint, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 
 COUNT = 24
+FRAME = "all tasks share the same context of the evaluation, so the verdict is about it only"
 WORDS = "my name is Ada Quill"
 POLICY = Policy(model=MODEL, max_tokens=40)
 CARD = "# Model M: System Card\n\nThe model adds a warning in at most 50 % of its answers.\n"
@@ -140,6 +141,14 @@ def place(_prepared: Path, caveat: Caveat, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def check_frame(restriction: Any) -> None:
+    """Check that the verdict is about the only frame of the evaluation, and says so."""
+    (reading, *_) = restriction["classification"]["readings"]
+    assert (reading["verdict"], reading["verdict_standing"]) == ("contradicted", "conditional")
+    assert f"(conditional: {FRAME})" in restriction["text"]["verdict"]
+    assert f"{FRAME.capitalize()}." in reading["why"]
+
+
 def test_an_audit_from_traffic_is_locked_run_concluded_and_a_forecast(place: Path, caveat: Caveat) -> None:
     """Both sides continue the same words, weights and users count, and no words of users enter the registry or the supplement."""
     fill(place / "live")
@@ -178,16 +187,12 @@ def test_an_audit_from_traffic_is_locked_run_concluded_and_a_forecast(place: Pat
     assert spec["phi_deploy"]["value"] == 1.0
     assert (spec["n"]["tasks"], spec["n"]["families"]) == (COUNT, COUNT - 2)
     assert spec["n"]["effective_tasks"] < COUNT - 2
-    (reading, *_) = concluded.document["restriction"]["classification"]["readings"]
-    assert (reading["verdict"], reading["verdict_standing"]) == ("contradicted", "conditional")
-    frame = "all tasks share the same context of the evaluation, so the verdict is about it only"
-    assert f"(conditional: {frame})" in concluded.document["restriction"]["text"]["verdict"]
-    assert f"{frame.capitalize()}." in reading["why"]
+    check_frame(concluded.document["restriction"])
     assert (concluded.document["restriction"]["basis"], concluded.document["restriction"]["post_hoc"]) == ("replay", False)
     assert (forecast["spec"], forecast["rate"], forecast["low"]) == ("production", 1.0, pytest.approx(spec["phi_deploy"]["low"]))
     assert page.code == 0, page.err
     html = next((place / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
-    assert frame in html
+    assert FRAME in html
     assert "chosen with known probabilities of 0.4 to 0.5" in html
     assert "Source:</span> production." in html
     written = [path for path in [*place.glob("*.db*"), *place.glob("out/*")] if path.is_file()]
