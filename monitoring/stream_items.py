@@ -57,6 +57,9 @@ def check_planned(file: MonitorFile) -> None:
     if not file.plan.models or file.plan.evaluation is None:
         problem = "the locked plan does not say by which names traces call the model, and which evaluation is the scorer's"
         raise InputError(Fault("traces-not-planned", file.monitor.payload.monitor, problem))
+    if file.plan.is_corrected:
+        problem = "people label a share of the reviewed items under the locked plan, and traces have the judge's scores only"
+        raise InputError(Fault("traces-not-planned", file.monitor.payload.monitor, problem, advice="report counts, with labels"))
 
 
 def read_anchor(label: object, response: object, at: datetime, where: str) -> StreamAnchor:

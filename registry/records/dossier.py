@@ -189,14 +189,21 @@ class MonitorFile(Record):
                 return MonitorVerdict.JUDGE_CHANGED
             return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
         # A gap withdraws it: what was not reported may have been the bad weeks.
-        is_reporting = self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and reading.anchors_alarm is None
+        is_reporting = self.find_state(today) in (MonitorState.RUNNING, MonitorState.ENDED) and not self.is_misled
         return MonitorVerdict.HOLDS_SO_FAR if is_reporting and not self.list_doubts() and self._keeps_limit() else MonitorVerdict.OPEN
+
+    @property
+    def is_misled(self) -> bool:
+        """Whether the anchors show that the judge changed, and no labels of people correct it."""
+        reading = self.reading
+        return reading is not None and reading.anchors_alarm is not None and not self.plan.is_corrected
 
     def list_doubts(self) -> tuple[str, ...]:
         """Return what keeps the evidence from a verdict, each reason in a sentence without full stop."""
         reading, plan = self.reading, self.plan
         doubts = [*plan.list_doubts()]
-        if reading is None or plan.anchors is None:
+        # Labels of people correct the judge's error, whatever the anchors show.
+        if reading is None or plan.anchors is None or plan.is_corrected:
             return tuple(doubts)
         guard, rate = plan.anchors.guard, plan.anchors.false_positive
         if without := [str(window.number) for window in self.current if window.cells and window.anchors is None]:
@@ -245,14 +252,15 @@ class MonitorFile(Record):
     def _keeps_limit(self) -> bool:
         """Whether the average so far keeps to the limit even if the judge misses as many bad items as is tolerated.
 
-        A rate r is judged to be r·(1 - FN) at least.
+        A rate r is judged to be r·(1 - FN) at least. Under labels of people it is corrected already.
         """
         reading, plan = self.reading, self.plan
-        if reading is None or plan.anchors is None:
+        if reading is None or (plan.anchors is None and not plan.is_corrected):
             return False
         is_upper = plan.relation is Relation.AT_MOST
         judged, limit = (reading.average_limit, plan.theta) if is_upper else (1 - reading.average_limit, 1 - plan.theta)
-        return judged / (1 - plan.anchors.false_negative) < limit
+        missed = 0.0 if plan.anchors is None or plan.is_corrected else plan.anchors.false_negative
+        return judged / (1 - missed) < limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
