@@ -220,7 +220,7 @@ def _find_label_faults(cell: WindowCell, share: float, min_users: int, where: st
         yield Fault("cell-too-small", where, problem)
     elif _is_not_random(chosen, cell.reviewed, share):
         problem = f"{chosen} of {cell.reviewed} reviewed items were chosen for a label; locked is a random share of {share:g}"
-        yield Fault("labels-not-random", where, problem)
+        yield Fault("choice-not-random", where, problem)
 
 
 def _is_not_random(chosen: int, reviewed: int, share: float) -> bool:

@@ -265,7 +265,7 @@ def _check_labels(draft: MonitorDraft) -> None:
     if not labels.chosen_at_random:
         problem = "people choose the items that they label, and only a random share corrects the judge"
         advice = "let chance choose the items, whatever their scores are; or use anchors in place of labels"
-        raise InputError(Fault("labels-not-random", f"{draft.claim}, labels", problem, advice=advice))
+        raise InputError(Fault("choice-not-random", f"{draft.claim}, labels", problem, advice=advice))
     if {*labels.share} != {*(draft.inclusion or {})}:
         problem = (
             f"it has a share for {', '.join(labels.share) or 'no stratum'}; inclusion has {', '.join(draft.inclusion or {}) or 'none'}"

@@ -44,7 +44,7 @@ def describe_monitor(file: MonitorFile, *, today: date) -> dict[str, Any]:
 
 
 def list_columns() -> list[Column[Mapping[str, Any]]]:
-    """Return the columns of `caveat monitor list`."""
+    """Return the columns of `caveat monitor show` without a monitor."""
 
     def column(name: str, *, is_number: bool = False, is_spare: bool = False) -> Column[Mapping[str, Any]]:
         show = (lambda row: _share(row[name])) if name in {"rate", "lower", "upper", "theta"} else None

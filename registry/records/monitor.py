@@ -376,7 +376,7 @@ _INCIDENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorIncident(Payload):
-    """One event in production that was reported. Its description is not in the log, only the digest of it."""
+    """One event in production that was reported. Its description is not in the log, only a digest of it with a salt."""
 
     KIND = "monitor_incident"
     monitor: str
@@ -389,7 +389,7 @@ class MonitorIncident(Payload):
     occurred: date
     reported: date
     summary_sha256: str
-    """Of its description, in UTF-8, hexadecimal."""
+    """Of a salt of 32 random bytes, which stays with the lab, and its description in UTF-8; hexadecimal."""
     verified: bool
     """Whether a person checked that it happened and is what the claim excludes."""
     reason: str | None = None

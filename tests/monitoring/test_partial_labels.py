@@ -254,8 +254,8 @@ def test_a_suppressed_cell_counts_against_both_conclusions() -> None:
         ("cell-impossible", {"both": 60}),
         ("cell-impossible", {"users": 201}),
         ("cell-too-small", {"users": 19}),
-        ("labels-not-random", {"items": 400}),
-        ("labels-not-random", {"items": 60, "users": 60}),
+        ("choice-not-random", {"items": 400}),
+        ("choice-not-random", {"items": 60, "users": 60}),
     ],
 )
 def test_a_window_whose_labels_do_not_fit_is_refused(code: str, labels: dict[str, Any] | None) -> None:
@@ -292,7 +292,7 @@ def test_a_plan_with_labels_is_locked_and_fed(watched: Path, caveat: Caveat, mon
     set_clock(monkeypatch, LOCKED_AT)
     plan = "\n".join(line for line in PLAN.splitlines() if not line.startswith("anchors")).format(claim="CLM-EXAMPLE-2026-0001-T") + "\n"
     for change, code, words in (
-        ("labels: {chosen_at_random: false, share: {flagged: 1, rest: 0.25}}", "labels-not-random", "people choose"),
+        ("labels: {chosen_at_random: false, share: {flagged: 1, rest: 0.25}}", "choice-not-random", "people choose"),
         ("labels: {chosen_at_random: true}", "not-valid", "share"),
         ("labels: {chosen_at_random: true, share: {rest: 0.25}}", "not-valid", "inclusion has flagged, rest"),
         ("labels: {chosen_at_random: true, share: {flagged: 1, rest: 0}}", "not-valid", "must lie in (0, 1]"),
