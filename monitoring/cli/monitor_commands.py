@@ -140,7 +140,7 @@ def show(app: App, /, *, monitor_id: Identifier | None, figure: Path | None, out
 
     The recorded evidence is computed again from the recorded windows. Exit code 1 after an alarm, 3 when the monitor is silent.
 
-    Without MONITOR, a list of all monitors with the columns: monitor, claim, state, verdict, windows, items, rate, lower, upper, theta,
+    Without MONITOR, a list of all monitors with the columns: monitor, claim, state, verdict, rate, theta, windows, items, lower, upper,
     alarm. It ends with 0.
     """
     if monitor_id is None and figure is not None:

@@ -50,10 +50,10 @@ def list_columns() -> list[Column[Mapping[str, Any]]]:
         show = (lambda row: _share(row[name])) if name in {"rate", "lower", "upper", "theta"} else None
         return Column(name=name, read=lambda row: row[name], show=show, is_number=is_number, is_spare=is_spare)
 
-    numbers = ("windows", "items", "rate", "lower", "upper", "theta", "alarm")
+    numbers = ("rate", "theta", "windows", "items", "lower", "upper", "alarm")
     return [
         *(column(name) for name in ("monitor", "claim", "state", "verdict")),
-        *(column(name, is_number=True, is_spare=name in {"lower", "upper", "alarm"}) for name in numbers),
+        *(column(name, is_number=True, is_spare=True) for name in numbers),
     ]
 
 
@@ -173,8 +173,7 @@ def _build_incidents(file: MonitorFile) -> Table:
 
 def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple[str, str]]:
     plan = file.plan
-    labelled = sum(cell.labels.items for window in file.current for cell in window.cells if cell.labels)
-    people = f", and people labelled {labelled:,} of these" if plan.is_corrected else ""
+    people = f", and people labelled {file.labelled:,} of these" if plan.is_corrected else ""
     yield "items", f"{reading.items:,}, of which {reading.reviewed:,} reviewed{people}"
     if plan.is_of_incidents:
         yield "reviewed at random", describe_review(file)

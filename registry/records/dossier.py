@@ -137,6 +137,11 @@ class MonitorFile(Record):
         return self.windows[-1].payload.reading if self.windows else None
 
     @property
+    def labelled(self) -> int:
+        """Items that people labelled, under a plan in which they label a random share."""
+        return sum(cell.labels.items for window in self.current for cell in window.cells if cell.labels)
+
+    @property
     def known_incidents(self) -> tuple[Recorded[MonitorIncident], ...]:
         """Of each incident its last report, in the order of the first ones."""
         return tuple({recorded.payload.incident: recorded for recorded in self.incidents}.values())

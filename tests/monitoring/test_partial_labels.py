@@ -318,5 +318,9 @@ def test_a_plan_with_labels_is_locked_and_fed(watched: Path, caveat: Caveat, mon
     assert "corrected by labels of people" in text
     assert "chosen at random among reviewed items: flagged with probability 1, rest with probability 0.25" in text
     assert "an alarm may show a change of the judge" not in text
+    page = caveat("report", "CLM-EXAMPLE-2026-0001-T", "--html", "-o", "out")
+    assert page.code == 0, page.err
+    html = next(Path("out").glob("CLM-*.html")).read_text(encoding="utf-8")
+    assert "800 of them reviewed and 497 of these labelled by people" in " ".join(html.split())
     Path("traces.json").write_text('{"resourceSpans": []}', encoding="utf-8")
     assert caveat("monitor", "add", name, "traces.json").error == "traces-not-planned"
