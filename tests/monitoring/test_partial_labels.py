@@ -1,5 +1,6 @@
 """People label a random share of the judge's items: what they say corrects the judge, whichever way it errs."""
 
+import json
 import math
 from dataclasses import replace
 from datetime import timedelta
@@ -24,6 +25,8 @@ from registry.records.monitor import Attribution, LabelCounts, Monitor, MonitorP
 from tests.cli.conftest import Caveat
 from tests.monitoring import plans
 from tests.monitoring.conftest import FIRST, LOCKED_AT, PLAN, set_clock
+from tests.monitoring.test_langfuse import export, observe, score
+from tests.monitoring.test_monitor_commands import span, traces
 from tests.monitoring.test_monitor_verdicts import file_of, last_day
 
 Item = tuple[float, float | None]
@@ -288,7 +291,7 @@ LABELS = "labels: {chosen_at_random: true, share: {flagged: 1, rest: 0.25}}\n"
 
 
 def test_a_plan_with_labels_is_locked_and_fed(watched: Path, caveat: Caveat, monkeypatch: pytest.MonkeyPatch) -> None:
-    """JSON and CSV give the same reading; the answer says that labels correct the judge; traces are refused."""
+    """JSON and CSV give the same reading; answer and supplement say that labels correct the judge."""
     set_clock(monkeypatch, LOCKED_AT)
     plan = "\n".join(line for line in PLAN.splitlines() if not line.startswith("anchors")).format(claim="CLM-EXAMPLE-2026-0001-T") + "\n"
     for change, code, words in (
@@ -322,5 +325,41 @@ def test_a_plan_with_labels_is_locked_and_fed(watched: Path, caveat: Caveat, mon
     assert page.code == 0, page.err
     html = next(Path("out").glob("CLM-*.html")).read_text(encoding="utf-8")
     assert "800 of them reviewed and 497 of these labelled by people" in " ".join(html.split())
-    Path("traces.json").write_text('{"resourceSpans": []}', encoding="utf-8")
-    assert caveat("monitor", "add", name, "traces.json").error == "traces-not-planned"
+
+
+def test_labels_of_traces_and_exports_are_counted(watched: Path, caveat: Caveat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A label that chance did not choose is refused, and so is an item of which the choice is not known."""
+    set_clock(monkeypatch, LOCKED_AT)
+    Path("labels.yaml").write_text(PLAN.format(claim="CLM-EXAMPLE-2026-0001-T") + LABELS, encoding="utf-8")
+    name = caveat("monitor", "lock", "labels.yaml", "--yes", "--json").document["monitor"]["monitor"]
+    set_clock(monkeypatch, FIRST + timedelta(days=90))
+
+    def add(spans: list[dict[str, Any]], *options: str) -> Any:
+        Path("traces.json").write_text(json.dumps(traces(spans)), encoding="utf-8")
+        return caveat("monitor", "add", name, "traces.json", "--dry-run", *options)
+
+    # The judge calls each tenth bad, and people also the ones after it. Two labels are pending.
+    people = {number: {"caveat.label": float(number % 10 < 2)} for number in range(60) if number not in (1, 2)}
+    spans = [
+        span(number, score=float(number % 10 == 0), **{"caveat.labelled": True, **people.get(number, {})}) for number in range(60)
+    ]  # fmt: skip
+    read = add(spans, "--json")
+    assert read.code == 0, read.err
+    assert read.document["reading"]["rate"] == pytest.approx((6 + 60 / 58 * 5) / 60)
+    unchosen = span(90, score=0.0, pi=0.1, stratum="rest", **{"caveat.chosen": True, "caveat.labelled": False, "caveat.label": 1.0})
+    assert add([*spans, unchosen]).error == "choice-not-random"
+    assert add([*spans, span(90, score=0.0)]).error == "inclusion-unknown"
+    assert add([*spans, span(90, score=0.0, **{"caveat.labelled": True, "caveat.label": 7.0})]).error == "score-out-of-range"
+    # Of each user all items are labelled, or none.
+    mixed = span(91, score=0.0, **{"caveat.labelled": False, "caveat.unit": "user-3"})
+    assert add([*spans, mixed]).error == "inclusion-differs"
+    # Few labels: the cell is suppressed, and no score of it is counted.
+    few = [
+        span(number, score=1.0, pi=0.1, stratum="rest", **{"caveat.chosen": True, "caveat.labelled": number < 10}) for number in range(40)
+    ]
+    assert add(few, "--json").document["reading"]["reviewed"] == 0
+
+    metadata = {"caveat.pi": "1", "caveat.stratum": "flagged", "caveat.labelled": "true", "caveat.label": "1"}
+    observations = [observe(number, metadata=metadata) for number in range(30)]
+    exported = export(Path(), observations, [score(number, 0.0) for number in range(30)])
+    assert caveat("monitor", "add", name, exported, "--dry-run", "--json").document["reading"]["rate"] == 1.0
