@@ -7,7 +7,8 @@ centre c_i of the weighted score z_i in [0, b], and V = Σ (z_i - c_i)², for ev
 
 is a supermartingale, and so is that with the sign of the first sum turned. Mixing over g and Ville's inequality give limits for the
 average of the conditional means μ_i that hold at all looks. The centre is the mean of the windows before, so sums of a window are enough.
-The upper limit needs only z_i ≤ b + c_i: that labels of people make some z negative does not matter to it.
+The upper limit needs only z_i ≤ b + c_i: that labels of people make some z negative does not matter to it. Its exponent falls in z over the
+whole range where c is a rate (2ψ(g) < g for g up to 1/2), so what is not known may be replaced by its highest z.
 """
 
 import math
@@ -40,7 +41,7 @@ class AverageSequence:
 
     def add(self, cells: list[StreamCell]) -> "AverageSequence":
         """Return the sums with the cells of one more window."""
-        centre = min(max(self.total / self.items, 0.0), self.bound) if self.items else self.centre
+        centre = min(max(self.total / self.items, 0.0), 1.0) if self.items else self.centre
         items, unknown, total, squares = 0, self.unknown, 0.0, 0.0
         for cell in cells:
             if cell.suppressed and cell.labels is None:

@@ -237,6 +237,22 @@ def test_a_lower_limit_mirrors_labels_as_it_mirrors_scores() -> None:
     )
 
 
+@given(items=st.lists(BINARY, min_size=1, max_size=30), late=st.integers(0, 30))
+def test_a_label_that_is_late_never_lowers_the_limit_of_the_average(items: list[Item], late: int) -> None:
+    """Nor does a suppressed cell, whatever it would have shown."""
+    whole = cell_of(items)
+    assert whole.labels is not None
+    known = [item for item in items if item[1] is not None]
+    waiting = known[:late]
+    kept = cell_of([*known[late:], *(item for item in items if item[1] is None)]).labels
+    assert kept is not None
+    before = replace(whole, labels=replace(kept, pending=len(waiting), pending_total=sum(judge for judge, _ in waiting)))
+    hidden = StreamCell(items=len(items), suppressed=True, labels=StreamLabels(share=SHARE, most=len(known)))
+    start = AverageSequence(bound=1 / SHARE, centre=0.05).add([cell_of([(0.0, None)] * 900 + [(1.0, 1.0)] * 100)])
+    limits = [start.add([cell]).find_upper_limit(20) for cell in (whole, before, hidden)]
+    assert limits[0] <= limits[1] + 1e-9 <= limits[2] + 2e-9
+
+
 def test_a_suppressed_cell_counts_against_both_conclusions() -> None:
     seen = ([labelled_cell(5000, 100, both=20, judge_only=0)], None)
     hidden = ([WindowCell(stratum="all", items=100, suppressed=True)], None)
