@@ -11,7 +11,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +19,15 @@ from scipy.stats import beta as beta_law
 
 from monitoring.statistics.average_sequence import AverageSequence
 from monitoring.statistics.drift_detector import BETS as DRIFT_BETS
-from monitoring.statistics.e_process import BETS, find_lower_limit, log_evidence
-from monitoring.statistics.stream_tally import StreamCell, StreamTally
+from monitoring.statistics.e_process import BETS, LABEL_BETS, find_lower_limit, log_evidence
+from monitoring.statistics.stream_tally import StreamCell, StreamLabels, StreamTally
 
 ALPHA = 0.05
 ITEMS = 3_000
 BLOCK = 100
 Array = np.ndarray
+Draw = Callable[[np.random.Generator, int], Array]
+"""Draws values of some streams, [stream, item]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,41 +42,121 @@ class Row:
     note: str = ""
 
 
-def trace_evidence(weighted: Array, theta: float) -> Array:
-    """Return log M after each item of each stream, [stream, item], by the product over items."""
-    paths = [np.cumsum(np.log1p(share * (weighted - theta) / theta), axis=1) for share in BETS]
-    return np.logaddexp.reduce(paths, axis=0) - math.log(len(BETS))
+def trace_evidence(weighted: Array, theta: float, *, floor: float = 0.0) -> Array:
+    """Return log M after each item of each stream, [stream, item], by the product over items; *floor* is the smallest score."""
+    bets = LABEL_BETS if floor else BETS
+    highest = np.full(weighted.shape, -np.inf)
+    for share in bets:
+        highest = np.logaddexp(highest, np.cumsum(np.log1p(share * (weighted - theta) / (theta - floor)), axis=1))
+    return highest - math.log(len(bets))
 
 
-def draw_blocks(draw: Callable[[np.random.Generator, int], Array], seed: int, draws: int) -> list[Array]:
+def draw_blocks(draw: Draw, seed: int, draws: int) -> Iterator[Array]:
     rng = np.random.default_rng(seed)
-    return [draw(rng, min(BLOCK, draws - start)) for start in range(0, draws, BLOCK)]
+    return (draw(rng, min(BLOCK, draws - start)) for start in range(0, draws, BLOCK))
 
 
-def draw_plain(rate: float, items: int = ITEMS) -> Callable[[np.random.Generator, int], Array]:
+def draw_plain(rate: float, items: int = ITEMS) -> Draw:
     return lambda rng, streams: (rng.random((streams, items)) < rate).astype(float)
 
 
-def draw_weighted(rate: float) -> Callable[[np.random.Generator, int], Array]:
-    """A flag that prefers bad items: flagged items are all reviewed, of the rest one in five."""
+def draw_flags(rng: np.random.Generator, streams: int, rate: float) -> tuple[Array, Array, Array]:
+    """A flag that prefers bad items: flagged items are all reviewed, of the rest one in five. Return bad, flagged, reviewed."""
+    bad = rng.random((streams, ITEMS)) < rate
+    flagged = rng.random((streams, ITEMS)) < np.where(bad, 0.8, 0.1)
+    return bad, flagged, rng.random((streams, ITEMS)) < np.where(flagged, 1.0, 0.2)
 
+
+def draw_weighted(rate: float) -> Draw:
     def draw(rng: np.random.Generator, streams: int) -> Array:
-        bad = rng.random((streams, ITEMS)) < rate
-        flagged = rng.random((streams, ITEMS)) < np.where(bad, 0.8, 0.1)
-        inclusion = np.where(flagged, 1.0, 0.2)
-        return np.where(rng.random((streams, ITEMS)) < inclusion, bad / inclusion, 0.0)
+        bad, flagged, reviewed = draw_flags(rng, streams, rate)
+        return np.where(reviewed, bad / np.where(flagged, 1.0, 0.2), 0.0)
 
     return draw
 
 
-def measure(name: str, draw: Callable[[np.random.Generator, int], Array], theta: float, *, seed: int, draws: int, null: bool) -> Row:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """A judge with its errors, and the share of items that people label."""
+
+    false_positive: float | Array
+    """By item, or the same for all."""
+    false_negative: float
+    share: float
+    inclusion: float = 1.0
+    """The share of items that the judge sees."""
+
+    @property
+    def floor(self) -> float:
+        """The smallest weighted score."""
+        return (1 - 1 / self.share) / self.inclusion
+
+    def draw(self, rng: np.random.Generator, streams: int, rate: float, items: int) -> tuple[Array, Array, Array]:
+        """Return which items are bad, which the judge calls bad, and which people label."""
+        bad = rng.random((streams, items)) < rate
+        judged = rng.random((streams, items)) < np.where(bad, 1 - self.false_negative, self.false_positive)
+        return bad, judged, rng.random((streams, items)) < self.share
+
+    def weight(self, rate: float, items: int = ITEMS) -> Draw:
+        """Return what draws the judge's scores, corrected by people's labels."""
+
+        def draw(rng: np.random.Generator, streams: int) -> Array:
+            bad, judged, labelled = self.draw(rng, streams, rate, items)
+            weighted: Array = judged + (labelled / self.share) * (bad.astype(float) - judged)
+            return weighted * (rng.random((streams, items)) < self.inclusion) / self.inclusion
+
+        return draw
+
+    def find_ratio(self, rate: float, theta: float, items: int) -> Draw:
+        """Return what draws the log likelihood ratio of each item for a test that knows the rate and the judge's errors."""
+
+        def draw(rng: np.random.Generator, streams: int) -> Array:
+            bad, judged, labelled = self.draw(rng, streams, rate, items)
+            called = [share * (1 - self.false_negative) + (1 - share) * self.false_positive for share in (rate, theta)]
+            return np.where(labelled, compare_rates(bad, rate, theta), compare_rates(judged, *called))
+
+        return draw
+
+
+def compare_rates(events: Array, rate: float, theta: float) -> Array:
+    """Return the log likelihood ratio of each item, known to be an event or none."""
+    return np.where(events, math.log(rate / theta), math.log((1 - rate) / (1 - theta)))
+
+
+def compare_flags(rate: float, theta: float) -> Draw:
+    """Return what draws the log likelihood ratios for `draw_weighted`: of an item that is not reviewed, only the flag is seen."""
+
+    def draw(rng: np.random.Generator, streams: int) -> Array:
+        bad, _flagged, reviewed = draw_flags(rng, streams, rate)
+        unseen = math.log((0.2 * rate + 0.9 * (1 - rate)) / (0.2 * theta + 0.9 * (1 - theta)))
+        return np.where(reviewed, compare_rates(bad, rate, theta), unseen)
+
+    return draw
+
+
+def measure(name: str, draw: Draw, theta: float, *, seed: int, draws: int, null: bool, floor: float = 0.0) -> Row:
+    paths = (trace_evidence(weighted, theta, floor=floor) for weighted in draw_blocks(draw, seed, draws))
+    return count_alarms(name, paths, null=null)
+
+
+def measure_oracle(name: str, draw: Draw, *, seed: int, draws: int) -> Row:
+    """The likelihood-ratio test that knows the true rate: on average no test of this error is earlier (Wald 1945)."""
+    return count_alarms(f"for comparison: {name}, a test that knows the rate", map(cumulate, draw_blocks(draw, seed, draws)), null=False)
+
+
+def cumulate(steps: Array) -> Array:
+    return np.cumsum(steps, axis=1)
+
+
+def count_alarms(name: str, paths: Iterable[Array], *, null: bool) -> Row:
+    """Return in how many streams the log evidence *paths* reach 1/α, and after how many items."""
     first: list[float] = []
-    for weighted in draw_blocks(draw, seed, draws):
-        over = trace_evidence(weighted, theta) >= math.log(1 / ALPHA)
+    for path in paths:
+        over = path >= math.log(1 / ALPHA)
         first.extend(np.where(over.any(axis=1), over.argmax(axis=1) + 1, np.inf))
-    share = float(np.isfinite(first).mean())
-    note = f"median items to the alarm {np.median(first):.0f}" if not null else ""
-    return Row(name=name, share=share, limit=ALPHA if null else None, note=note)
+    middle = float(np.median(first))
+    delay = f"median items to the alarm {middle:.0f}" if math.isfinite(middle) else "fewer than half alarm"
+    return Row(name=name, share=float(np.isfinite(first).mean()), limit=ALPHA if null else None, note="" if null else delay)
 
 
 def compare_with_module() -> float:
@@ -87,11 +169,17 @@ def compare_with_module() -> float:
         for stream in range(3):
             for count in (1, 50, 700, ITEMS):
                 seen = weighted[stream, :count]
-                events = {1.0: float((seen == 1).sum()), 0.2: float((seen == 5).sum())}
-                tally = StreamTally(items=count, events={pi: total for pi, total in events.items() if total})
+                events = {1.0: float((seen == 1).sum()), 5.0: float((seen == 5).sum())}
+                tally = StreamTally(items=count, weights={weighted: total for weighted, total in events.items() if total})
                 largest = max(largest, abs(log_evidence(tally, theta) - path[stream, count - 1]))
                 low = find_lower_limit(tally, 1 / ALPHA)
                 assert (low >= theta) == (log_evidence(tally, theta) >= math.log(1 / ALPHA))
+        judge = Judge(false_positive=0.1, false_negative=0.3, share=0.2)
+        bad, judged, labelled = judge.draw(rng, 1, theta, ITEMS)
+        path = trace_evidence(judged + (labelled / 0.2) * (bad.astype(float) - judged), theta, floor=judge.floor)
+        cell = build_cell(bad[0], judged[0], labelled[0], np.zeros(ITEMS, dtype=bool), 0.2)
+        evidence = log_evidence(StreamTally(floor=judge.floor).add([cell]), theta, bets=LABEL_BETS)
+        largest = max(largest, abs(evidence - path[0, -1]))
     return largest
 
 
@@ -155,22 +243,119 @@ def measure_delay(draws: int, *, is_upper: bool, rate: float = 0.05) -> Row:
     """Labels that arrive windows later, those of bad items later than others; each window is corrected until its labels are in."""
     rng = np.random.default_rng(18)
     limit = 0.05 if is_upper else 0.95
-    wrong = 0
+    alarms, earliest = [], []
     for _ in range(draws):
         bad = rng.random((30, 100)) < rate
         # A bad item waits for three windows on average, another one for one.
         arrives = np.arange(30)[:, None] + rng.geometric(np.where(bad, 1 / 4, 1 / 2)) - 1
-        alarm = False
+        alarm = oracle = math.inf
         for now in range(30):
             seen = arrives[: now + 1] <= now
             # An event of "at most" is a bad item, of "at least" a good one; what is pending is none.
             events = float((seen & (bad[: now + 1] if is_upper else ~bad[: now + 1])).sum())
-            tally = StreamTally(items=100 * (now + 1), events={1.0: events} if events else {})
-            alarm = alarm or log_evidence(tally, limit) >= math.log(1 / ALPHA)
-        wrong += alarm
+            tally = StreamTally(items=100 * (now + 1), weights={1.0: events} if events else {})
+            if math.isinf(alarm) and log_evidence(tally, limit) >= math.log(1 / ALPHA):
+                alarm = now + 1
+            if rate > 0.05 and math.isinf(oracle) and compare_delayed(bad[: now + 1], seen, rate) >= math.log(1 / ALPHA):
+                oracle = now + 1
+        alarms.append(alarm)
+        earliest.append(oracle)
     side = "at most 0.05" if is_upper else "at least 0.95 good"
     name = f"rate {rate:g}, limit {side}, labels windows late, bad ones later"
-    return Row(name=name, share=wrong / draws, limit=ALPHA if rate == 0.05 else None)
+    note = f"median items to the alarm {100 * np.median(alarms):.0f}, of a test that knows the rate {100 * np.median(earliest):.0f}"
+    is_null = rate == 0.05
+    return Row(name=name, share=float(np.isfinite(alarms).mean()), limit=ALPHA if is_null else None, note="" if is_null else note)
+
+
+def compare_delayed(bad: Array, seen: Array, rate: float) -> float:
+    """Return the log likelihood ratio of the rate against 0.05 when it is known how long labels take: a late one suggests a bad item."""
+    waited = np.arange(len(bad), 0, -1)
+    late = [share * 0.75**waited + (1 - share) * 0.5**waited for share in (rate, 0.05)]
+    unseen = np.log(late[0] / late[1])[:, None]
+    return float(np.where(seen, compare_rates(bad, rate, 0.05), unseen).sum())
+
+
+def measure_oracles(draws: int, *, seed: int) -> list[Row]:
+    """Delays beside those of a test that knows the rate, on the same streams."""
+    return [
+        measure("rate 0.1, limit 0.05, all items", draw_plain(0.1), 0.05, seed=seed, draws=draws, null=False),
+        measure_oracle(
+            "rate 0.08, limit 0.05, all items", lambda rng, count: compare_rates(draw_plain(0.08)(rng, count) > 0, 0.08, 0.05), seed=4,
+            draws=draws,
+        ),
+        measure_oracle(
+            "rate 0.1, limit 0.05, all items", lambda rng, count: compare_rates(draw_plain(0.1)(rng, count) > 0, 0.1, 0.05), seed=seed,
+            draws=draws,
+        ),
+        measure_oracle("rate 0.08, limit 0.05, flagged items and one in five", compare_flags(0.08, 0.05), seed=5, draws=draws),
+    ]  # fmt: skip
+
+
+def measure_labels(draws: int) -> list[Row]:
+    """People label a random share: wrong alarms with a judge that errs to either side, and delays against labels of all items."""
+    rows = []
+    over, under = {"false_positive": 0.04, "false_negative": 0.1}, {"false_positive": 0.0, "false_negative": 0.5}
+    changed = {"false_positive": np.where(np.arange(ITEMS) < 1_000, 0.0, 0.15), "false_negative": 0.1}
+    for name, errors in (
+        ("calls 4 % of good items bad", over),
+        ("misses half of the bad", under),
+        ("calls 15 % bad from item 1,000", changed),
+    ):
+        for share in (0.05, 0.2):
+            judge = Judge(**errors, share=share)
+            row = f"rate 0.05, limit 0.05, people label {share:g}, the judge {name}"
+            rows.append(measure(row, judge.weight(0.05), 0.05, seed=40, draws=draws, null=True, floor=judge.floor))
+    sampled = Judge(**over, share=0.2, inclusion=0.2)
+    row = "rate 0.05, limit 0.05, one item in five reviewed, people label 0.2 of these, the judge calls 4 % of good items bad"
+    rows.append(measure(row, sampled.weight(0.05), 0.05, seed=40, draws=draws, null=True, floor=sampled.floor))
+    judged = Judge(**over, share=1.0)
+    uncorrected = lambda rng, count: judged.draw(rng, count, 0.05, ITEMS)[1].astype(float)  # noqa: E731
+    rows.append(measure("for comparison: the first of these without labels", uncorrected, 0.05, seed=40, draws=draws, null=False))
+    rows += [
+        measure_label_windows(draws // 4, errors=errors, name=name) for errors, name in ((over, "over-reports"), (under, "under-reports"))
+    ]
+    for rate in (0.08, 0.1):
+        for share in (1.0, 0.2, 0.05):
+            for name, errors in (("calls 4 % of good items bad", over), ("misses half of the bad", under)):
+                judge = Judge(**errors, share=share)
+                row = f"rate {rate:g}, limit 0.05, people label {share:g}, the judge {name}"
+                size = {"seed": 41, "draws": draws // 4}
+                rows.append(measure(row, judge.weight(rate, 10_000), 0.05, **size, null=False, floor=judge.floor))
+                rows.append(measure_oracle(row, judge.find_ratio(rate, 0.05, 10_000), **size))
+    return rows
+
+
+def measure_label_windows(draws: int, *, errors: dict[str, float], name: str) -> Row:
+    """The alarm, and the limit of the average, where bad labels come late and windows with labels of fewer than 20 users are suppressed."""
+    rng = np.random.default_rng(42)
+    judge = Judge(**errors, share=0.2)
+    wrong = missed = 0
+    for _ in range(draws):
+        tally, average = StreamTally(floor=judge.floor), AverageSequence(bound=1 / judge.share, centre=0.05)
+        is_wrong = is_missed = False
+        for _window in range(30):
+            bad, judged, chosen = (part[0] for part in judge.draw(rng, 1, 0.05, 100))
+            late = chosen & (rng.random(100) < np.where(bad, 0.3, 0.05))
+            cell = build_cell(bad, judged, chosen, late, judge.share)
+            tally, average = tally.add([cell]), average.add([cell])
+            is_wrong = is_wrong or log_evidence(tally, 0.05, bets=LABEL_BETS) >= math.log(1 / ALPHA)
+            is_missed = is_missed or average.find_upper_limit(1 / ALPHA) < 0.05
+        wrong += is_wrong
+        missed += is_missed
+    row = f"rate 0.05, limit 0.05, people label 0.2, late labels, windows with fewer than 20 suppressed, the judge {name}"
+    return Row(name=row, share=max(wrong, missed) / draws, limit=ALPHA, note="the larger of alarm and limit of the average")
+
+
+def build_cell(bad: Array, judged: Array, chosen: Array, late: Array, share: float) -> StreamCell:
+    """Return one window as a lab reports it."""
+    if chosen.sum() < 20:
+        return StreamCell(items=len(bad), labels=StreamLabels(share=share, most=19), suppressed=True)
+    known = chosen & ~late
+    labels = StreamLabels(
+        share=share, items=int(known.sum()), both=float((known & judged & bad).sum()), judge_only=float((known & judged & ~bad).sum()),
+        people_only=float((known & ~judged & bad).sum()), pending=int(late.sum()), pending_total=float((late & judged).sum()),
+    )  # fmt: skip
+    return StreamCell(items=len(bad), reviewed=len(bad), total=float(judged.sum()), labels=labels)
 
 
 def measure_suppressed(draws: int, *, is_upper: bool, rate: float = 0.05) -> Row:
@@ -184,7 +369,7 @@ def measure_suppressed(draws: int, *, is_upper: bool, rate: float = 0.05) -> Row
         is_shown = sizes >= 20
         counts = np.cumsum(((bad if is_upper else sizes - bad) * is_shown).sum(axis=1))
         items = np.cumsum(sizes.sum(axis=1))
-        tallies = (StreamTally(items=int(n), events={1.0: float(k)} if k else {}) for n, k in zip(items, counts, strict=True))
+        tallies = (StreamTally(items=int(n), weights={1.0: float(k)} if k else {}) for n, k in zip(items, counts, strict=True))
         wrong += any(log_evidence(tally, limit) >= math.log(1 / ALPHA) for tally in tallies)
     side = "at most 0.05" if is_upper else "at least 0.95 good"
     name = f"rate {rate:g}, limit {side}, half of the cells suppressed at 20 users"
@@ -332,7 +517,7 @@ def simulate(draws: int) -> tuple[list[Row], list[str]]:
     falling = np.where(np.arange(2_000) < 500, 0.09, 0.02)
     # A week of 100 items a day: two days in seven have a higher rate, 0.0501 on average.
     weekly = np.where(np.arange(ITEMS) // 100 % 7 >= 5, 0.10, 0.032)
-    streams: list[tuple[str, Callable[[np.random.Generator, int], Array], float, bool]] = [
+    streams: list[tuple[str, Draw, float, bool]] = [
         ("rate 0.05, limit 0.05, all items", draw_plain(0.05), 0.05, True),
         ("rate 0.01, limit 0.01, all items", draw_plain(0.01), 0.01, True),
         ("rate 0.05, limit 0.05, flagged items and one in five", draw_weighted(0.05), 0.05, True),
@@ -362,6 +547,8 @@ def simulate(draws: int) -> tuple[list[Row], list[str]]:
     rows = [
         measure(name, draw, theta, seed=seed, draws=draws, null=null) for seed, (name, draw, theta, null) in enumerate(streams, start=1)
     ]
+    rows += measure_oracles(draws, seed=len(streams) + 1)
+    rows += measure_labels(draws)
     rows.append(repeat_fixed_limits(draws))
     coarse, exact, excess = measure_windows(draws)
     rows += [coarse, exact, measure_incomplete(draws // 4)]

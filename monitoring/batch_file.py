@@ -14,6 +14,7 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.monitor import AnchorCounts, Monitor, WindowCell, is_chosen_as_planned
 from registry.records.record import Record
 
+_LABELS = ("items", "both", "judge_only", "people_only", "users", "pending", "pending_total")
 _COLUMNS = (
     "monitor",
     "order",
@@ -28,6 +29,7 @@ _COLUMNS = (
     "inclusion",
     "pending",
     "suppressed",
+    *(f"labels_{name}" for name in _LABELS),
 )
 
 
@@ -139,6 +141,9 @@ def _find_differences(batch: WindowBatch, monitor: Monitor, where: str) -> Itera
             problem = f"{chosen:,} of {cell.items:,} items of {cell.stratum} are reviewed or pending; "
             problem += f"the plan chooses each with probability {known[cell.stratum]:g}"
             yield Fault("inclusion-differs", where, problem)
+        if cell.labels is not None and not monitor.plan.is_corrected:
+            problem = f"{cell.stratum} has labels of people, and the plan does not say which share people label"
+            yield Fault("monitor-differs-from-lock", where, problem)
 
 
 def _is_chosen_as_planned(cell: WindowCell, inclusion: float) -> bool:
@@ -165,8 +170,12 @@ def _find_faults(batch: WindowBatch, monitor: Monitor, where: str) -> Iterator[F
         yield Fault("cell-impossible", where, f"it lacks a cell for {', '.join(lacking)}; a stratum without items has items: 0")
     if batch.opted_out is not None and not 0 <= batch.opted_out < 1:
         yield Fault("not-valid", where, f"opted_out must lie in [0, 1), got {batch.opted_out}")
+    shares = {stratum.name: stratum.label_share for stratum in plan.strata}
     for cell in batch.cells:
-        yield from _find_cell_faults(cell, plan.min_users, f"{where}, {cell.stratum}")
+        place = f"{where}, {cell.stratum}"
+        faults = list(_find_cell_faults(cell, plan.min_users, place))
+        share = shares.get(cell.stratum)
+        yield from faults if faults or share is None or cell.suppressed else _find_label_faults(cell, share, plan.min_users, place)
 
 
 def _find_cell_faults(cell: WindowCell, min_users: int, where: str) -> Iterator[Fault]:
@@ -174,7 +183,7 @@ def _find_cell_faults(cell: WindowCell, min_users: int, where: str) -> Iterator[
         yield Fault("cell-impossible", where, f"{cell.reviewed} reviewed and {cell.pending} pending of {cell.items} items cannot be")
         return
     if cell.suppressed:
-        if cell.reviewed or cell.total or cell.users:
+        if cell.reviewed or cell.total or cell.users or cell.labels:
             yield Fault("cell-impossible", where, "a suppressed cell has only items")
         return
     if not 0 <= cell.total <= cell.reviewed:
@@ -189,6 +198,39 @@ def _find_cell_faults(cell: WindowCell, min_users: int, where: str) -> Iterator[
         number = "an unknown number of" if cell.users is None else str(cell.users)
         problem = f"it is of {number} users; cells of fewer than {min_users} are suppressed"
         yield Fault("cell-too-small", where, problem)
+
+
+def _find_label_faults(cell: WindowCell, share: float, min_users: int, where: str) -> Iterator[Fault]:
+    """Yield what the labels of a cell cannot be under a plan in which people label the share *share* of the reviewed items."""
+    labels = cell.labels
+    if labels is None:
+        # Without a reviewed item there is none to label.
+        if cell.reviewed:
+            yield Fault("cell-impossible", where, "it lacks the labels of people, of which the plan has a share; give labels, also if 0")
+        return
+    chosen = labels.items + labels.pending
+    sums = (labels.both, labels.judge_only, labels.people_only)
+    others, left = cell.reviewed - chosen, cell.total - labels.both - labels.judge_only - labels.pending_total
+    if min(labels.items, labels.pending, labels.users, labels.pending_total, *sums) < 0:
+        yield Fault("cell-impossible", where, "labels cannot be negative")
+    elif chosen > cell.reviewed:
+        yield Fault("cell-impossible", where, f"{chosen} items chosen for a label of {cell.reviewed} reviewed items cannot be")
+    elif sum(sums) > labels.items + 1e-9 or labels.pending_total > labels.pending:
+        problem = (
+            f"joint sums of {sum(sums):g} and {labels.pending_total:g} cannot be of {labels.items} labelled and {labels.pending} pending"
+        )
+        yield Fault("cell-impossible", where, problem)
+    elif not -1e-9 <= left <= others + 1e-9:
+        problem = f"the judge's scores of {others} items without a label cannot sum to {left:g}, what labels leave of {cell.total:g}"
+        yield Fault("cell-impossible", where, problem)
+    elif labels.users > chosen:
+        yield Fault("cell-impossible", where, f"{labels.users} users of {chosen} items chosen for a label cannot be")
+    elif cell.reviewed and labels.users < min_users:
+        problem = f"people label items of {labels.users} users; a cell with labels of fewer than {min_users} is suppressed"
+        yield Fault("cell-too-small", where, problem)
+    elif not is_chosen_as_planned(items=cell.reviewed, chosen=chosen, inclusion=share):
+        problem = f"{chosen} of {cell.reviewed} reviewed items were chosen for a label; locked is a random share of {share:g}"
+        yield Fault("choice-not-random", where, problem)
 
 
 def _to_utc(moment: datetime) -> datetime:
@@ -227,6 +269,9 @@ def _read_row(row: Mapping[str, str]) -> dict[str, Any]:
     for name in ("items", "reviewed", "total", "squares", "users", "inclusion", "pending"):
         if row.get(name, ""):
             cell[name] = _number(row[name])
+    labels = {name: _number(row[f"labels_{name}"]) for name in _LABELS if row.get(f"labels_{name}", "")}
+    if labels:
+        cell["labels"] = labels
     if row.get("suppressed", ""):
         cell["suppressed"] = {"true": True, "1": True, "false": False, "0": False}.get(row["suppressed"].casefold(), row["suppressed"])
     return cell

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from monitoring.statistics.average_sequence import AverageSequence
 from monitoring.statistics.drift_detector import DriftDetector
 from monitoring.statistics.e_process import find_lower_limit, log_evidence
-from monitoring.statistics.stream_tally import StreamCell, StreamTally
+from monitoring.statistics.stream_tally import StreamCell, StreamLabels, StreamTally, find_rate
 from registry.records.claim import Relation
-from registry.records.monitor import AnchorCounts, AnchorPlan, Attribution, MonitorPlan, MonitorReading, WindowCell
+from registry.records.monitor import AnchorCounts, AnchorPlan, Attribution, MonitorPlan, MonitorReading, StreamUnit, WindowCell
 
 DIGITS = 12
 """Significant digits of a reading, so that processors with another rounding of the last ones record the same."""
@@ -50,7 +50,7 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
         return _read_review(plan, windows)
     is_upper = plan.relation is Relation.AT_MOST
     limit = plan.theta if is_upper else 1 - plan.theta
-    events = complement = StreamTally()
+    events = complement = StreamTally(floor=plan.floor)
     average = AverageSequence(bound=plan.bound, centre=limit)
     anchors = _start_anchors(plan.anchors) if plan.anchors else None
     drift = DriftDetector(tolerated=plan.drift.tolerated) if plan.drift else None
@@ -87,7 +87,7 @@ def read_evidence(plan: MonitorPlan, windows: Sequence[WindowData], *, raised: t
         average_limit=_round(upper if is_upper else 1 - upper) or 0.0,
         alarm=alarm,
         anchors_alarm=anchors.alarm if anchors else None,
-        attribution=None if alarm is None else _attribute(plan.anchors, anchors, scored_at_alarm, raised),
+        attribution=None if alarm is None else _attribute(plan, anchors, scored_at_alarm, raised),
         drift=has_drifted,
     )
 
@@ -117,12 +117,6 @@ def _read_review(plan: MonitorPlan, windows: Sequence[WindowData]) -> MonitorRea
     )
 
 
-def find_rate(cells: Sequence[StreamCell]) -> float | None:
-    """Return the weighted mean of the scores, Σ(x/π)/Σ(1/π) over reviewed items (Hájek); None without one."""
-    weight = sum(cell.reviewed / cell.inclusion for cell in cells if not cell.suppressed)
-    return sum(cell.total / cell.inclusion for cell in cells if not cell.suppressed) / weight if weight else None
-
-
 def _start_anchors(plan: AnchorPlan) -> _AnchorState:
     return _AnchorState(
         false_positive=DriftDetector(tolerated=plan.false_positive), false_negative=DriftDetector(tolerated=plan.false_negative)
@@ -130,31 +124,51 @@ def _start_anchors(plan: AnchorPlan) -> _AnchorState:
 
 
 def _attribute(
-    plan: AnchorPlan | None, anchors: _AnchorState | None, scored_at_alarm: int | None, raised: tuple[int, Attribution] | None
+    plan: MonitorPlan, anchors: _AnchorState | None, scored_at_alarm: int | None, raised: tuple[int, Attribution] | None
 ) -> Attribution:
     """Return what changed: the judge where anchors raised an alarm before the guard was over, else the system once it is over."""
+    if plan.is_corrected:
+        return Attribution.CORRECTED
     # What was settled stays settled: anchors that alarm later speak of a later time.
     if raised is not None and raised[1] in (Attribution.SYSTEM, Attribution.JUDGE):
         return raised[1]
-    if plan is None or anchors is None:
+    if plan.anchors is None or anchors is None:
         return Attribution.UNKNOWN
-    since = anchors.scored - (scored_at_alarm or 0)
-    if anchors.alarm is not None and anchors.alarm_at <= (scored_at_alarm or 0) + plan.guard:
+    guard, since = plan.anchors.guard, anchors.scored - (scored_at_alarm or 0)
+    if anchors.alarm is not None and anchors.alarm_at <= (scored_at_alarm or 0) + guard:
         return Attribution.JUDGE
-    return Attribution.SYSTEM if since >= plan.guard else Attribution.OPEN
+    return Attribution.SYSTEM if since >= guard else Attribution.OPEN
 
 
 def read_cell(cell: WindowCell, plan: MonitorPlan) -> StreamCell:
-    """Return a cell with the inclusion probability that *plan* gives its stratum."""
-    inclusion = next(stratum.inclusion for stratum in plan.strata if stratum.name == cell.stratum)
+    """Return a cell with the probabilities that *plan* gives its stratum."""
+    stratum = next(stratum for stratum in plan.strata if stratum.name == cell.stratum)
     return StreamCell(
         items=cell.items,
         reviewed=cell.reviewed,
         total=cell.total,
         squares=cell.squares,
-        inclusion=inclusion,
+        inclusion=stratum.inclusion,
         pending=cell.pending,
+        labels=None if stratum.label_share is None else _read_labels(cell, stratum.label_share, plan),
         suppressed=cell.suppressed,
+    )
+
+
+def _read_labels(cell: WindowCell, share: float, plan: MonitorPlan) -> StreamLabels:
+    labels = cell.labels
+    if labels is None:
+        # A cell is suppressed where items of fewer users than that are labelled.
+        is_user = plan.unit is StreamUnit.USER or plan.one_per_user
+        return StreamLabels(share=share, most=plan.min_users - 1 if is_user else cell.items)
+    return StreamLabels(
+        share=share,
+        items=labels.items,
+        both=labels.both,
+        judge_only=labels.judge_only,
+        people_only=labels.people_only,
+        pending=labels.pending,
+        pending_total=labels.pending_total,
     )
 
 

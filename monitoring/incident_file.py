@@ -1,7 +1,9 @@
-"""Incidents of a monitor as a CSV file: identifiers and dates are read, and of descriptions only the digest."""
+"""Incidents of a monitor as a CSV file: identifiers and dates are read, and of descriptions only a digest with a salt."""
 
 import csv
 import hashlib
+import re
+import secrets
 from collections.abc import Mapping
 from datetime import date
 from io import StringIO
@@ -11,7 +13,9 @@ from registry.codec.file_io import read_text
 from registry.errors import Fault, InputError
 from registry.records.monitor import Monitor, MonitorIncident
 
-COLUMNS = ("id", "framework", "occurred", "reported", "summary", "verified")
+COLUMNS = ("id", "framework", "occurred", "reported", "summary", "salt", "verified")
+# Without a salt, a short description could be found by hashing candidates; so could one from the digest of the file, which the salts hide.
+_SALT = re.compile(r"[0-9a-f]{64}")
 _VERIFIED = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -60,6 +64,9 @@ def _read_row(row: Mapping[str | None, str | None], monitor: Monitor, source: st
     verified = _VERIFIED.get(cells["verified"].casefold())
     if verified is None:
         raise InputError(Fault("not-valid", f"{where}, verified", "expected yes or no: whether a person checked the incident"))
+    if not _SALT.fullmatch(cells["salt"]):
+        problem = f"expected 64 small hexadecimal digits of chance, found {len(cells['salt'])} characters"
+        raise InputError(Fault("salt-missing", f"{where}, salt", problem, advice=f"write {secrets.token_hex(32)}, and keep the file"))
     try:
         return MonitorIncident(
             monitor=monitor.monitor,
@@ -68,7 +75,7 @@ def _read_row(row: Mapping[str | None, str | None], monitor: Monitor, source: st
             framework=cells["framework"],
             occurred=date.fromisoformat(cells["occurred"]),
             reported=date.fromisoformat(cells["reported"]),
-            summary_sha256=hashlib.sha256((row["summary"] or "").encode()).hexdigest(),
+            summary_sha256=hashlib.sha256(bytes.fromhex(cells["salt"]) + (row["summary"] or "").encode()).hexdigest(),
             verified=verified,
             source=source,
         )

@@ -12,7 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from monitoring.stream_items import StreamAnchor, StreamItem, TraceReading, check_planned, fill_windows, map_score, read_anchor
+from monitoring.stream_items import (
+    YES,
+    StreamAnchor,
+    StreamItem,
+    TraceReading,
+    check_planned,
+    fill_windows,
+    map_score,
+    read_anchor,
+    read_label,
+)
 from registry.codec.file_io import read_text
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.dossier import MonitorFile
@@ -23,7 +33,6 @@ LARGEST_EXPORT = 2_000_000_000
 """Bytes of one file."""
 _READABLE = (".jsonl", ".json")
 _NUMERIC = ("NUMERIC", "BOOLEAN")
-_YES = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 Row = Mapping[str, Any]
 
@@ -120,12 +129,13 @@ def _read_item(row: Row, plan: MonitorPlan, where: str) -> StreamItem:
     unit = known.get("caveat.unit") or row.get(cluster)
     if not unit:
         raise InputError(Fault("not-valid", where, f"it has neither {cluster} nor caveat.unit: the {plan.unit.value} is not known"))
-    chosen = _YES.get(str(known.get("caveat.chosen", inclusion == 1 or None)).casefold())
+    chosen = YES.get(str(known.get("caveat.chosen", inclusion == 1 or None)).casefold())
     if chosen is None:
         # Without it, an item that was not chosen and one whose label is missing look alike.
         raise InputError(Fault("inclusion-unknown", where, "its metadata has no caveat.chosen: whether it was chosen is not known"))
     at = _read_time(row.get("start_time"), where)
-    return StreamItem(str(row["id"]), str(unit), str(known.get("caveat.stratum", "all")), inclusion, chosen, at)
+    label = read_label(known, plan, where, is_chosen=chosen)
+    return StreamItem(str(row["id"]), str(unit), str(known.get("caveat.stratum", "all")), inclusion, chosen, at, *label)
 
 
 def _get_metadata(row: Row) -> Row:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from monitoring.stream_items import StreamAnchor, StreamItem, TraceReading, check_planned, fill_windows, map_score, read_anchor
+from monitoring.stream_items import StreamAnchor, StreamItem, TraceReading, check_planned, fill_windows, map_score, read_anchor, read_label
 from registry.codec.file_io import read_text
 from registry.errors import Fault, InputError
 from registry.records.dossier import MonitorFile
@@ -53,7 +53,8 @@ def read_traces(path: Path, file: MonitorFile, *, now: datetime) -> TraceReading
         excluded += _count_results(document, plan)
         scores |= _read_logged_scores(document, plan, path.name, faults)
         for attributes, span in _list_spans(document, plan, excluded):
-            item = (_read_anchor if "caveat.anchor" in attributes else _read_item)(attributes, span, path.name, faults)
+            read = _read_anchor if "caveat.anchor" in attributes else _read_item
+            item = read(attributes, span, plan, path.name, faults)
             if isinstance(item, StreamAnchor):
                 anchors.append(item)
             elif item is not None:
@@ -140,7 +141,9 @@ def _list_spans(
                     yield attributes, span
 
 
-def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> StreamItem | None:
+def _read_item(
+    attributes: Mapping[str, Any], span: Mapping[str, Any], plan: MonitorPlan, where: str, faults: list[Fault]
+) -> StreamItem | None:
     place = f"{where}, span {span.get('spanId', '?')}"
     inclusion, stratum = attributes.get("caveat.pi"), attributes.get("caveat.stratum", "all")
     unit = attributes.get("caveat.unit") or attributes.get("gen_ai.conversation.id")
@@ -156,10 +159,17 @@ def _read_item(attributes: Mapping[str, Any], span: Mapping[str, Any], where: st
         # Without it, an item that was not chosen and one whose label is missing look alike.
         faults.append(Fault("inclusion-unknown", place, "it has no caveat.chosen: whether it was chosen for review is not known"))
         return None
-    return StreamItem(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), _read_time(span))
+    try:
+        label = read_label(attributes, plan, place, is_chosen=bool(is_chosen))
+    except InputError as error:
+        faults.extend(error.faults)
+        return None
+    return StreamItem(str(response), str(unit), str(stratum), float(inclusion), bool(is_chosen), _read_time(span), *label)
 
 
-def _read_anchor(attributes: Mapping[str, Any], span: Mapping[str, Any], where: str, faults: list[Fault]) -> StreamAnchor | None:
+def _read_anchor(
+    attributes: Mapping[str, Any], span: Mapping[str, Any], _plan: MonitorPlan, where: str, faults: list[Fault]
+) -> StreamAnchor | None:
     place, response = f"{where}, span {span.get('spanId', '?')}", attributes.get("gen_ai.response.id") or span.get("spanId")
     try:
         return read_anchor(attributes["caveat.anchor"], response, _read_time(span), place)

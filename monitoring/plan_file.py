@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from monitoring.statistics.e_process import BETS
+from monitoring.statistics.e_process import BETS, LABEL_BETS
 from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import read_document, read_text
 from registry.errors import Fault, InputError
@@ -52,8 +52,11 @@ family: 1                          # claims that are monitored together: each al
 scored_by: {scoring}
 label_delay_days: 0                # report a window when its labels are in
 min_users: 20                      # a cell with fewer users is suppressed
-# Items with labels of people, scored again by the current judge all the time. Without them an alarm stays in doubt: the judge may have
-# changed. The file stays with you; its digest is recorded.
+# People label a random share of the reviewed items, by stratum, chosen whatever the scores are. Labels correct the judge, so no anchors
+# are needed. Labels that are chosen because of a score make every figure wrong.
+# labels: {{chosen_at_random: true, share: {{all: 0.05}}}}
+# Items with labels of people, scored again by the current judge all the time. Without anchors and without labels an alarm stays in doubt:
+# the judge may have changed. The file stays with you; its digest is recorded.
 # anchors: {{file: anchors.csv, false_positive: 0.05, false_negative: 0.2, guard: 300, run_length: 1000}}
 # drift: {{tolerated: {wrong:g}, run_length: 50}}   # an alarm for operators, in windows; changes no status
 """
@@ -101,6 +104,16 @@ class AnchorDraft(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LabelDraft(Record):
+    """The labels of people, as the file has them."""
+
+    chosen_at_random: bool
+    """The lab's word that the choice of an item depends on chance only, and not on what it is or how it was scored."""
+    share: dict[str, float]
+    """By stratum: the probability that people label a reviewed item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorDraft(Record):
     """The file that `caveat monitor lock` takes."""
 
@@ -117,6 +130,7 @@ class MonitorDraft(Record):
     """`SCF-…@n`; None where people verify incidents."""
     label_delay_days: int = 0
     min_users: int = 20
+    labels: LabelDraft | None = None
     anchors: AnchorDraft | None = None
     drift: DriftPlan | None = None
     schema: Literal["caveat/monitor/1"] = "caveat/monitor/1"
@@ -187,6 +201,8 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
     """
     relation, theta = map_limit(claim, body)
     _check_design(draft.design, theta, where=claim.reference)
+    _check_labels(draft)
+    shares = draft.labels.share if draft.labels else {}
     anchors = None
     if draft.anchors is not None:
         anchors = AnchorPlan(
@@ -208,12 +224,15 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
             start=stream.start.astimezone(UTC) if stream.start.tzinfo else stream.start.replace(tzinfo=UTC),
             every_days=stream.every_days,
             silent_after_days=stream.silent_after_days,
-            strata=tuple(MonitorStratum(name=name, inclusion=inclusion) for name, inclusion in (draft.inclusion or {}).items()),
+            strata=tuple(
+                MonitorStratum(name=name, inclusion=inclusion, label_share=shares.get(name))
+                for name, inclusion in (draft.inclusion or {}).items()
+            ),
             relation=relation,
             theta=theta,
             alpha=draft.alpha,
             family=draft.family,
-            bets=BETS,
+            bets=LABEL_BETS if draft.labels else BETS,
             scored_by=draft.scored_by,
             range=body.range,
             models=stream.models,
@@ -236,6 +255,22 @@ def _check_design(design: MonitorDesign, theta: float, *, where: str) -> None:
     if design is not MonitorDesign.INCIDENTS and not 0 < theta < 1:
         problem = "no score may pass its limit, so no rate can settle it"
         raise InputError(Fault("no-limit-to-monitor", where, problem, advice="write design: incidents; one verified event refutes it"))
+
+
+def _check_labels(draft: MonitorDraft) -> None:
+    """Refuse labels of people that are not of a random share of each stratum; raises InputError."""
+    labels = draft.labels
+    if labels is None:
+        return
+    if not labels.chosen_at_random:
+        problem = "people choose the items that they label, and only a random share corrects the judge"
+        advice = "let chance choose the items, whatever their scores are; or use anchors in place of labels"
+        raise InputError(Fault("choice-not-random", f"{draft.claim}, labels", problem, advice=advice))
+    if {*labels.share} != {*(draft.inclusion or {})}:
+        problem = (
+            f"it has a share for {', '.join(labels.share) or 'no stratum'}; inclusion has {', '.join(draft.inclusion or {}) or 'none'}"
+        )
+        raise InputError(Fault("not-valid", f"{draft.claim}, labels", problem))
 
 
 def _find_blanks(value: object, place: str) -> list[str]:

@@ -101,7 +101,7 @@ def add_windows(
         results.append(_add_window(writer, file, fit_batch(batch, file.monitor.payload), why=why, now=now))
     file = get_monitor(writer, monitor_id)
     reading = file.reading
-    if reading is not None and reading.anchors_alarm is not None and file.ended is None:
+    if reading is not None and file.is_misled and file.ended is None:
         reason = f"The anchors raised an alarm in window {reading.anchors_alarm}: the judge changed"
         writer.append(MonitorEnd(monitor=monitor_id, claim=file.monitor.payload.claim, reason=reason))
         file = get_monitor(writer, monitor_id)

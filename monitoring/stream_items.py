@@ -1,16 +1,20 @@
 """Items of a stream, from traces or exports, as windows of a monitor: nothing of an item but the sums of its window is kept."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from monitoring.batch_file import WindowBatch
 from registry.errors import Fault, InputError
 from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
-from registry.records.monitor import AnchorCounts, MonitorPlan, StreamUnit, WindowCell
+from registry.records.monitor import AnchorCounts, LabelCounts, MonitorPlan, StreamUnit, WindowCell
+
+YES = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+"""How exports write yes and no."""
 
 
 class StreamItem(NamedTuple):
@@ -22,6 +26,10 @@ class StreamItem(NamedTuple):
     inclusion: float
     is_chosen: bool
     at: datetime
+    is_labelled: bool = False
+    """Whether chance chose it for a label of people."""
+    label: float | None = None
+    """People's score, mapped to [0, 1]; None where there is none yet."""
 
 
 class StreamAnchor(NamedTuple):
@@ -36,11 +44,21 @@ class StreamAnchor(NamedTuple):
 class _Unit:
     """The items of one unit in one window."""
 
-    stratum: str
-    inclusion: float
-    is_chosen: bool
-    scores: list[float]
+    item: StreamItem
+    """Its first item; all were sampled as this one."""
+    scores: list[float] = field(default_factory=list)
     lacking: int = 0
+    labels: list[float] = field(default_factory=list)
+
+    @property
+    def mean(self) -> float | None:
+        """The judge's mean score; None where it was not reviewed, or a score is missing."""
+        return sum(self.scores) / len(self.scores) if self.item.is_chosen and self.scores and not self.lacking else None
+
+    @property
+    def label(self) -> float | None:
+        """People's mean score; None where a label is missing."""
+        return sum(self.labels) / len(self.labels) if self.labels and len(self.labels) == len(self.scores) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +82,29 @@ def read_anchor(label: object, response: object, at: datetime, where: str) -> St
     if label not in ("good", "bad"):
         raise InputError(Fault("not-valid", where, f"caveat.anchor is good or bad, found {str(label)[:20]!r}"))
     return StreamAnchor(str(response), label == "bad", at)
+
+
+def read_label(attributes: Mapping[str, Any], plan: MonitorPlan, where: str, *, is_chosen: bool) -> tuple[bool, float | None]:
+    """Return whether chance chose a reviewed item for a label of people, and the label mapped to [0, 1]; None where it is not in yet.
+
+    Raises:
+        InputError: under a plan with such labels it is not known whether the item was chosen, or one that was not chosen has a label.
+    """
+    if not plan.is_corrected or not is_chosen:
+        return False, None
+    is_labelled = YES.get(str(attributes.get("caveat.labelled")).casefold())
+    if is_labelled is None:
+        problem = "it has no caveat.labelled: whether chance chose it for a label of people is not known"
+        raise InputError(Fault("inclusion-unknown", where, problem))
+    label = attributes.get("caveat.label")
+    if label is None:
+        return is_labelled, None
+    if not is_labelled:
+        raise InputError(Fault("choice-not-random", where, "it has a label of people, and chance did not choose it for one"))
+    try:
+        return True, map_score(float(label), plan, where)
+    except ValueError as error:
+        raise InputError(Fault("not-valid", where, "caveat.label is not a number")) from error
 
 
 def map_score(score: float, plan: MonitorPlan, where: str) -> float:
@@ -108,14 +149,15 @@ def fill_windows(
         number = (item.at - plan.start) // length + 1
         # A unit's items in a window are one item, so they must have been sampled together.
         name = item.unit
-        unit = units[number].setdefault(name, _Unit(item.stratum, item.inclusion, item.is_chosen, []))
-        if (unit.stratum, unit.inclusion, unit.is_chosen) != (item.stratum, item.inclusion, item.is_chosen):
+        unit = units[number].setdefault(name, _Unit(item))
+        if _list_choices(unit.item) != _list_choices(item):
             faults.append(Fault("inclusion-differs", where, f"items of one {plan.unit.value} in window {number} were sampled differently"))
         score = scores.get(item.response)
         if score is None:
             unit.lacking += 1
         else:
             unit.scores.append(score)
+            unit.labels += [] if item.label is None else [item.label]
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     delay = timedelta(days=plan.label_delay_days)
@@ -128,6 +170,27 @@ def fill_windows(
         raise InputError(Fault("not-matured", where, problem))
     counted = _count_anchors(anchors, scores, plan) if plan.anchors is not None else {}
     return [_build_batch(units.get(number, {}), file, number, digest, counted.get(number)) for number in range(first, max(numbers) + 1)]
+
+
+def _list_choices(item: StreamItem) -> tuple[object, ...]:
+    """Return how an item was sampled."""
+    return item.stratum, item.inclusion, item.is_chosen, item.is_labelled
+
+
+def _count_labels(units: Sequence[_Unit]) -> LabelCounts:
+    """Return the joint sums of judge and people over reviewed *units* that chance chose for a label."""
+    chosen = [(unit.mean or 0.0, unit.label) for unit in units if unit.item.is_labelled]
+    pairs = [(judge, people) for judge, people in chosen if people is not None]
+    waiting = [judge for judge, people in chosen if people is None]
+    return LabelCounts(
+        items=len(pairs),
+        both=math.fsum(min(pair) for pair in pairs),
+        judge_only=math.fsum(max(judge - people, 0.0) for judge, people in pairs),
+        people_only=math.fsum(max(people - judge, 0.0) for judge, people in pairs),
+        users=len(chosen),
+        pending=len(waiting),
+        pending_total=math.fsum(waiting),
+    )
 
 
 def _count_anchors(anchors: Sequence[StreamAnchor], scores: Mapping[str, float], plan: MonitorPlan) -> dict[int, AnchorCounts]:
@@ -154,15 +217,18 @@ def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, dig
     plan, length = file.plan, timedelta(days=file.plan.every_days)
     cells = []
     for stratum in plan.strata:
-        own = [unit for unit in units.values() if unit.stratum == stratum.name]
-        means = [sum(unit.scores) / len(unit.scores) for unit in own if unit.is_chosen and unit.scores and not unit.lacking]
+        own = [unit for unit in units.values() if unit.item.stratum == stratum.name]
+        seen = [unit for unit in own if unit.mean is not None]
+        means = [mean for unit in seen if (mean := unit.mean) is not None]
+        labels = _count_labels(seen) if plan.is_corrected else None
         count = len(own)
         # With items that are conversations, users are not known: at least one a conversation is not, so few items are suppressed.
         users = count if plan.unit is StreamUnit.USER or plan.one_per_user else 0
-        if 0 < users < plan.min_users or (count and not users):
+        few_labels = labels is not None and bool(means) and labels.users < plan.min_users
+        if 0 < users < plan.min_users or (count and not users) or few_labels:
             cells.append(WindowCell(stratum=stratum.name, items=count, suppressed=True))
             continue
-        chosen = sum(unit.is_chosen for unit in own)
+        chosen = sum(unit.item.is_chosen for unit in own)
         cells.append(
             WindowCell(
                 stratum=stratum.name,
@@ -173,6 +239,7 @@ def _build_batch(units: Mapping[str, _Unit], file: MonitorFile, number: int, dig
                 users=users,
                 inclusion=stratum.inclusion,
                 pending=chosen - len(means),
+                labels=labels,
             )
         )
     start = plan.start + (number - 1) * length

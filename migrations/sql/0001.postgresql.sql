@@ -841,7 +841,7 @@ CREATE TABLE monitor_window (
 	attribution TEXT,
 	judge_alarm BIGINT,
 	CONSTRAINT pk_monitor_window PRIMARY KEY (log, seq),
-	CONSTRAINT ck_monitor_window_attribution CHECK (attribution = 'system' OR attribution = 'judge' OR attribution = 'open' OR attribution = 'unknown'),
+	CONSTRAINT ck_monitor_window_attribution CHECK (attribution = 'system' OR attribution = 'judge' OR attribution = 'corrected' OR attribution = 'open' OR attribution = 'unknown'),
 	CONSTRAINT ck_monitor_window_counted CHECK (number >= 1 AND correction >= 0),
 	CONSTRAINT ck_monitor_window_alarm_is_attributed CHECK ((alarm IS NULL) = (attribution IS NULL)),
 	CONSTRAINT ck_monitor_window_alarm_is_not_ahead CHECK (alarm <= number OR correction > 0),

@@ -29,6 +29,6 @@ def list_formats() -> tuple[AnswerFormat, ...]:
         answer("forecasts", "forecast list", forecasts=list[listed]),
         answer("monitor-lock", "monitor lock", dry_run=bool, monitor=Monitor),
         answer("monitor-add", "monitor add", dry_run=bool, **added),
-        answer("monitors", "monitor list", monitors=list[row]),
+        answer("monitors", "monitor show", monitors=list[row]),
         answer("monitor-show", ("monitor show", "monitor end"), MonitorFile, state=MonitorState, verdict=MonitorVerdict, **lists),
     )

@@ -10,7 +10,6 @@ from registry.cli.application import (
     CLAIM,
     App,
     IdentifierType,
-    as_of_option,
     examples,
     logs_option,
     pass_app,
@@ -88,8 +87,8 @@ def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: b
     """Add windows of production data, or incidents.
 
     FILE has counts by stratum in JSON, JSON Lines or CSV, or traces with the OpenTelemetry conventions for generative AI. A CSV file with
-    the columns id, framework, occurred, reported, summary and verified has incidents; of a summary only the digest is recorded. FOLDER is
-    a Langfuse export with observations_v2 and scores in JSON Lines.
+    the columns id, framework, occurred, reported, summary, salt and verified has incidents; of a summary only a salted digest is recorded.
+    FOLDER is a Langfuse export with observations_v2 and scores in JSON Lines.
 
     An alarm is printed first, and it stays on record. Windows come in order; one that is on record with the same content changes nothing,
     and one with other content needs a reason. A verified incident refutes a limit that no score may pass. Caveat does not read message
@@ -123,45 +122,34 @@ def add(app: App, *, monitor_id: Identifier, files: tuple[Path, ...], dry_run: b
     app.report(present_added(done, windows, reported, excluded=excluded, today=app.config.today, dry_run=dry_run))
 
 
-@examples("monitor list", "monitor list --csv")
-@monitor.command(name="list")
-@logs_option
-@pass_app
-@list_options
-def list_(app: App, /, *, output: ListOutput) -> None:
-    """List monitors with their verdicts.
-
-    Columns: monitor, claim, state, verdict, windows, items, rate, lower, upper, theta, alarm.
-    """
-    from monitoring.cli.monitor_presenter import describe_monitor, list_columns
-    from registry.present.listings import Listing
-
-    rows = [describe_monitor(file, today=app.config.today) for _, view in app.views(by_clock=True) for file in view.list_monitors()]
-    output.report(
-        Listing(
-            document={"schema": "caveat/monitors/1"},
-            field="monitors",
-            rows=rows,
-            describe=dict,
-            columns=list_columns(),
-            none="No monitors. Next: caveat monitor plan CLAIM > monitor.yaml",
-        )
-    )
-
-
-@examples("monitor show MON-LAB-2026-0003-8", "monitor show MON-LAB-2026-0003-8 --figure band.svg")
+@examples(
+    "monitor show",
+    "monitor show MON-LAB-2026-0003-8",
+    "monitor show MON-LAB-2026-0003-8 --figure band.svg",
+)
 @monitor.command()
-@click.argument("monitor_id", metavar="MONITOR", type=MONITOR)
+@click.argument("monitor_id", metavar="[MONITOR]", required=False, type=MONITOR)
 @click.option(
     "--figure", metavar="FILE.svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write the band as an SVG figure."
 )
-@as_of_option
+@logs_option
 @pass_app
-def show(app: App, *, monitor_id: Identifier, figure: Path | None) -> None:
-    """Show a monitor with its verdict and windows.
+@list_options
+def show(app: App, /, *, monitor_id: Identifier | None, figure: Path | None, output: ListOutput) -> None:
+    """Show a monitor with its verdict and windows, or list all.
 
     The recorded evidence is computed again from the recorded windows. Exit code 1 after an alarm, 3 when the monitor is silent.
+
+    Without MONITOR, a list of all monitors with the columns: monitor, claim, state, verdict, rate, theta, windows, items, lower, upper,
+    alarm. It ends with 0.
     """
+    if monitor_id is None and figure is not None:
+        raise click.UsageError("--figure is of one monitor; name it.")
+    if monitor_id is None:
+        _list_monitors(app, output)
+        return
+    if output.is_arranged or (output.is_for_programs and not app.json):
+        raise click.UsageError("--columns, --sort, --reverse and --csv are for the list of all monitors; leave the monitor out.")
     from monitoring.cli.monitor_presenter import build_document, present_monitor
     from monitoring.recording import check_readings, get_monitor
     from registry.errors import AlteredError, Fault
@@ -178,6 +166,23 @@ def show(app: App, *, monitor_id: Identifier, figure: Path | None) -> None:
     state = file.find_state(today)
     if state in (MonitorState.ALARM, MonitorState.SILENT):
         click.get_current_context().exit(1 if state is MonitorState.ALARM else 3)
+
+
+def _list_monitors(app: App, output: ListOutput) -> None:
+    from monitoring.cli.monitor_presenter import describe_monitor, list_columns
+    from registry.present.listings import Listing
+
+    rows = [describe_monitor(file, today=app.config.today) for _, view in app.views(by_clock=True) for file in view.list_monitors()]
+    output.report(
+        Listing(
+            document={"schema": "caveat/monitors/1"},
+            field="monitors",
+            rows=rows,
+            describe=dict,
+            columns=list_columns(),
+            none="No monitors. Next: caveat monitor plan CLAIM > monitor.yaml",
+        )
+    )
 
 
 def _write_figure(path: Path, file: "MonitorFile") -> None:

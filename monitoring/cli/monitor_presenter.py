@@ -44,16 +44,16 @@ def describe_monitor(file: MonitorFile, *, today: date) -> dict[str, Any]:
 
 
 def list_columns() -> list[Column[Mapping[str, Any]]]:
-    """Return the columns of `caveat monitor list`."""
+    """Return the columns of `caveat monitor show` without a monitor."""
 
     def column(name: str, *, is_number: bool = False, is_spare: bool = False) -> Column[Mapping[str, Any]]:
         show = (lambda row: _share(row[name])) if name in {"rate", "lower", "upper", "theta"} else None
         return Column(name=name, read=lambda row: row[name], show=show, is_number=is_number, is_spare=is_spare)
 
-    numbers = ("windows", "items", "rate", "lower", "upper", "theta", "alarm")
+    numbers = ("rate", "theta", "windows", "items", "lower", "upper", "alarm")
     return [
         *(column(name) for name in ("monitor", "claim", "state", "verdict")),
-        *(column(name, is_number=True, is_spare=name in {"lower", "upper", "alarm"}) for name in numbers),
+        *(column(name, is_number=True, is_spare=True) for name in numbers),
     ]
 
 
@@ -173,11 +173,13 @@ def _build_incidents(file: MonitorFile) -> Table:
 
 def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple[str, str]]:
     plan = file.plan
-    yield "items", f"{reading.items:,}, of which {reading.reviewed:,} reviewed"
+    people = f", and people labelled {file.labelled:,} of these" if plan.is_corrected else ""
+    yield "items", f"{reading.items:,}, of which {reading.reviewed:,} reviewed{people}"
     if plan.is_of_incidents:
         yield "reviewed at random", describe_review(file)
         return
-    yield "rate so far", f"{_share(reading.rate)} (weighted by inclusion, by the scores of {plan.scored_by})"
+    corrected = ", corrected by labels of people" if plan.is_corrected else ""
+    yield "rate so far", f"{_share(reading.rate)} (weighted by inclusion, by the scores of {plan.scored_by}{corrected})"
     error = f"each limit is wrong with a probability of at most {plan.alpha / plan.family:.2%}, over all looks"
     yield "highest rate", f"at some time above {_share(reading.lower)}; {error}"
     yield "lowest rate", f"at some time below {_share(reading.upper)}"
@@ -210,13 +212,17 @@ def _list_plan(plan: MonitorPlan) -> Iterator[tuple[str, str]]:
     yield "reviewed", ", ".join(f"{stratum.name} with probability {stratum.inclusion:g}" for stratum in plan.strata)
     if plan.is_of_incidents:
         return
+    if plan.is_corrected:
+        shares = ", ".join(f"{stratum.name} with probability {stratum.label_share:g}" for stratum in plan.strata)
+        yield "labels of people", f"chosen at random among reviewed items: {shares}"
     family = f"over {format_items(plan.family, 'claim')} monitored together"
     yield "error", f"the alarm is ever wrong with a probability of at most {plan.alpha:g}, {family}"
     anchors = plan.anchors
     text = "none" if anchors is None else (
         f"false positives up to {anchors.false_positive:g}, false negatives up to {anchors.false_negative:g}, guard {anchors.guard}"
     )  # fmt: skip
-    yield "anchors", text
+    if anchors is not None or not plan.is_corrected:
+        yield "anchors", text
     yield "cells", f"of fewer than {plan.min_users} users are suppressed"
 
 

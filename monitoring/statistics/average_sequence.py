@@ -7,6 +7,8 @@ centre c_i of the weighted score z_i in [0, b], and V = Σ (z_i - c_i)², for ev
 
 is a supermartingale, and so is that with the sign of the first sum turned. Mixing over g and Ville's inequality give limits for the
 average of the conditional means μ_i that hold at all looks. The centre is the mean of the windows before, so sums of a window are enough.
+The upper limit needs only z_i ≤ b + c_i: that labels of people make some z negative does not matter to it. Its exponent falls in z over the
+whole range where c is a rate (2ψ(g) < g for g up to 1/2), so what is not known may be replaced by its highest z.
 """
 
 import math
@@ -26,35 +28,38 @@ class AverageSequence:
     """Sums for an upper limit of the average of z."""
 
     bound: float
-    """b = 1/π_min: the largest possible weighted score."""
+    """b: the largest possible weighted score."""
     centre: float
     """The centre of the first window, fixed before it: the limit of the claim."""
     items: int = 0
     total: float = 0.0
-    """Σz, in which a pending item counts as an event."""
+    """Σz, in which what is not known counts at its highest."""
     spread: float = 0.0
     """V."""
     unknown: int = 0
-    """Items of suppressed cells, each of which may have any score."""
+    """Items of suppressed cells without labels of people, each of which may have any score."""
 
     def add(self, cells: list[StreamCell]) -> "AverageSequence":
         """Return the sums with the cells of one more window."""
-        centre = min(self.total / self.items, self.bound) if self.items else self.centre
-        items = total = squares = 0.0
+        centre = min(max(self.total / self.items, 0.0), 1.0) if self.items else self.centre
+        items, unknown, total, squares = 0, self.unknown, 0.0, 0.0
         for cell in cells:
-            if cell.suppressed:
+            if cell.suppressed and cell.labels is None:
+                unknown += cell.items
                 continue
             items += cell.items
-            weight = 1 / cell.inclusion
-            total += weight * (cell.total + cell.pending)
-            squares += weight**2 * ((cell.total if cell.squares is None else cell.squares) + cell.pending)
+            highest = list(cell.list_highest())
+            total += math.fsum(weighted * count for weighted, count in highest)
+            squares += math.fsum(weighted**2 * count for weighted, count in highest)
+            if cell.labels is None and cell.squares is not None:
+                squares -= (cell.total - cell.squares) / cell.inclusion**2
         spread = squares - 2 * centre * total + items * centre**2
         return replace(
             self,
-            items=self.items + int(items),
+            items=self.items + items,
             total=self.total + total,
             spread=self.spread + max(spread, 0.0),
-            unknown=self.unknown + sum(cell.items for cell in cells if cell.suppressed),
+            unknown=unknown,
         )
 
     def find_upper_limit(self, threshold: float) -> float:

@@ -2,12 +2,12 @@
 
 Under the null that every item's weighted score z (see `stream_tally`) has a conditional mean of at most the limit θ,
 
-    M(θ) = mean over f of Π (1 + f·(z - θ)/θ)
+    M(θ) = mean over f of Π (1 + f·(z - θ)/(θ - a))
 
-is a nonnegative supermartingale that starts at 1. By Ville's inequality it ever reaches m/α with a probability of at most α/m. This is
-betting the fixed share f of one's wealth on each item (Waudby-Smith and Ramdas 2024, JRSS B 86(1)). Sums of a cell give at least the log of
-the product of its items, because the logarithm is concave, and exactly that product where scores are 0 or 1. So evidence from sums is never
-too large. It is defined at the ends of windows.
+with a ≤ 0 the smallest z that the plan allows is a nonnegative supermartingale that starts at 1. By Ville's inequality it ever reaches m/α
+with a probability of at most α/m. This is betting the share f of what may be bet without ruin on each item (Waudby-Smith and Ramdas 2024,
+JRSS B 86(1)); a is 0 without labels of people. Sums of a cell give at least the log of the product of its items, because the logarithm is
+concave, and exactly that product where scores are 0 or 1. So evidence from sums is never too large. It is defined at the ends of windows.
 """
 
 import math
@@ -19,6 +19,9 @@ from monitoring.statistics.stream_tally import StreamTally
 
 BETS: tuple[float, ...] = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """The shares f. Another grid would be another process, so a monitor's lock fixes it."""
+
+LABEL_BETS: tuple[float, ...] = (0.02, 0.04, 0.08, 0.16, 0.32, 0.48, 0.64, 0.8)
+"""The shares f where people label a part: the smallest z is then far below 0, so that the same share is a much smaller bet."""
 
 _STEPS = 200
 """Halvings of an interval in [0, 1]: more than the digits of a double."""
@@ -32,12 +35,11 @@ def log_evidence(tally: StreamTally, limit: float, *, bets: Sequence[float] = BE
     """
     if not 0 < limit < 1:
         raise ValueError(f"limit {limit} is not in (0, 1)")
-    shares = np.asarray(bets, dtype=float)
-    events = math.fsum(tally.events.values())
-    # For each f: the factor of an event is 1 - f + f/(πθ), that of every other item 1 - f.
-    growth = (tally.items - events) * np.log1p(-shares)
-    for inclusion, total in tally.events.items():
-        growth = growth + total * np.log1p(shares * (1 / inclusion - limit) / limit)
+    shares, reach = np.asarray(bets, dtype=float), limit - tally.floor
+    # For each f: the factor of an item with z = 0 is 1 - f without labels, as 0 is then the smallest z.
+    growth = (tally.items - math.fsum(tally.weights.values())) * np.log1p(-shares * limit / reach)
+    for weighted, count in tally.weights.items():
+        growth = growth + count * np.log1p(shares * (weighted - limit) / reach)
     highest = float(growth.max())
     return highest + math.log(float(np.exp(growth - highest).mean()))
 
@@ -45,10 +47,10 @@ def log_evidence(tally: StreamTally, limit: float, *, bets: Sequence[float] = BE
 def find_lower_limit(tally: StreamTally, threshold: float, *, bets: Sequence[float] = BETS) -> float:
     """Return the highest rate θ against which the evidence has reached *threshold* (m/α); 0 where none has.
 
-    The evidence falls as θ grows, so "M(θ) ≥ threshold" and "θ ≤ lower limit" are the same statement.
+    Each factor is 1 - f + f·(z - a)/(θ - a), so the evidence falls as θ grows: "M(θ) ≥ threshold" and "θ ≤ lower limit" are the same.
     """
     wanted = math.log(threshold)
-    if not tally.events:
+    if not tally.weights:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(_STEPS):

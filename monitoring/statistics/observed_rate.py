@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scipy.special import betaincinv
 
-from monitoring.statistics.stream_tally import StreamCell
+from monitoring.statistics.stream_tally import StreamCell, find_rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +30,11 @@ def estimate_rate(cells: Iterable[StreamCell], *, level: float) -> ObservedRate 
 
     Unknown items widen the interval: none of them has an event at its lower end, and each at its upper end.
     """
-    known = [cell for cell in cells if not cell.suppressed]
-    weight = math.fsum(cell.reviewed / cell.inclusion for cell in known)
-    if not weight:
+    known = [cell for cell in cells if not cell.suppressed and cell.correct()]
+    rate = find_rate(known)
+    if rate is None:
         return None
-    rate = min(1.0, math.fsum(cell.total / cell.inclusion for cell in known) / weight)
+    weight = math.fsum(cell.reviewed / cell.inclusion for cell in known)
     squares = math.fsum(cell.reviewed / cell.inclusion**2 for cell in known)
     spread = math.fsum(_spread(cell, rate) / cell.inclusion**2 for cell in known)
     most = weight**2 / squares
@@ -50,7 +50,7 @@ def widen(observed: ObservedRate, cells: Iterable[StreamCell]) -> ObservedRate:
     """Return *observed* with the interval that suppressed cells and pending items allow."""
     everything = list(cells)
     items = sum(cell.items for cell in everything)
-    unknown = sum(cell.items if cell.suppressed else min(cell.items, round(cell.pending / cell.inclusion)) for cell in everything)
+    unknown = sum(min(cell.items, round(_count_unknown(cell))) for cell in everything)
     share = unknown / items if items else 0.0
     low, high = (1 - share) * observed.low, (1 - share) * observed.high + share
     return ObservedRate(rate=observed.rate, low=low, high=high, effective=observed.effective)
@@ -62,7 +62,14 @@ def log_ratio(forecast: float, observed: float, *, forecast_items: float, observ
     return math.log10(numerator) - math.log10(observed or 0.5 / (observed_items + 1))
 
 
+def _count_unknown(cell: StreamCell) -> float:
+    """Return for how many items of the stream the scores stand that are not known."""
+    if cell.suppressed or not cell.correct():
+        return cell.items
+    return (cell.pending + (cell.labels.pending / cell.labels.share if cell.labels else 0)) / cell.inclusion
+
+
 def _spread(cell: StreamCell, rate: float) -> float:
-    """Return Σ(x − rate)² of the cell; where squares were not reported their largest possible value."""
-    squares = cell.total if cell.squares is None else cell.squares
-    return max(0.0, squares - 2 * rate * cell.total + cell.reviewed * rate**2)
+    """Return Σ(z − rate)² of the cell; where squares were not reported their largest possible value."""
+    total, squares = cell.correct() or (0.0, 0.0)
+    return max(0.0, squares - 2 * rate * total + cell.reviewed * rate**2)

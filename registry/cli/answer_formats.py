@@ -51,7 +51,7 @@ _CHANGE = group(field=str, before=Any, after=Any)
 
 _LISTS = (
     "admin authority list", "admin key list", "admin log list", "admin log show", "analyze skills list", "audit list", "card coverage",
-    "card list", "claim history", "claim list", "claim restated", "compare", "contest list", "model list", "monitor list", "forecast list",
+    "card list", "claim history", "claim list", "claim restated", "compare", "contest list", "model list", "monitor show", "forecast list",
     "spec list",
     "stale list",
 )  # fmt: skip

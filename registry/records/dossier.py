@@ -139,6 +139,11 @@ class MonitorFile(Record):
         return self.windows[-1].payload.reading if self.windows else None
 
     @property
+    def labelled(self) -> int:
+        """Items that people labelled, under a plan in which they label a random share."""
+        return sum(cell.labels.items for window in self.current for cell in window.cells if cell.labels)
+
+    @property
     def known_incidents(self) -> tuple[Recorded[MonitorIncident], ...]:
         """Of each incident its last report, in the order of the first ones."""
         return tuple({recorded.payload.incident: recorded for recorded in self.incidents}.values())
@@ -195,8 +200,14 @@ class MonitorFile(Record):
             return MonitorVerdict.IN_DOUBT if self.list_doubts() else MonitorVerdict.VIOLATED
         # The end of a monitor restores nothing that silence withdrew.
         day = today if self.ended is None else self.ended.entry.at.date()
-        is_quiet = reading.anchors_alarm is None and not self._is_silent(day)
+        is_quiet = not self.is_misled and not self._is_silent(day)
         return MonitorVerdict.HOLDS_SO_FAR if is_quiet and not self.list_doubts() and self._keeps_limit() else MonitorVerdict.OPEN
+
+    @property
+    def is_misled(self) -> bool:
+        """Whether the anchors show that the judge changed, and no labels of people correct it."""
+        reading = self.reading
+        return reading is not None and reading.anchors_alarm is not None and not self.plan.is_corrected
 
     def list_doubts(self) -> tuple[str, ...]:
         """Return what keeps the evidence from a verdict, each reason in a sentence without full stop."""
@@ -205,7 +216,8 @@ class MonitorFile(Record):
         if reading is None or plan.is_of_incidents:
             return tuple(doubts)
         doubts += [*self._list_unplanned(), *(self._list_unseen() if reading.alarm is None else ())]
-        if plan.anchors is None:
+        # Labels of people correct the judge's error, whatever the anchors show.
+        if plan.anchors is None or plan.is_corrected:
             return tuple(doubts)
         guard, rate = plan.anchors.guard, plan.anchors.false_positive
         if without := [str(window.number) for window in self.current if window.cells and window.anchors is None]:
@@ -273,14 +285,16 @@ class MonitorFile(Record):
     def _keeps_limit(self, *, unseen: float = 0.0) -> bool:
         """Whether the average so far keeps to the limit even if the judge misses as many bad items as is tolerated.
 
-        A rate r is judged to be r·(1 - FN) at least. Of the share *unseen* of users each item counts as bad.
+        A rate r is judged to be r·(1 - FN) at least; under labels of people it is corrected already. Of the share *unseen* of users each
+        item counts as bad.
         """
         reading, plan = self.reading, self.plan
-        if reading is None or plan.anchors is None:
+        if reading is None or (plan.anchors is None and not plan.is_corrected):
             return False
         is_upper = plan.relation is Relation.AT_MOST
         judged, limit = (reading.average_limit, plan.theta) if is_upper else (1 - reading.average_limit, 1 - plan.theta)
-        return (1 - unseen) * judged / (1 - plan.anchors.false_negative) + unseen < limit
+        missed = 0.0 if plan.anchors is None or plan.is_corrected else plan.anchors.false_negative
+        return (1 - unseen) * judged / (1 - missed) + unseen < limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,10 +53,14 @@ class MonitorStratum(Record):
     name: str
     inclusion: float
     """π: the probability that an item is reviewed, in (0, 1]."""
+    label_share: float | None = None
+    """ρ: the probability that people label a reviewed item, whatever its score, in (0, 1]; None where they label none."""
 
     def __post_init__(self) -> None:
         if not 0 < self.inclusion <= 1:
             raise ValueError(f"the inclusion probability of {self.name} must lie in (0, 1], got {self.inclusion}")
+        if self.label_share is not None and not 0 < self.label_share <= 1:
+            raise ValueError(f"the share of {self.name} that people label must lie in (0, 1], got {self.label_share}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,14 +171,18 @@ class MonitorPlan(Record):
             yield "scored_by is required: it names what gives the scores"
         if not self.strata:
             yield "inclusion is required: it has the probability that an item is reviewed"
+        lacking = [stratum.name for stratum in self.strata if stratum.label_share is None]
+        if 0 < len(lacking) < len(self.strata):
+            # The judge's error in such a stratum would stay, and the alarm would be called corrected.
+            yield f"labels lacks the share of {', '.join(lacking)}"
 
     def _find_wrong_incidents(self) -> Iterator[str]:
         if self.theta != (0 if self.relation is Relation.AT_MOST else 1):
             yield "incidents refute only a limit that no score may pass"
         if len(self.strata) > 1:
             yield "items that are reviewed besides incidents are one random sample, so there is one stratum at most"
-        if self.anchors is not None or self.drift is not None:
-            yield "anchors and drift need a rate, and incidents give none"
+        if self.anchors is not None or self.drift is not None or self.is_corrected:
+            yield "anchors, drift and labels of a random share need a rate, and incidents give none"
 
     @property
     def is_of_incidents(self) -> bool:
@@ -193,8 +201,8 @@ class MonitorPlan(Record):
             doubts.append("conversations of one user are counted as if they were independent")
         if self.design is MonitorDesign.COUNTS:
             doubts.append("the counts were made elsewhere, and their scores cannot be checked")
-        if self.anchors is None:
-            doubts.append("there are no anchors, so an alarm may show a change of the judge")
+        if self.anchors is None and not self.is_corrected:
+            doubts.append("there are no anchors and no labels of people, so an alarm may show a change of the judge")
         return tuple(doubts)
 
     @property
@@ -203,14 +211,24 @@ class MonitorPlan(Record):
         return self.unit is not StreamUnit.USER and not self.one_per_user
 
     @property
+    def is_corrected(self) -> bool:
+        """Whether people label a random share of the reviewed items, which corrects the judge's error."""
+        return bool(self.strata) and all(stratum.label_share is not None for stratum in self.strata)
+
+    @property
     def threshold(self) -> float:
         """m/α: the evidence that raises the claim alarm."""
         return self.family / self.alpha
 
     @property
     def bound(self) -> float:
-        """The largest weighted score: 1 over the smallest inclusion probability."""
-        return 1 / min((stratum.inclusion for stratum in self.strata), default=1.0)
+        """The largest weighted score: 1/(π·ρ) of an item that the judge calls good and people call bad."""
+        return max((1 / (stratum.inclusion * (stratum.label_share or 1)) for stratum in self.strata), default=1.0)
+
+    @property
+    def floor(self) -> float:
+        """The smallest weighted score: (1 - 1/ρ)/π of an item that the judge calls bad and people call good."""
+        return min(((1 - 1 / (stratum.label_share or 1)) / stratum.inclusion for stratum in self.strata), default=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,10 +252,35 @@ class Attribution(StrEnum):
     """The anchors stayed quiet through the guard."""
     JUDGE = "judge"
     """The anchors raised an alarm as well."""
+    CORRECTED = "corrected"
+    """People's labels correct the judge's error, so it does not matter whether the judge changed."""
     OPEN = "open"
     """The guard is not over."""
     UNKNOWN = "unknown"
     """There are no anchors: system or judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelCounts(Record):
+    """Scores of people for a random share of the reviewed items, jointly with the judge's.
+
+    g is the judge's score and Y that of people, both mapped to [0, 1]. With scores of 0 and 1 the sums are counts.
+    """
+
+    items: int
+    """Labelled items."""
+    both: float
+    """Σ min(g, Y): items that both scored 1."""
+    judge_only: float
+    """Σ max(g - Y, 0): items that only the judge scored 1."""
+    people_only: float
+    """Σ max(Y - g, 0): items that only people scored 1."""
+    users: int
+    """Users of whom an item was chosen for a label."""
+    pending: int = 0
+    """Items chosen for a label that have none yet."""
+    pending_total: float = 0.0
+    """Σ g of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +299,8 @@ class WindowCell(Record):
     users: int | None = None
     pending: int = 0
     """Items chosen for review without a score."""
+    labels: LabelCounts | None = None
+    """Under a plan in which people label a random share; None under any other, and in a suppressed cell."""
     suppressed: bool = False
     """Whether only the number of items is given."""
     inclusion: float | None = None
@@ -353,7 +398,7 @@ _INCIDENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorIncident(Payload):
-    """One event in production that was reported. Its description is not in the log, only the digest of it."""
+    """One event in production that was reported. Its description is not in the log, only a digest of it with a salt."""
 
     KIND = "monitor_incident"
     monitor: str
@@ -366,7 +411,7 @@ class MonitorIncident(Payload):
     occurred: date
     reported: date
     summary_sha256: str
-    """Of its description, in UTF-8, hexadecimal."""
+    """Of a salt of 32 random bytes, which stays with the lab, and its description in UTF-8; hexadecimal."""
     verified: bool
     """Whether a person checked that it happened and is what the claim excludes."""
     reason: str | None = None

@@ -186,6 +186,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (MonitorVerdict.JUDGE_CHANGED, "the judge changed: the alarm says nothing about the model"),
     (Attribution.SYSTEM, "the anchors show no change of the judge"),
     (Attribution.JUDGE, "the anchors raised an alarm too: the judge changed"),
+    (Attribution.CORRECTED, "labels of people correct the judge's error, so it does not explain the alarm"),
     (Attribution.OPEN, "whether the judge changed is not known yet"),
     (Attribution.UNKNOWN, "system or judge: there are no anchors"),
     (StalenessVerdict.CONFIRMED, "confirmed"),

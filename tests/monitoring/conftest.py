@@ -33,29 +33,44 @@ def set_clock(patch: pytest.MonkeyPatch, moment: datetime) -> None:
     patch.setenv("SOURCE_DATE_EPOCH", str(int(moment.timestamp())))
 
 
-@pytest.fixture(scope="session")
-def _locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("monitor")
+def lock_monitor(folder: Path, prepare: Callable[[], None]) -> Path:
+    """Make a registry in *folder* as of the lock: *prepare* registers the claims and writes monitor.yaml."""
     with inside(folder), pytest.MonkeyPatch.context() as patch:
         set_clock(patch, LOCKED_AT)
         run("init", "--code", "EXAMPLE")
-        Path("card.md").write_text(CARD, encoding="utf-8")
-        card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
-        Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
-        claim = ask("claim", "add", "claims.yaml")["added"][0]
-        Path("judge.yaml").write_text("{name: judge, method: label, description: a person reads it}", encoding="utf-8")
-        ask("spec", "add", "scoring", "judge", "judge.yaml")
-        Path("monitor.yaml").write_text(PLAN.format(claim=claim), encoding="utf-8")
-        Path("anchors.csv").write_text("task,label\n1,0\n", encoding="utf-8")
+        prepare()
         ask("monitor", "lock", "monitor.yaml", "--yes")
     return folder
 
 
+def add_claims(card: str, claims: str) -> list[str]:
+    """Register a card with its claims, and return their references."""
+    Path("card.md").write_text(card, encoding="utf-8")
+    identifier = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
+    Path("claims.yaml").write_text(claims.format(card=identifier), encoding="utf-8")
+    added: list[str] = ask("claim", "add", "claims.yaml")["added"]
+    return added
+
+
+def _prepare_rate() -> None:
+    claim = add_claims(CARD, CLAIMS)[0]
+    Path("judge.yaml").write_text("{name: judge, method: label, description: a person reads it}", encoding="utf-8")
+    ask("spec", "add", "scoring", "judge", "judge.yaml")
+    Path("monitor.yaml").write_text(PLAN.format(claim=claim), encoding="utf-8")
+    Path("anchors.csv").write_text("task,label\n1,0\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A registry with a monitor of a rate. A module with another monitor has its own fixture of this name."""
+    return lock_monitor(tmp_path_factory.mktemp("monitor"), _prepare_rate)
+
+
 @pytest.fixture
-def watched(_locked: Path, caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: F811  (the fixture)
+def watched(locked: Path, caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: F811  (the fixture)
     """A copy of the registry, in which the test works, long after the first windows."""
     place = tmp_path / "registry"
-    shutil.copytree(_locked, place)
+    shutil.copytree(locked, place)
     monkeypatch.chdir(place)  # after the fixture `caveat`, which goes to a folder of its own
     set_clock(monkeypatch, FIRST + timedelta(days=90))
     return place

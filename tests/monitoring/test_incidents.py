@@ -1,8 +1,8 @@
 """Monitors of incidents: one verified event refutes "never", single reports give no rate, and descriptions stay outside the log."""
 
-import shutil
+import hashlib
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -17,14 +17,14 @@ from registry.records.dossier import MonitorFile, Recorded
 from registry.records.monitor import Evaluability, Monitor, MonitorStratum, StreamUnit
 from registry.records.statement import Entry
 from registry.report.supplement_wording import describe_review
-from tests.cli.conftest import Caveat, caveat  # noqa: F401  (a fixture)
-from tests.cli.given_out import ask, inside, run
+from tests.cli.conftest import Caveat
 from tests.monitoring import plans
-from tests.monitoring.conftest import FIRST, LOCKED_AT, set_clock
+from tests.monitoring.conftest import add_claims, lock_monitor
 
 MONITOR = "MON-EXAMPLE-2026-0001-Q"
 WORDS = "The assistant gave Ada Quill the password of the shop."
-HEADER = "id,framework,occurred,reported,summary,verified"
+HEADER = "id,framework,occurred,reported,summary,salt,verified"
+SALT = "5a" * 32
 CARD = "# Model M: System Card\n\nThe model never gives out a password. It warns in at most 50 % of its answers.\n"
 CLAIMS = """\
 schema: caveat/claims/1
@@ -47,30 +47,16 @@ min_users: 1
 """
 
 
+def _prepare_incidents() -> None:
+    never, often = add_claims(CARD, CLAIMS)
+    Path("often").write_text(often, encoding="utf-8")
+    Path("monitor.yaml").write_text(PLAN.format(claim=never), encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
-def _locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("incidents")
-    with inside(folder), pytest.MonkeyPatch.context() as patch:
-        set_clock(patch, LOCKED_AT)
-        run("init", "--code", "EXAMPLE")
-        Path("card.md").write_text(CARD, encoding="utf-8")
-        card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
-        Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
-        never, often = ask("claim", "add", "claims.yaml")["added"]
-        Path("often").write_text(often, encoding="utf-8")
-        Path("monitor.yaml").write_text(PLAN.format(claim=never), encoding="utf-8")
-        ask("monitor", "lock", "monitor.yaml", "--yes")
-    return folder
-
-
-@pytest.fixture
-def watched(_locked: Path, caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: F811  (the fixture)
-    """A copy of a registry with a monitor of incidents, in which the test works."""
-    place = tmp_path / "registry"
-    shutil.copytree(_locked, place)
-    monkeypatch.chdir(place)
-    set_clock(monkeypatch, FIRST + timedelta(days=90))
-    return place
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A registry with a monitor of incidents, of which the fixture `watched` copies."""
+    return lock_monitor(tmp_path_factory.mktemp("incidents"), _prepare_incidents)
 
 
 def write(folder: Path, *rows: str, name: str = "incidents.csv") -> Path:
@@ -82,10 +68,10 @@ def write(folder: Path, *rows: str, name: str = "incidents.csv") -> Path:
 
 def report(name: str, *, verified: str = "yes", occurred: str = "2027-01-05", summary: str = WORDS) -> str:
     """One incident as a row."""
-    return f"{name},oecd-aim,{occurred},2027-01-20,{summary},{verified}"
+    return f"{name},oecd-aim,{occurred},2027-01-20,{summary},{SALT},{verified}"
 
 
-def test_a_verified_incident_refutes_never(watched: Path, caveat: Caveat) -> None:  # noqa: F811
+def test_a_verified_incident_refutes_never(watched: Path, caveat: Caveat) -> None:
     """An unverified one is a note. The verified one is an alarm that stays, and its description is nowhere in registry and supplement."""
     noted = caveat("monitor", "add", MONITOR, write(watched, report("a-1", verified="no")), "--json").document
     quiet = caveat("monitor", "show", MONITOR)
@@ -123,7 +109,7 @@ def test_a_verified_incident_refutes_never(watched: Path, caveat: Caveat) -> Non
     assert caveat("admin", "log", "check").code == 0
 
 
-def test_none_among_items_reviewed_at_random_bounds_how_often_it_happens(watched: Path, caveat: Caveat) -> None:  # noqa: F811
+def test_none_among_items_reviewed_at_random_bounds_how_often_it_happens(watched: Path, caveat: Caveat) -> None:
     """Three hundred items without the event: at most 0.99 % of items, and still no verdict that the claim holds."""
     rows = "monitor,order,from,to,stratum,items,reviewed,total,users"
     path = watched / "week.csv"
@@ -151,7 +137,7 @@ def test_a_bound_names_windows_without_data_and_conversations_of_one_user() -> N
     assert "it counts conversations of one user as independent" in describe(none, unit=StreamUnit.CONVERSATION)
 
 
-def test_what_incidents_cannot_give_is_refused(watched: Path, caveat: Caveat) -> None:  # noqa: F811
+def test_what_incidents_cannot_give_is_refused(watched: Path, caveat: Caveat) -> None:
     """A rate, an event before the stream or in the future, and a field with words of users: each by its code, and nothing is recorded."""
     plan = Path("monitor.yaml").read_text(encoding="utf-8")
     size = caveat("status", "--json").document["log_size"]
@@ -170,7 +156,7 @@ def test_what_incidents_cannot_give_is_refused(watched: Path, caveat: Caveat) ->
     assert caveat("monitor", "lock", unknown, "--yes").error == "not-registered"
     assert caveat("monitor", "lock", unnamed, "--yes").error == "not-valid"
     assert caveat("monitor", "add", MONITOR, write(watched, report("a", occurred="2026-12-01"))).error == "window-before-lock"
-    assert caveat("monitor", "add", MONITOR, write(watched, "a,oecd-aim,2027-01-02,2030-01-01,x,yes")).error == "not-matured"
+    assert caveat("monitor", "add", MONITOR, write(watched, f"a,oecd-aim,2027-01-02,2030-01-01,x,{SALT},yes")).error == "not-matured"
     assert caveat("status", "--json").document["log_size"] == size
     assert "design: incidents" in caveat("monitor", "plan", "CLM-EXAMPLE-2026-0001-T").out
 
@@ -178,11 +164,13 @@ def test_what_incidents_cannot_give_is_refused(watched: Path, caveat: Caveat) ->
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        (["a,oecd-aim,2027-01-05,2027-01-20,text,perhaps"], "not-valid"),
-        (["a,oecd-aim,2027-01-05,2027-01-20,text"], "row-broken"),
-        (["a,oecd-aim,2027-01-20,2027-01-05,text,yes"], "not-valid"),
-        (["a,oecd-aim,last week,2027-01-05,text,yes"], "not-valid"),
-        (["Ada Quill wrote it,oecd-aim,2027-01-05,2027-01-20,text,yes"], "not-valid"),
+        ([f"a,oecd-aim,2027-01-05,2027-01-20,text,{SALT},perhaps"], "not-valid"),
+        ([f"a,oecd-aim,2027-01-05,2027-01-20,text,{SALT}"], "row-broken"),
+        ([f"a,oecd-aim,2027-01-20,2027-01-05,text,{SALT},yes"], "not-valid"),
+        ([f"a,oecd-aim,last week,2027-01-05,text,{SALT},yes"], "not-valid"),
+        ([f"Ada Quill wrote it,oecd-aim,2027-01-05,2027-01-20,text,{SALT},yes"], "not-valid"),
+        (["a,oecd-aim,2027-01-05,2027-01-20,text,,yes"], "salt-missing"),
+        (["a,oecd-aim,2027-01-05,2027-01-20,text,1234,yes"], "salt-missing"),
         ([report("a"), report("a")], "duplicate"),
         ([], "table-empty"),
     ],
@@ -194,6 +182,21 @@ def test_a_file_of_incidents_with_faults_is_refused(tmp_path: Path, rows: list[s
 
     assert refused.value.code == code
     assert "Ada Quill" not in str(refused.value)
+
+
+def test_a_short_description_cannot_be_found_by_trying(tmp_path: Path) -> None:
+    """The digest is that of salt and words together, so words alone never give it; the offered salt is another each time."""
+    monitor = Monitor(monitor=MONITOR, claim="CLM-EXAMPLE-2026-0001-T@1", plan=plans.incident_plan(), by="LAB")
+    (incident,) = read_incidents(write(tmp_path, report("a", summary="leak")), monitor)
+    offers = set()
+    for _ in range(2):
+        with pytest.raises(InputError) as refused:
+            read_incidents(write(tmp_path, "a,oecd-aim,2027-01-05,2027-01-20,leak,,yes"), monitor)
+        offers.add(refused.value.faults[0].advice)
+
+    assert incident.summary_sha256 == hashlib.sha256(bytes.fromhex(SALT) + b"leak").hexdigest()
+    assert incident.source == hashlib.sha256((tmp_path / "incidents.csv").read_bytes().replace(b",,", f",{SALT},".encode())).hexdigest()
+    assert len(offers) == 2
 
 
 def test_a_column_that_could_hold_words_of_users_is_refused(tmp_path: Path) -> None:

@@ -148,11 +148,14 @@ def test_a_plan_is_locked_before_its_stream_and_for_a_claim_with_a_limit(
     assert (refused.error, "must lie in (0, 1]" in refused.err) == ("not-valid", True)
 
 
-def test_the_list_has_every_monitor(watched: Path, caveat: Caveat, write: Write) -> None:
+def test_without_a_name_every_monitor_is_listed(watched: Path, caveat: Caveat, write: Write) -> None:
     caveat("monitor", "add", MONITOR, write(window(1)))
-    (row,) = caveat("monitor", "list", "--json").document["monitors"]
+    (row,) = caveat("monitor", "show", "--json").document["monitors"]
     assert (row["monitor"], row["windows"], row["state"]) == (MONITOR, 1, "silent")
-    assert MONITOR in caveat("monitor", "list").out
+    listed = caveat("monitor", "show")
+    assert (listed.code, MONITOR in listed.out) == (0, True)
+    assert caveat("monitor", "show", MONITOR, "--csv").code == 2
+    assert caveat("monitor", "show", "--figure", "band.svg").code == 2
 
 
 def test_a_monitor_ends_with_a_reason(watched: Path, caveat: Caveat, write: Write) -> None:

@@ -66,7 +66,7 @@ def test_the_lower_limit_is_where_the_evidence_reaches_the_threshold(items: list
 
 def test_the_order_of_cells_does_not_matter() -> None:
     cells = [StreamCell(items=9, reviewed=9, total=3.5, inclusion=pi) for pi in (1.0, 0.5, 0.1)]
-    assert len({StreamTally().add(order).events.__repr__() for order in permutations(cells)}) == 1
+    assert len({StreamTally().add(order).weights.__repr__() for order in permutations(cells)}) == 1
 
 
 @given(
@@ -92,7 +92,8 @@ def test_a_wrong_alarm_is_rare_at_any_look() -> None:
     counts = np.cumsum(rng.random((400, 600)) < 0.1, axis=1)
     wrong = sum(
         any(
-            log_evidence(StreamTally(items=look, events={1.0: float(stream[look - 1])}), 0.1) >= math.log(20) for look in range(20, 601, 20)
+            log_evidence(StreamTally(items=look, weights={1.0: float(stream[look - 1])}), 0.1) >= math.log(20)
+            for look in range(20, 601, 20)
         )
         for stream in counts
     )
@@ -100,7 +101,7 @@ def test_a_wrong_alarm_is_rare_at_any_look() -> None:
 
 
 def test_a_right_alarm_comes() -> None:
-    assert log_evidence(StreamTally(items=500, events={1.0: 80.0}), 0.1) >= math.log(20)
+    assert log_evidence(StreamTally(items=500, weights={1.0: 80.0}), 0.1) >= math.log(20)
 
 
 def test_the_average_limit_covers_an_average_that_changes() -> None:

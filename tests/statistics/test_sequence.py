@@ -70,6 +70,29 @@ def test_the_walk_is_that_of_the_theorem_step_by_step(values: list[float], level
     )
 
 
+# confseq 0.0.11 (MIT licence, github.com/gostevehoward/confseq), by the authors of the theorem, under NumPy 1.26.4 gave these sums of
+# betting_strategies.lambda_predmix_eb(x, truncation=0.5, alpha=0.025), and limits of predmix.predmix_lower_cs for x and 1 - x with these
+# bets, alpha=0.025 and v the squared distance from the paper's regularised mean. Its own default takes the plain mean in v, and its limits
+# differ from the third digit on.
+@pytest.mark.parametrize(
+    ("graded", "count", "expected"),
+    [
+        (False, 20, (10.0, 0.0, 0.6417834114036405)),
+        (False, 100, (45.19892420562846, 0.045065124551219776, 0.3173145398863937)),
+        (False, 200, (71.6256248047527, 0.08630904868928245, 0.276523626887883)),
+        (True, 20, (10.0, 0.26132649120508683, 1.0)),
+        (True, 100, (49.59751339630519, 0.5260546374091286, 0.7409899362922869)),
+        (True, 200, (85.59665286421398, 0.5642830982430292, 0.7042645796849328)),
+    ],
+)
+def test_the_sequence_is_that_of_confseq(graded: bool, count: int, expected: tuple[float, float, float]) -> None:  # noqa: FBT001
+    """Sum of bets and both limits, cut to [0, 1] as there."""
+    values = [number**2 * 7 % 23 / 22 if graded else float(number**2 % 11 == 5) for number in range(count)]
+    sequence = build_sequence(np.array(values), level=0.95)
+    limits = sequence_limits(sequence, level=0.95)
+    assert (sequence.weight, max(limits.low, 0.0), min(limits.high, 1.0)) == pytest.approx(expected, abs=1e-9)
+
+
 @given(values=VALUES, level=st.floats(0.5, 0.999))
 def test_mirrored_values_mirror_the_interval(values: list[float], level: float) -> None:
     """X to 1 − X."""

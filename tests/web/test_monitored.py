@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from registry.registration.claim_search import ClaimQuery, search_claims
 from tests.cli.conftest import caveat  # noqa: F401  (a fixture)
 from tests.cli.given_out import ask, run
-from tests.monitoring.conftest import FIRST, MONITOR, _locked, set_clock, watched, window, write  # noqa: F401  (fixtures)
+from tests.monitoring.conftest import FIRST, MONITOR, locked, set_clock, watched, window, write  # noqa: F401  (fixtures)
 from tests.web.brute_force import ClaimTable
 from tests.web.conftest import open_ledger
 from web.facets import ClaimFilter
@@ -34,7 +34,7 @@ def look(folder: Path, client: TestClient, shelf: Shelf) -> dict[str, Any]:
         ):
             expected, selection = table.select(wanted, limit=10), reading.select(wanted, limit=10)
             assert (selection.total, selection.facets) == (expected.total, expected.facets)
-    claim = ask("monitor", "list")["monitors"][0]["claim"]
+    claim = ask("monitor", "show")["monitors"][0]["claim"]
     items = client.get("/api/1/claims").json()["items"]
     assert [item["monitoring"] for item in items if item["claim"] != claim] == [None] * (len(items) - 1)
     (item,) = (item for item in items if item["claim"] == claim)

@@ -166,7 +166,7 @@ def _find_monitor_faults(rules: "StatementRules", name: str, claim: str) -> Iter
     own = (monitor.c.monitor == name) & (monitor.c.claim == bare) & (monitor.c.revision == revision)
     rows = rules.view.rows(select(monitor.c.authority).where(rules.view.visible(monitor), own))
     if not rows:
-        yield Fault("not-registered", name, f"is not a monitor of {claim}", advice="caveat monitor list")
+        yield Fault("not-registered", name, f"is not a monitor of {claim}", advice="caveat monitor show")
     elif rows[0].authority != rules.actor:
         # Whoever could report for another could also raise its alarm.
         problem = f"{rows[0].authority} runs this monitor, and you act as {rules.actor}"
@@ -316,7 +316,7 @@ class ForecastKind(StatementKind[Forecast]):
         file = rules.view.find_monitor(forecast.monitor)
         audit = rules.view.find_audit(forecast.audit)
         if file is None or file.monitor.payload.claim != forecast.claim:
-            yield Fault("not-registered", forecast.monitor, f"is not a monitor of {forecast.claim}", advice="caveat monitor list")
+            yield Fault("not-registered", forecast.monitor, f"is not a monitor of {forecast.claim}", advice="caveat monitor show")
             return
         if audit is None:
             yield rules.refuse_unknown("audit", forecast.audit)
