@@ -250,7 +250,7 @@ class MonitorFile(Record):
             yield f"window {', '.join(gaps)} has no data"
         share = max((window.opted_out or 0.0 for window in current), default=0.0)
         if share and not self._keeps_limit(unseen=share):
-            yield f"up to {share:.1%} of users are not reviewed, and their items alone could pass the limit"
+            yield f"up to {share:.1%} of users are not reviewed, and their items could pass the limit"
 
     def _is_settled(self, guard: int) -> bool:
         """Whether the evidence exceeded the tolerated errors of the judge, and the anchors then stayed quiet for the guard.

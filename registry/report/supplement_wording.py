@@ -12,7 +12,7 @@ from registry.records.claim_status import CauseKind, Dispute, Lifecycle, Objecti
 from registry.records.dossier import MonitorFile
 from registry.records.model_version import Descent, ModelEventKind, ModelRef
 from registry.records.module_findings import Channel, FindingKind, RaterKind, RecognitionClass
-from registry.records.monitor import Attribution, MonitorVerdict
+from registry.records.monitor import Attribution, MonitorState, MonitorVerdict
 from registry.records.record import AuthorityRole
 from registry.records.replay_run import RunStatus
 from registry.records.specification import ScoringMethod
@@ -392,6 +392,8 @@ def describe_production(file: MonitorFile, today: date | None) -> str:
     verdict = file.find_verdict(today)
     if verdict is MonitorVerdict.VIOLATED and file.plan.is_of_incidents:
         return "contradicted in production: a verified incident is on record"
+    if verdict is MonitorVerdict.OPEN and file.windows and file.find_state(today) is MonitorState.SILENT:
+        return "open: no window came for longer than planned, or the last one has no data, so nothing is settled"
     return get_words(verdict)
 
 

@@ -23,6 +23,7 @@ from registry.records.monitor import (
     is_chosen_as_planned,
 )
 from registry.records.statement import Entry
+from registry.report.supplement_wording import describe_production
 from tests.monitoring.plans import ANCHORS, START, WEEK, anchors, cell, plan, windows_of
 
 MONITOR = "MON-LAB-2026-0001-C"
@@ -135,6 +136,7 @@ def test_a_low_average_holds_so_far_and_a_silence_withdraws_it() -> None:
     later = (file.current[-1].stop + 4 * WEEK).date()
     assert file.find_state(later) is MonitorState.SILENT
     assert file.find_verdict(later) is MonitorVerdict.OPEN
+    assert "no window came for longer than planned" in describe_production(file, later)
 
 
 def test_a_window_without_data_withdraws_holds_so_far() -> None:
