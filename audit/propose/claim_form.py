@@ -233,7 +233,7 @@ def _read_value(words: str, figure: CardFigure, notes: tuple[str, ...]) -> FormR
         return FormReading(form=_bound_form(figure.bound), relation=figure.bound, theta=figure.value, written=figure.written, notes=notes)
     # Whoever attacked and got through has shown that it can be done: existence, whatever the figure.
     is_attack = _ATTACK.search(words[max(0, figure.start - 400) : figure.start]) is not None
-    certainty = 0.6 if figure.value is None else 0.8 if figure.is_in_words else 0.97
+    certainty = 0.65 if figure.value is None else 0.8 if figure.is_in_words else 0.97
     form = Form.EXISTENCE if is_attack else Form.PREVALENCE
     return FormReading(form=form, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
 
@@ -278,16 +278,43 @@ def read_worded(words: str) -> FormReading | None:
     for row in read_expressions("worded"):
         if hit := row.pattern.search(words):
             form, relation, kind, certainty, note, _ = row.fields
-            return FormReading(
-                form=Form(form),
-                relation=None if relation == "-" else Relation(relation),
-                reported=Reported(value=0.0) if kind == "zero" else None,
-                relative_to=(find_relative(words, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
-                certainty=float(certainty),
-                notes=() if note == "-" else (note,),
-                span=hit.span(),
-            )
+            return _build_worded(words, hit, form, relation, kind, float(certainty), note)
     return None
+
+
+POSSIBLE = 0.6
+"""What is certain of a limit or risk that the words state: they say what may happen, and not how often it did."""
+
+
+_OPEN_CASE = re.compile(
+    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b", re.IGNORECASE
+)
+"""Before words that only say in which case something holds, or which things of a kind are meant."""
+
+
+def read_limit(words: str, *, is_under_limits: bool) -> FormReading | None:
+    """Return the limit or risk that a sentence states without a figure; None where it states none.
+
+    Args:
+        is_under_limits: whether a heading above is about limits or uses.
+    """
+    for row in read_expressions("limits") if len(words) <= 600 and not words.endswith((":", "?")) else ():
+        form, relation, kind, where, _ = row.fields
+        if (is_under_limits or where == "any") and (hit := row.pattern.search(words)) and not _OPEN_CASE.search(words[: hit.start()]):
+            return _build_worded(words, hit, form, relation, kind, POSSIBLE, "-")
+    return None
+
+
+def _build_worded(words: str, hit: re.Match[str], form: str, relation: str, kind: str, certainty: float, note: str) -> FormReading:
+    return FormReading(
+        form=Form(form),
+        relation=None if relation == "-" else Relation(relation),
+        reported=Reported(value=0.0) if kind == "zero" else None,
+        relative_to=(find_relative(words, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
+        certainty=certainty,
+        notes=() if note == "-" else (note,),
+        span=hit.span(),
+    )
 
 
 _COMPARES = re.compile(

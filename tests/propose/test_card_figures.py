@@ -277,3 +277,23 @@ def test_alternatives_are_no_result() -> None:
 
     assert [is_no_result(words, one) for one in find_figures(words)] == [True, True]
     assert not any(is_no_result(plain, one) for plain in (words.replace("either ", ""),) for one in find_figures(plain))
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "n"),
+    [
+        ("12 of 40 experts preferred Heron 2.", 0.3, 40),
+        ("38 out of 40 medical raters called it safe.", 0.95, 40),
+        ("Of 40 experts, 12 could not tell the difference.", 0.3, 40),
+        ("Three of the 25 participants finished.", 0.12, 25),
+        ("It outperformed 94% of 40 experts.", 0.94, 40),
+        ("It scored 70% across 12 raters.", 0.7, None),
+        ("Accuracy was 81% in 40 languages.", 0.81, None),
+        ("The win rate was 71% on 500 prompts by 30 annotators.", 0.71, 500),
+    ],
+)
+def test_people_are_the_whole_of_a_fraction_and_otherwise_no_size_of_the_claim(words: str, value: float, n: int | None) -> None:
+    """Whoever rates or is asked is counted only where the figure is a part of them."""
+    (figure,) = find_figures(words)
+
+    assert (figure.value, figure.n) == (value, n)
