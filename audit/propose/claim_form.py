@@ -287,9 +287,9 @@ POSSIBLE = 0.6
 
 
 _OPEN_CASE = re.compile(
-    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b", re.IGNORECASE
+    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b|\b(?:should|must|please|recommends?|strives?|aims?)\b", re.IGNORECASE
 )
-"""Before words that only say in which case something holds, or which things of a kind are meant."""
+"""Before words that only say in which case something holds, which things of a kind are meant, or what people should do."""
 
 
 def read_limit(words: str, *, is_under_limits: bool) -> FormReading | None:

@@ -252,20 +252,20 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
 
 
 _SPEAKS_OF_MODEL = re.compile(r"\b(?:it|its|(?:the|this|these|our)\s(?:[\w-]+\s)?(?:models?|assistant))\b[^,.;:]{0,40}$", re.IGNORECASE)
-_ANY_MODEL = re.compile(r"(?<!other\s)\b(?:LLMs?|(?:language|foundation|generative|AI)\s(?:models?|systems?))\b[^,.;:]*$", re.IGNORECASE)
+_ANY_MODEL = re.compile(r"(?<!other\s)\b(?:LLMs|(?:language|foundation|generative|AI)\s(?:models|systems))\b[^,.;:]*$", re.IGNORECASE)
 
 
 def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
     """What a sentence says that the model may do wrong, cannot do, or was not made or tested for."""
     passage, words = span.passage, span.passage.words
     form = find_limit(passage, reading.around)
-    if form is None or form.span is None:
+    if form is None or form.span is None or says_no_result(words, span.figures):
         return
     subject = find_worded_subject(passage, form.span[0], reading.around, reading.models)
     before = words[: form.span[0] + 1]
     is_named = subject.place == "sentence" and bool(reading.models.find(before))
     # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
-    if subject.is_own is False or (not is_named and _ANY_MODEL.search(before)):
+    if subject.is_own is False or (subject.is_own is None and subject.model) or (not is_named and _ANY_MODEL.search(before)):
         return
     if is_named or is_under_limits(passage, reading.around) or _SPEAKS_OF_MODEL.search(before):
         claim = _describe(span, form, None, subject, reading, at=form.span[0])
