@@ -105,7 +105,9 @@ def _compares_models(passage: Passage, reading: CardReading) -> bool:
 
 def _is_apart(passage: Passage, around: PassageContext) -> bool:
     """Whether a heading says how a model was made, is used or is cited; figures below it are no results."""
-    return not is_under_limits(passage, around) and any(has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:])
+    return not is_under_limits(passage, around) and any(
+        has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:]
+    )
 
 
 def is_letter_spaced(text: str) -> bool:

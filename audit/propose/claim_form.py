@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
-from audit.propose.vocabulary import read_expression, read_expressions
+from audit.propose.vocabulary import VocabularyRow, read_expression, read_expressions
 from registry.records.claim import Form, Relation, Reported
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
@@ -275,19 +275,17 @@ def read_worded(words: str) -> FormReading | None:
     """Return what a sentence claims without a figure; None where it does not look like a claim."""
     if is_general(words) or not 25 <= len(words) <= 600:
         return None
-    for row in read_expressions("worded"):
-        if hit := row.pattern.search(words):
-            form, relation, kind, certainty, note, _ = row.fields
-            return _build_worded(words, hit, form, relation, kind, float(certainty), note)
-    return None
+    hits = ((row, hit) for row in read_expressions("worded") if (hit := row.pattern.search(words)))
+    return next((_build_worded(row, hit) for row, hit in hits), None)
 
 
 POSSIBLE = 0.6
-"""What is certain of a limit or risk that the words state: they say what may happen, and not how often it did."""
+"""What is certain of a limit or risk in words, which say what may happen and not how often it did."""
 
 
 _OPEN_CASE = re.compile(
-    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b|\b(?:should|must|please|recommends?|strives?|aims?)\b", re.IGNORECASE
+    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b|\b(?:should|must|please|recommends?|strives?|aims?)\b",
+    re.IGNORECASE,
 )
 """Before words that only say in which case something holds, which things of a kind are meant, or what people should do."""
 
@@ -298,20 +296,19 @@ def read_limit(words: str, *, is_under_limits: bool) -> FormReading | None:
     Args:
         is_under_limits: whether a heading above is about limits or uses.
     """
-    for row in read_expressions("limits") if len(words) <= 600 and not words.endswith((":", "?")) else ():
-        form, relation, kind, where, _ = row.fields
-        if (is_under_limits or where == "any") and (hit := row.pattern.search(words)) and not _OPEN_CASE.search(words[: hit.start()]):
-            return _build_worded(words, hit, form, relation, kind, POSSIBLE, "-")
-    return None
+    rows = read_expressions("limits") if len(words) <= 600 and not words.endswith((":", "?")) else ()
+    hits = ((row, hit) for row in rows if (is_under_limits or "limits" not in row.fields) and (hit := row.pattern.search(words)))
+    return next((_build_worded(row, hit) for row, hit in hits if not _OPEN_CASE.search(words[: hit.start()])), None)
 
 
-def _build_worded(words: str, hit: re.Match[str], form: str, relation: str, kind: str, certainty: float, note: str) -> FormReading:
+def _build_worded(row: VocabularyRow, hit: re.Match[str]) -> FormReading:
+    form, relation, kind, certainty, note, *_ = row.fields
     return FormReading(
         form=Form(form),
         relation=None if relation == "-" else Relation(relation),
         reported=Reported(value=0.0) if kind == "zero" else None,
-        relative_to=(find_relative(words, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
-        certainty=certainty,
+        relative_to=(find_relative(hit.string, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
+        certainty=float(certainty),
         notes=() if note == "-" else (note,),
         span=hit.span(),
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_under_limits, is_letter_spaced
+from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_letter_spaced, is_under_limits
 from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
@@ -166,8 +166,6 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
     own = [
         (figure, subject) for figure, subject in zip(figures, subjects, strict=True) if figure not in lines and subject.is_own is not False
     ]
-    if not own:
-        own = _read_others(span, list(zip(figures, subjects, strict=True)), lines)
     others = {threshold.figure for threshold in thresholds}
     signs = count_signs(span, reading, is_named=bool(reading.models.find(words)))
     for threshold in thresholds:
@@ -204,14 +202,6 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             if figure.bound is not None and subject.place != "sentence" and subject.certainty < PRONOUN:
                 form = replace(form, certainty=min(form.certainty, _UNSAID))
             yield _describe(span, form, figure, subject, reading, comparisons=comparisons, signs=signs)
-
-
-def _read_others(
-    span: CandidateSpan, pairs: list[tuple[CardFigure, FigureSubject]], lines: set[CardFigure]
-) -> list[tuple[CardFigure, FigureSubject]]:
-    """The one figure of a list item that is said of another model: "gpt-5.2: 47 %"; of sentences none."""
-    named = [(figure, subject) for figure, subject in pairs if subject.model and figure not in lines and subject.certainty >= 0.97]
-    return named if span.passage.kind is PassageKind.ITEM and len(pairs) == 1 else []
 
 
 def _is_weak(figure: CardFigure) -> bool:
