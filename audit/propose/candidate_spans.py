@@ -6,7 +6,8 @@ from functools import cached_property
 
 from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
-from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark
+from audit.propose.claim_form import FormReading, read_limit
+from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark, find_label
 from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
 from audit.propose.vocabulary import has_word, read_expression
@@ -41,6 +42,8 @@ class CandidateSpan:
     """Of running text, in order; positions are those of the passage's words."""
     cells: tuple[tuple[int, CardFigure], ...] = ()
     """Of a row: the figures with the index of their cell; a cell may have several."""
+    is_limit: bool = False
+    """Whether it describes how the model was made, so that only a limit is read from it."""
 
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
@@ -58,13 +61,28 @@ _SPACED_FROM = 12
 
 def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
-    if passage.kind not in _READ or (_is_apart(passage, reading.around) and not _compares_models(passage, reading.models)):
+    if passage.kind not in _READ or (_is_apart(passage, reading.around) and not _compares_models(passage, reading)):
         return None
-    if is_letter_spaced(reading.card.text[passage.start : passage.stop]) or is_description(passage):
+    if is_letter_spaced(reading.card.text[passage.start : passage.stop]):
         return None
+    if is_description(passage):
+        # "May reflect biases of its training data" is a limit, although it speaks of how the model was made.
+        return CandidateSpan(passage, is_limit=True) if find_limit(passage, reading.around) else None
     if passage.kind is PassageKind.ROW:
         return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
     return CandidateSpan(passage, figures=find_figures(passage.words) or _read_labelled_item(passage))
+
+
+def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
+    """Return the limit or risk that a sentence or item states; None where it states none."""
+    if passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM):
+        return None
+    return read_limit(passage.words, is_under_limits=is_under_limits(passage, around))
+
+
+def is_under_limits(passage: Passage, around: PassageContext) -> bool:
+    """Return whether a heading right above is about limits, ethics, or uses."""
+    return any(has_word("passages", "limits", title) for title in around.section_titles(passage)[-2:])
 
 
 _LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\s+(?P<figure>\S.{0,30})")
@@ -79,14 +97,17 @@ def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
 
 
-def _compares_models(passage: Passage, models: CardModels) -> bool:
-    """Whether a row has columns of several models: then they are results, whatever the last heading was about."""
-    return len({mention.name for cell in passage.cells for mention in models.find(cell.column or "")}) > 1
+def _compares_models(passage: Passage, reading: CardReading) -> bool:
+    """Whether a row has columns of several models and its table a benchmark: results, whatever the last heading was about."""
+    is_tested = any(find_benchmark(find_label(row), is_named=True) for row in reading.around.block(passage) if row.cells)
+    return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
 
 
 def _is_apart(passage: Passage, around: PassageContext) -> bool:
     """Whether a heading says how a model was made, is used or is cited; figures below it are no results."""
-    return any(has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:])
+    return not is_under_limits(passage, around) and any(
+        has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:]
+    )
 
 
 def is_letter_spaced(text: str) -> bool:

@@ -67,7 +67,10 @@ _WORDS = {
     "nineteen": 19, "twenty": 20, "none": 0, "no": 0, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100,
 }  # fmt: skip
 _WORD = "(?:" + "|".join(_WORDS) + ")"
+_THE = r"(?:(?:the|these|those|all|our|its|a\stotal\sof)\s){0,2}"
 _ASIDES = join_expressions("asides")
+_PART_OF = re.compile(rf"(?:(?:[\d%]|\b{_WORD})\s(?:out\s)?|^|[,;:]\s)of\s{_THE}$", re.IGNORECASE)
+"""Before the whole of a fraction: "12 of the", "94 % of"."""
 _LITTLE = r"(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those|Out)"
 _METRIC = r"(?:AUROC|AUC|AUPRC|Elo|F1|BLEU|ROUGE|Recall|Precision|Accuracy|Mean|Median|Average|Score|Rate|MCC)"
 _NAMED = re.compile(
@@ -87,8 +90,8 @@ def read_number(text: str) -> float:
 
 
 def blank_asides(words: str) -> str:
-    """Return *words* with every number that is no figure overwritten."""
-    blanked = _ASIDES.sub(lambda match: "_" * len(match[0]), words)
+    """Return *words* with every number that is no figure overwritten; "of 40 experts" behind a number is the whole of a fraction."""
+    blanked = _ASIDES.sub(lambda match: match[0] if _PART_OF.search(words[: match.start()]) else "_" * len(match[0]), words)
     return _NAMED.sub(lambda match: "_" * len(match[0]), blanked)
 
 
@@ -103,7 +106,6 @@ _DIGITS = rf"(?:\d{{1,3}},\d{{1,2}}(?=\s?%)|{NUMBER})"
 _RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
 _SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
 _WHOLE = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}"
-_THE = r"(?:(?:the|these|those|all|our|its|a\stotal\sof)\s){0,2}"
 _PARTS = (
     re.compile(rf"{_BEFORE}(?P<part>{NUMBER})\s?/\s?(?P<whole>{_WHOLE})(?![\w/]|[.,]\d)"),
     re.compile(
@@ -113,9 +115,7 @@ _PARTS = (
 )  # fmt: skip
 _RATES = (
     re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{_WORD}|{NUMBER})\b", re.IGNORECASE),
-    re.compile(rf"{_BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>1,?000|10,?000|100,?000|1,?000,?000|thousand"
-               rf"|million)(?=\s[a-z])"),
-    re.compile(rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
+    re.compile(rf"(?:\bout\s|^|(?<=[,;:]\s))of\s{_THE}(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
                rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
 )  # fmt: skip
 MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
@@ -163,7 +163,6 @@ _WORDED_MULTIPLES = (
         0.5,
     ),
     (re.compile(r"\b(?:doubl(?:ed|es|ing)|twice)\b", re.IGNORECASE), 2.0),
-    (re.compile(r"\btripl(?:ed|es|ing)\b", re.IGNORECASE), 3.0),
 )  # fmt: skip
 _THINGS = (
     r"(?:time|cases?|instances?|attempts?|trials?|tasks?|prompts?|responses?|conversations?|transcripts?|scenarios?|problems?"
@@ -182,7 +181,6 @@ _WORDED = tuple(
             0.0,
             False,
         ),
-        (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
         (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
         (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
         (rf"\bhalf\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b", 0.5, False),
@@ -213,7 +211,6 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
-    re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
@@ -288,7 +285,7 @@ def _read_parts(plain: str) -> Iterator[CardFigure]:
         part = read_number(hit["part"])
         whole = {"thousand": 1e3, "million": 1e6}.get(hit["whole"].casefold()) or read_number(hit["whole"])
         if part <= whole and whole > 1:
-            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[2] else None)
+            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[1] else None)
 
 
 def _read_multiples(plain: str) -> Iterator[CardFigure]:
@@ -314,7 +311,7 @@ def _read_worded(plain: str) -> Iterator[CardFigure]:
 def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
-            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
+            stop = hit.end() if pattern is _SCORES[0] else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
 
 
@@ -387,7 +384,7 @@ _INTERVAL = re.compile(
     rf"|is\s|was\s)?|(?<=\()|^\s?\[){_ENDS}\s?[\])]{{0,2}}"
 )
 _N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
-_N_AFTER = re.compile(r"^\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
+_N_AFTER = re.compile(r"\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
 
 def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
@@ -395,7 +392,8 @@ def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
     figure = _add_spread(figure, words, plain)
     if figure.n is None and figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE):
         after = words[figure.stop : figure.stop + 80]
-        hit = _N.match(after) or (_N_AFTER.match(after) if figure.unit is FigureUnit.SHARE else None)
+        # People, languages, and time are no size of what was asked, so they are looked for where these are overwritten.
+        hit = _N.match(after) or (_N_AFTER.match(plain, figure.stop) if figure.unit is FigureUnit.SHARE else None)
         # Up to the next figure: an n behind it belongs to that one.
         if hit is not None and not re.search(r"\d\s?%", hit[0]):
             figure = replace(figure, n=int(read_number(hit["n"])))

@@ -58,12 +58,12 @@ _PLAIN = re.compile(
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
 _WORDS = "|".join(map(re.escape, read_words("families", "word")))
-_WORD = re.compile(rf"\b(?:(?:{_WORDS})[- ](?:{_VERSION}|Preview\b)|(?<!-)(?i:{_WORDS})-{_VERSION}){_TAIL}{{0,3}}")
+_WORD = re.compile(rf"\b(?:(?:{_WORDS})[- ](?:[A-Z]?(?:{_SIZE}|{_VERSION})|Preview\b)|(?<!-)(?i:{_WORDS})-{_VERSION}){_TAIL}{{0,3}}")
 """A word of English is a name with a capital, or with a hyphen: "Phi 4", "phi-4"."""
 _SERIES = re.compile(
     r"(?<![\w.-])(?:OpenAI[- ])?o[1-9](?:[- ](?:\d{4}(?!\d)|mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)"
 )
-_SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|[A-Z]?{_VERSION}){_TAIL}{{0,3}}")
+_SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}")
 _PATTERNS = (_CLAUDE, _PLAIN, _WORD, _SERIES)
 _ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
 """A family's name alone is no model; with one of these it is."""
@@ -170,7 +170,7 @@ def _find_relatives(top: list[str], labels: tuple[str, ...], plain: tuple[str, .
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
     families = [family for family in families if family and family.lower() not in _NOT]
-    parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ](?:{_SIZE}|[A-Z]?{_VERSION}){_TAIL}{{0,5}}"] if families else []
+    parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
     parts += [rf"{re.escape(name)}{_TAIL}{{0,5}}(?!\w)" for name in plain]
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
-from audit.propose.vocabulary import read_expression, read_expressions
+from audit.propose.vocabulary import VocabularyRow, read_expression, read_expressions
 from registry.records.claim import Form, Relation, Reported
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
@@ -233,7 +233,7 @@ def _read_value(words: str, figure: CardFigure, notes: tuple[str, ...]) -> FormR
         return FormReading(form=_bound_form(figure.bound), relation=figure.bound, theta=figure.value, written=figure.written, notes=notes)
     # Whoever attacked and got through has shown that it can be done: existence, whatever the figure.
     is_attack = _ATTACK.search(words[max(0, figure.start - 400) : figure.start]) is not None
-    certainty = 0.6 if figure.value is None else 0.8 if figure.is_in_words else 0.97
+    certainty = 0.65 if figure.value is None else 0.8 if figure.is_in_words else 0.97
     form = Form.EXISTENCE if is_attack else Form.PREVALENCE
     return FormReading(form=form, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
 
@@ -275,19 +275,43 @@ def read_worded(words: str) -> FormReading | None:
     """Return what a sentence claims without a figure; None where it does not look like a claim."""
     if is_general(words) or not 25 <= len(words) <= 600:
         return None
-    for row in read_expressions("worded"):
-        if hit := row.pattern.search(words):
-            form, relation, kind, certainty, note, _ = row.fields
-            return FormReading(
-                form=Form(form),
-                relation=None if relation == "-" else Relation(relation),
-                reported=Reported(value=0.0) if kind == "zero" else None,
-                relative_to=(find_relative(words, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
-                certainty=float(certainty),
-                notes=() if note == "-" else (note,),
-                span=hit.span(),
-            )
-    return None
+    hits = ((row, hit) for row in read_expressions("worded") if (hit := row.pattern.search(words)))
+    return next((_build_worded(row, hit) for row, hit in hits), None)
+
+
+POSSIBLE = 0.6
+"""What is certain of a limit or risk in words, which say what may happen and not how often it did."""
+
+
+_OPEN_CASE = re.compile(
+    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b|\b(?:should|must|please|recommends?|strives?|aims?)\b",
+    re.IGNORECASE,
+)
+"""Before words that only say in which case something holds, which things of a kind are meant, or what people should do."""
+
+
+def read_limit(words: str, *, is_under_limits: bool) -> FormReading | None:
+    """Return the limit or risk that a sentence states without a figure; None where it states none.
+
+    Args:
+        is_under_limits: whether a heading above is about limits or uses.
+    """
+    rows = read_expressions("limits") if len(words) <= 600 and not words.endswith((":", "?")) else ()
+    hits = ((row, hit) for row in rows if (is_under_limits or "limits" not in row.fields) and (hit := row.pattern.search(words)))
+    return next((_build_worded(row, hit) for row, hit in hits if not _OPEN_CASE.search(words[: hit.start()])), None)
+
+
+def _build_worded(row: VocabularyRow, hit: re.Match[str]) -> FormReading:
+    form, relation, kind, certainty, note, *_ = row.fields
+    return FormReading(
+        form=Form(form),
+        relation=None if relation == "-" else Relation(relation),
+        reported=Reported(value=0.0) if kind == "zero" else None,
+        relative_to=(find_relative(hit.string, hit.start()) or " ".join(hit[0].split())) if kind == "relative" else None,
+        certainty=float(certainty),
+        notes=() if note == "-" else (note,),
+        span=hit.span(),
+    )
 
 
 _COMPARES = re.compile(

@@ -134,7 +134,8 @@ def find_subjects(passage: Passage, figures: Sequence[CardFigure], around: Passa
 def find_worded_subject(passage: Passage, at: int, around: PassageContext, models: CardModels) -> FigureSubject:
     """Return what a claim in words is about, whose words begin at *at*."""
     parties = _find_parties(passage.words, models)
-    if groups := ALL_MODELS.search(passage.words):
+    groups = ALL_MODELS.search(passage.words)
+    if groups is not None and not _COMPARING.search(passage.words[: groups.start()]):
         if _NO_MODEL.match(groups[0]) and len(models.own) == 1:
             return FigureSubject(models.own[0], groups[0], "sentence", PRONOUN, is_own=True)
         return FigureSubject(groups[0], groups[0], "sentence", NAMED, is_own=None)
@@ -308,10 +309,14 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
     head = passage.cells[place].column or ""
     for words, where in ((figure.label or "", "cell"), (head, "column head")):
         if mentions := models.find(words):
-            return _take_mention(mentions[-1], where)
+            is_ours = _OURS.search(words) is not None
+            return _take_mention(replace(mentions[-1], is_own=True) if is_ours else mentions[-1], where)
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
     return _find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
+
+
+_OURS = re.compile(r"\bours\b", re.IGNORECASE)
 
 
 def _take_mention(mention: ModelMention, place: str, certainty: float = SURE) -> FigureSubject:

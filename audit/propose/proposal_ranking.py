@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from audit.propose.claim_form import POSSIBLE
 from registry.records.claim import Direction, Form
 from registry.records.claim_draft import Confidence, Proposal
 
@@ -22,19 +23,26 @@ def rank_proposals(proposals: Sequence[Proposal]) -> list[int]:
 
     Claims about the card's own model come first, then safety properties, figures, models that the passage names, bounds, and
     confidence. Of a table of capabilities only the first row is ranked with the others, and of one property the first proposal before
-    its repetitions. What only may be a claim comes last. Ties keep the order of the card.
+    its repetitions. Behind them come claims in words that say what may happen, then the further rows of tables, and last what only may
+    be a claim. Ties keep the order of the card.
     """
     tables: set[str] = set()
     repeated: Counter[tuple[str, str | None]] = Counter()
-    keys: list[tuple[bool, bool, int, int]] = []
+    keys: list[tuple[bool, bool, bool, int, int]] = []
     for index, proposal in enumerate(proposals):
         is_folded = proposal.table is not None and proposal.table in tables
         tables |= {proposal.table} if proposal.table is not None else set()
         name = (proposal.slug, proposal.model)
         weight = weigh_proposal(proposal) - min(6, 2 * repeated[name])
         repeated[name] += 1
-        keys.append((is_doubtful(proposal), is_folded, -weight, index))
+        keys.append((is_doubtful(proposal), is_folded, is_possible(proposal), -weight, index))
     return [index for *_, index in sorted(keys)]
+
+
+def is_possible(proposal: Proposal) -> bool:
+    """Return whether a proposal is a limit or risk in words, which says what a model may do and not how often."""
+    form = next((field.certainty for field in proposal.evidence if field.field == "form"), 0.0)
+    return proposal.reported is None and proposal.theta is None and form <= POSSIBLE
 
 
 def is_doubtful(proposal: Proposal) -> bool:

@@ -14,7 +14,8 @@ from registry.records.system_card import Passage
 # A cell that is a figure and nothing else. A bare number has the unit of a score, until head, label or caption say per cent.
 
 _CELL_TAIL = (
-    r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
+    r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]]"
+    r"|\s?\((?:\d{1,3}[- ]?shots?|CoT|[,\s]){1,5}\))?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
 )
 _CELL = re.compile(
     rf"^[\s*_]*[<>≤≥~≈]?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±|\+/-)\s?{NUMBER}\s?%?)?{_CELL_TAIL}[\s*_]*$"

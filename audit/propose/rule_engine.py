@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_span, is_letter_spaced
+from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_letter_spaced, is_under_limits
 from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
@@ -46,7 +46,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 6
+RULES_VERSION = 7
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -98,7 +98,8 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     """Return the claims of one span."""
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
-    return list(_read_figures(span, reading)) or list(_read_words(span, reading)) or list(_read_likely(span, reading))
+    readers = (_read_limits,) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
+    return next((claims for read in readers if (claims := list(read(span, reading)))), [])
 
 
 # Rows of a table.
@@ -165,8 +166,6 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
     own = [
         (figure, subject) for figure, subject in zip(figures, subjects, strict=True) if figure not in lines and subject.is_own is not False
     ]
-    if not own:
-        own = _read_others(span, list(zip(figures, subjects, strict=True)), lines)
     others = {threshold.figure for threshold in thresholds}
     signs = count_signs(span, reading, is_named=bool(reading.models.find(words)))
     for threshold in thresholds:
@@ -205,14 +204,6 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             yield _describe(span, form, figure, subject, reading, comparisons=comparisons, signs=signs)
 
 
-def _read_others(
-    span: CandidateSpan, pairs: list[tuple[CardFigure, FigureSubject]], lines: set[CardFigure]
-) -> list[tuple[CardFigure, FigureSubject]]:
-    """The one figure of a list item that is said of another model: "gpt-5.2: 47 %"; of sentences none."""
-    named = [(figure, subject) for figure, subject in pairs if subject.model and figure not in lines and subject.certainty >= 0.97]
-    return named if span.passage.kind is PassageKind.ITEM and len(pairs) == 1 else []
-
-
 def _is_weak(figure: CardFigure) -> bool:
     """Whether a figure could be many things, so that model and outcome must both be told."""
     is_bare = figure.unit is FigureUnit.SCORE and figure.scale is None
@@ -248,6 +239,27 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
         return
     if is_measured or is_performance or form.reported is not None:
         yield claim
+
+
+_SPEAKS_OF_MODEL = re.compile(r"\b(?:it|its|(?:the|this|these|our)\s(?:[\w-]+\s)?(?:models?|assistant))\b[^,.;:]{0,40}$", re.IGNORECASE)
+_ANY_MODEL = re.compile(r"(?<!other\s)\b(?:LLMs|(?:language|foundation|generative|AI)\s(?:models|systems))\b[^,.;:]*$", re.IGNORECASE)
+
+
+def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
+    """What a sentence says that the model may do wrong, cannot do, or was not made or tested for."""
+    passage, words = span.passage, span.passage.words
+    form = find_limit(passage, reading.around)
+    if form is None or form.span is None or says_no_result(words, span.figures):
+        return
+    subject = find_worded_subject(passage, form.span[0], reading.around, reading.models)
+    before = words[: form.span[0] + 1]
+    is_named = subject.place == "sentence" and bool(reading.models.find(before))
+    # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
+    if subject.is_own is False or (subject.is_own is None and subject.model) or (not is_named and _ANY_MODEL.search(before)):
+        return
+    if is_named or is_under_limits(passage, reading.around) or _SPEAKS_OF_MODEL.search(before):
+        claim = _describe(span, form, None, subject, reading, at=form.span[0])
+        yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
 
 
 LIKELY, EVIDENT = 0.7, 0.8

@@ -236,7 +236,12 @@ def find_marked_pages(text: str) -> tuple[Page, ...]:
     return tuple(Page(number=number, start=start, stop=stop) for (number, start), stop in zip(marks, stops, strict=True))
 
 
+_EMPTY_LINK = re.compile(r"\[\]\([^()\n]{0,2000}\)")
+"""What a saved page has before a heading, to link to it."""
+
+
 def _add(headings: list[Heading], start: int, source: str) -> None:
+    source = _EMPTY_LINK.sub("", source)
     title = " ".join(rules.MARKUP.sub(rules.drop_markup, source).split())
     if title:
         headings.append(Heading(start=start, title=title))
