@@ -260,7 +260,9 @@ class _Index:
         self._by_claim: dict[str, list[Quote]] = defaultdict(list)
         self._by_origin: dict[tuple[str, str], list[Quote]] = defaultdict(list)
         self._by_place: dict[tuple[str, int], list[tuple[int, int, Quote]]] = defaultdict(list)
+        self._members: dict[Group, list[Quote]] = {}
         self._words: dict[Group, _WordIndex] = {}
+        """Of the groups that were searched: where all quotes have a place in their card, that is none."""
         self._groups: dict[Key, list[Group]] = defaultdict(list)
         for quote in quotes:
             self._by_claim[quote.claim].append(quote)
@@ -269,10 +271,10 @@ class _Index:
             for card, revision, start, stop in quote.places:
                 self._by_place[card, revision].append((start, stop, quote))
             group = _find_group(quote) if is_grouped else None
-            if group not in self._words:
-                self._words[group] = _WordIndex()
+            if group not in self._members:
+                self._members[group] = []
                 self._groups[quote.key].append(group)
-            self._words[group].add(quote)
+            self._members[group].append(quote)
         # Intervals sorted by start, with the longest length per text: candidates for an overlap
         # start at most that far before the passage.
         self._longest: dict[tuple[str, int], int] = {}
@@ -290,6 +292,8 @@ class _Index:
         for member in self._find_placed(quote):
             quotes[member.seq] = member
         for group in self._list_comparable(quote):
+            if group not in self._words:
+                self._words[group] = _WordIndex(self._members[group])
             for member in self._words[group].find(quote):
                 if member.seq not in quotes and _is_worded_alike(quote, member):
                     quotes[member.seq] = member
@@ -308,7 +312,7 @@ class _Index:
     def _list_comparable(self, quote: Quote) -> Iterator[Group]:
         """Yield the groups in which words can link *quote*: places decide between those of one card revision."""
         if not self._is_grouped:
-            yield from self._words
+            yield from self._members
             return
         own, card = _find_group(quote), quote.card[0] if quote.card else None
         for group in self._groups.get(quote.key, ()):
@@ -325,16 +329,14 @@ def _find_group(quote: Quote) -> Group:
 class _WordIndex:
     """Quotes by runs of their words."""
 
-    def __init__(self) -> None:
+    def __init__(self, quotes: Iterable[Quote]) -> None:
         self._by_run: dict[tuple[str, ...], list[Quote]] = defaultdict(list)
         self._short: dict[tuple[str, ...], list[Quote]] = defaultdict(list)
         """Quotes of fewer words than make a run."""
-
-    def add(self, quote: Quote) -> None:
-        """Take in *quote*."""
-        phrases = self._short if len(quote.words) < SHORTEST_RUN else self._by_run
-        for phrase in list_phrases(quote.words):
-            phrases[phrase].append(quote)
+        for quote in quotes:
+            phrases = self._short if len(quote.words) < SHORTEST_RUN else self._by_run
+            for phrase in list_phrases(quote.words):
+                phrases[phrase].append(quote)
 
     def find(self, quote: Quote) -> Iterator[Quote]:
         """Yield quotes that share a run with *quote*: those of its rarest run, and those of every run that is no boilerplate."""

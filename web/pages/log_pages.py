@@ -1,10 +1,10 @@
 """Pages about the log: what was recorded last, what changed since an entry, errors, status; and the feeds."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 
 from registry.cli.log_presenter import describe
+from registry.codec.canonical_documents import write_json
 from registry.errors import Fault, find_entry, list_explanations
 from registry.present.blocks import Block, Facts, Subtitle, Table, Verbatim
 from registry.present.html_fragment import render_fragment
@@ -198,4 +198,4 @@ def render_index(view: View, claims: ClaimSource, link: Linker) -> bytes:
         ],
         "feeds": [link("/feed.atom"), link("/feed.json")],
     }
-    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+    return write_json(document) + b"\n"
