@@ -56,7 +56,7 @@ def write_json(document: Json) -> bytes:
     return orjson.dumps(document)
 
 
-def parse_json(text: bytes) -> Any:
+def parse_json(text: bytes | str) -> Any:
     """Return the document that the JSON *text* has; raises ValueError where it is no JSON. Of a key that is given twice the last counts."""
     return orjson.loads(text)
 

@@ -19,6 +19,7 @@ from registry.records.claim_status import (
     contains_words,
     find_gravest,
     list_phrases,
+    list_runs,
     number_phrase,
     overlaps_words,
     read_words,
@@ -207,6 +208,8 @@ class FamilyFinder:
         # them alone. Members without an outcome cost a second, larger search and are listed only on
         # request.
         near = audited.find(quote)
+        if not near and index is None and quote.origin is None:
+            return _NO_FAMILY
         own = [member for member in near if _is_family(quote, member)]
         shown = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in outcomes[member.seq]]
         others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq]]
@@ -246,6 +249,7 @@ class FamilyFinder:
         return FamilyFinder(reader, reader.find_filled(restriction, claim_origin, passage_match), list_ignored=self._list_ignored)
 
 
+_NO_FAMILY = Family()
 Group = tuple[Key, str | None, int | None] | None
 """Quotes whose words are searched together: of one key, one card and one of its revisions; without card, or without revision for those that
 have no place in their card. None for all quotes."""
@@ -342,8 +346,9 @@ class _WordIndex:
         """Yield quotes that share a run with *quote*: those of its rarest run, and those of every run that is no boilerplate."""
         if not quote.words:
             return
-        runs = [self._by_run.get(run, []) for run in list_phrases(quote.words)] if len(quote.words) >= SHORTEST_RUN else []
-        if runs:
+        # Most quotes share no run with any other.
+        if not self._by_run.keys().isdisjoint(list_runs(quote.words)):
+            runs = [self._by_run.get(run, []) for run in list_phrases(quote.words)]
             # The rarest run is always followed, even if it is frequent. Otherwise a quotation that
             # consists only of common phrases would find nothing, not even its exact copy.
             rarest = min(runs, key=len)
@@ -595,7 +600,9 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
     models: dict[tuple[str, str, str], ModelRef] = {}
     for row in rows:
         seq, claim, revision, developer, name, version, phi, phi_version, card, card_revision, status, start, stop, quote, *original = row
-        about_model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
+        about_model = models.get((developer, name, version))
+        if about_model is None:
+            about_model = models[developer, name, version] = ModelRef(developer=developer, name=name, version=version)
         matches = moved.get((claim, revision), ())
         own = ((card, card_revision, start, stop),) if start is not None else ()
         log, adopted, adopted_revision = original
@@ -607,9 +614,9 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
             phi=f"{phi}@{phi_version}",
             card=None if card is None else (card, card_revision),
             words=read_words(quote or ""),
-            places=(*own, *(place for place, _ in matches if place[2] < place[3])),
+            places=(*own, *(place for place, _ in matches if place[2] < place[3])) if matches else own,
             is_placed=card is not None and status == QuoteStatus.VERBATIM.value,
-            changes=tuple((place[1], is_other) for place, is_other in matches),
+            changes=tuple((place[1], is_other) for place, is_other in matches) if matches else (),
             origin=None if log is None else (log, f"{adopted}@{adopted_revision}"),
         )
 
