@@ -57,11 +57,12 @@ def open_registry(path: Path) -> Ledger:
 
 
 def measure(what: str, work: Callable[[], object]) -> None:
-    """Print how long *work* takes."""
+    """Print how long *work* takes, and the load of the machine after it."""
     started, cpu, others = time.perf_counter(), time.process_time(), read_children()
     work()
     helped = f", {read_children() - others:.1f} s CPU in other processes" if read_children() - others > 0.05 else ""
-    print(f"{what}: {time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU{helped}", flush=True)
+    used = f"{time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU{helped}"
+    print(f"{what}: {used}, load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def read_children() -> float:

@@ -475,20 +475,25 @@ def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
     return Markup(environment.get_template(f"figures/{name}.svg.j2").render(facts))  # noqa: S704  (escaped by the template)
 
 
-class _TemplateCache(BytecodeCache):
-    """Compiled templates in the user's cache folder: compiling those of one page takes half a second, reading them 10 ms.
+def _find_template_folder(environment: str) -> Path | None:
+    """Return the folder of the compiled templates of *environment*, for this version of Python, of Jinja2 and of this module.
+
+    Compiled code passes its context to some filters and not to others, as they were when it was compiled.
+    """
+    versions = f"{version('jinja2')} {sys.implementation.cache_tag} {environment}".encode()
+    own = hashlib.sha256(versions + Path(__file__).read_bytes()).hexdigest()[:16]
+    return find_cache_folder(f"templates-{version('caveat')}-{own}")
+
+
+class TemplateCache(BytecodeCache):
+    """Compiled templates in files: compiling those of one page takes half a second, reading them 10 ms.
 
     Each file begins with the digest of what follows, since unpacking damaged bytecode can do anything.
     """
 
-    def __init__(self, environment: str) -> None:
-        """Keep the templates of each *environment* apart, and those of each version of Python, of Jinja2 and of this module.
-
-        Compiled code passes its context to some filters and not to others, as they were when it was compiled.
-        """
-        versions = f"{version('jinja2')} {sys.implementation.cache_tag} {environment}".encode()
-        own = hashlib.sha256(versions + Path(__file__).read_bytes()).hexdigest()[:16]
-        self._folder = find_cache_folder(f"templates-{version('caveat')}-{own}")
+    def __init__(self, folder: Path | None) -> None:
+        """Keep the files in *folder*; None: nothing is kept."""
+        self._folder = folder
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Take the code from its file, where that is there and undamaged."""
@@ -531,7 +536,7 @@ def _environment(covers: Covers | None) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(find_resource(_FOLDER)),
         autoescape=True,
-        bytecode_cache=_TemplateCache("files"),
+        bytecode_cache=TemplateCache(_find_template_folder("files")),
         # Results of our filters must not become part of kept bytecode: it would outlive a change of the filter.
         optimized=False,
         # A misspelt field would otherwise print nothing, and look like a missing value.
@@ -596,7 +601,7 @@ def _linked_environment() -> Environment:
     def keep_lines(context: Context, text: str) -> Markup:
         return _cut(context, text, lines)
 
-    environment = plain.overlay(auto_reload=False, finalize=finalize, bytecode_cache=_TemplateCache("pages"))
+    environment = plain.overlay(auto_reload=False, finalize=finalize, bytecode_cache=TemplateCache(_find_template_folder("pages")))
     environment.template_class = _PageTemplate
     # An overlay shares its filters with what it lies over.
     environment.filters = {**plain.filters, "file_of": find_page, "symbols": find_symbols, "lines": keep_lines}

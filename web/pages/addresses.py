@@ -12,7 +12,7 @@ from registry.records.model_version import ModelRef
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _OTHER = re.compile(r"[^a-z0-9._-]+")
 _SUBJECT = re.compile(r"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
-_PATH = re.compile(r"[^?#]*")
+_REST = re.compile(r"[?#]")
 _NAMED = re.compile(r"(?:CLM|CRD|AUD|CON|CTX|PRP|SCF|CUE|MTH)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z](?:@[1-9]\d*)?")
 
 
@@ -110,7 +110,8 @@ class Linker:
         """Return the relative link to *address*, which may have a query or a fragment."""
         if self._is_anywhere:
             return f"{urlsplit(self.settings.base or '').path}{address}"
-        *folders, name = (path := _PATH.match(address)[0])[1:].split("/")  # type: ignore[index]  (every text begins with a path)
+        path = _REST.split(address, maxsplit=1)[0]
+        *folders, name = path[1:].split("/")
         shared = 0
         for here, there in zip(self._folder, folders, strict=False):
             if here != there:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from registry.cli.claim_presenter import present_drift
@@ -79,15 +80,16 @@ def render_cards(view: View, link: Linker) -> bytes:
     return _render_blocks(view, "System cards", [], [_group("cards", "Registered cards", links=tuple(links))], link)
 
 
+def count_current(claims: ClaimSource, model: ModelRef) -> dict[str, int]:
+    """Return how many claims about *model* have each verdict, without those at their end."""
+    current = tuple(lifecycle.value for lifecycle in Lifecycle if lifecycle not in ENDED)
+    selection = claims.select(ClaimFilter(chosen={**choose_model(model), "lifecycle": current}), limit=0)
+    return {value.value: value.count for value in selection.facets["verdict"]}
+
+
 def render_models(view: View, claims: ClaimSource, link: Linker) -> bytes:
     """Return the list of model versions with their lineage."""
-    current = tuple(lifecycle.value for lifecycle in Lifecycle if lifecycle not in ENDED)
-
-    def count_claims(model: ModelRef) -> dict[str, int]:
-        selection = claims.select(ClaimFilter(chosen={**choose_model(model), "lifecycle": current}), limit=0)
-        return {value.value: value.count for value in selection.facets["verdict"]}
-
-    versions = list_versions(view, log="", count_claims=count_claims)
+    versions = list_versions(view, log="", count_claims=partial(count_current, claims))
     links = [PageLink(text=str(model), href=link(find_model_page(model))) for model in list_models(view)]
     blocks = list(present_forests(versions)) if versions else ["No model version is registered."]
     return _render_blocks(view, "Model versions", blocks, [_group("versions", "Versions", links=tuple(links))], link)
