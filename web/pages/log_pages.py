@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from registry.cli.log_presenter import describe
 from registry.codec.canonical_documents import write_json
@@ -189,7 +190,7 @@ def _render_items(entries: Sequence[tuple[TrailEntry, str]], link: Linker, *, or
 
 def render_index(view: View, claims: ClaimSource, link: Linker) -> bytes:
     """Return the documents of the interface for programs, and the state of the log that they show."""
-    document = {
+    document: dict[str, Any] = {
         "schema": "caveat/web-index/1",
         "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
         "claims": [
