@@ -5,10 +5,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -292,8 +292,7 @@ def render_linked_page(
     return _label_cells(environment.get_template(f"{_SITE_FOLDER}/{name}").render(known | dict(facts))).encode()
 
 
-@lru_cache(maxsize=10_000)
-def render_part(name: str, part: Hashable) -> Markup:
+def render_part(name: str, part: object) -> Markup:
     """Return what the macro `show` of the template *name*, in `report_templates/web`, makes of *part*: a row that many tables have."""
     module: Any = _linked_environment().get_template(f"{_SITE_FOLDER}/{name}").module
     shown: Markup = module.show(part)

@@ -27,6 +27,8 @@ MOST_VALUES = 30
 """Values of one facet that a list shows."""
 _MOST_PAGES = 10
 _LATEST = 20
+_MOST_KEPT = 10_000
+"""Rows of tables that are kept: a kilobyte each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,17 @@ def number_pages(count: int, *, of_value: bool = False) -> range:
 def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[str, ...]:
     """Return the rows of a table of *claims*, as HTML; texts and status come from the registry."""
     read = {row.claim.claim: row for row in read_rows(view, [claim for claim in claims if claim.summary is None])}
-    return tuple(render_part("claim_row.html.j2", _build_row(claim, claim.summary or read[claim.claim], link)) for claim in claims)
+    # Lists have most of their rows in common. What is kept goes when the log grows, since an entry may be an erasure.
+    kept = view.once("claim_rows", dict[ClaimRow, str])
+    if len(kept) > _MOST_KEPT:
+        kept.clear()
+
+    def show(row: ClaimRow) -> str:
+        if row not in kept:
+            kept[row] = render_part("claim_row.html.j2", row)
+        return kept[row]
+
+    return tuple(show(_build_row(claim, claim.summary or read[claim.claim], link)) for claim in claims)
 
 
 def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, link: Linker) -> ClaimRow:
