@@ -105,14 +105,14 @@ def update_csv(before: bytes, listing: Listing[Row], column: str, is_dropped: Ca
     A row takes the place of one with the same text under *column*; the others follow at the end.
 
     Args:
-        is_dropped: whether an earlier row with this text is left out, unless it is replaced.
+        is_dropped: whether an earlier row with this text is excluded, unless it is replaced.
 
     Returns:
         None where *before* is not such a file.
     """
     rows = list(csv.reader(io.StringIO(before.decode("utf-8-sig"), newline="")))
     head, *changed = csv.reader(io.StringIO(render_csv(listing, ListChoice()).decode("utf-8-sig"), newline=""))
-    # A text that is read otherwise than it was written shows here.
+    # A text that the reader changes, such as one with a bare carriage return, shows here.
     if not rows or rows[0] != head or _write_csv(rows) != before or len(changed) != len(listing.rows):
         return None
     place = head.index(column)

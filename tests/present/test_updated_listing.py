@@ -28,7 +28,7 @@ def build_listing(items: dict[str, str | None]) -> Listing[Item]:
 
 @given(before=st.dictionaries(st.sampled_from(NAMES), TEXTS), changed=st.dictionaries(st.sampled_from(NAMES), TEXTS | st.just("gone")))
 def test_an_updated_list_is_the_one_written_anew(before: dict[str, str | None], changed: dict[str, str | None]) -> None:
-    """Or there is none, where a text is read otherwise than it was written."""
+    """Or there is none, where the reader changes a text: one with a bare carriage return."""
     new = {name: text for name, text in changed.items() if text != "gone"}
     after = {name: text for name, text in {**before, **new}.items() if changed.get(name) != "gone"}
 

@@ -65,16 +65,16 @@ def test_two_processes_answer_at_one_address(folder: Path) -> None:
         try:
             _wait(port, process)
             answers = {_ask(port, "/claims/") for _ in range(20)}
-            # The first process waits for a request; the second one answers alone.
+            # The first process is stopped, so the second one answers.
             process.send_signal(signal.SIGSTOP)
-            beside = {_ask(port, "/claims/") for _ in range(3)}
+            others = {_ask(port, "/claims/") for _ in range(3)}
         finally:
             process.send_signal(signal.SIGCONT)
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=60)
 
     assert len(answers) == 1
-    assert answers == beside
+    assert answers == others
     assert b"Traceback" not in errors
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

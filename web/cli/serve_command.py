@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from web.witness.witness_answers import Witness
 
 
-@examples("serve", "serve --port 8080", "serve --processes 2", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
+@examples("serve", "serve --port 8080 --processes 2", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8017, show_default=True, help="The port to listen at.")

@@ -294,10 +294,9 @@ class ShelfState:
             passing = passing & members
         return chosen, passing
 
-    def find_listed(self, wanted: ClaimFilter, *, skip: int, limit: int) -> tuple[int, Numbers]:
-        """Return how many claims have the values that *wanted* chooses, and the places of one page of them, the latest first."""
-        places = find_places(self._choose(wanted, self._all)[1])[::-1]
-        return len(places), places[skip : skip + limit]
+    def find_listed(self, wanted: ClaimFilter) -> Numbers:
+        """Return the places of the claims that have the values that *wanted* chooses, the latest first."""
+        return find_places(self._choose(wanted, self._all)[1])[::-1]
 
     def list_claims(self) -> Iterator[str]:
         """Yield all claims, `CLM-…`, in the order of their entries."""
