@@ -57,11 +57,12 @@ def open_registry(path: Path) -> Ledger:
 
 
 def measure(what: str, work: Callable[[], object]) -> None:
-    """Print how long *work* takes."""
+    """Print how long *work* takes, and the load of the machine after it."""
     started, cpu, others = time.perf_counter(), time.process_time(), read_children()
     work()
     helped = f", {read_children() - others:.1f} s CPU in other processes" if read_children() - others > 0.05 else ""
-    print(f"{what}: {time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU{helped}", flush=True)
+    used = f"{time.perf_counter() - started:.1f} s, {time.process_time() - cpu:.1f} s CPU{helped}"
+    print(f"{what}: {used}, load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def read_children() -> float:
@@ -200,9 +201,10 @@ def ask(port: int, process: int, paths: Sequence[str]) -> Answers:
 
 
 def read_cpu(process: int) -> float:
-    """Return the seconds of CPU that a process and its threads used."""
+    """Return the seconds of CPU that a process, its threads and the processes that it runs used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    others = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(read_cpu(int(other)) for other in others)
 
 
 def show(what: str, answers: Answers, more: str = "") -> tuple[float, float]:
@@ -246,6 +248,13 @@ def count_answers(port: int, process: int, paths: Sequence[str], *, last_s: floa
     return sum(counts) / last_s, 1000 * (read_cpu(process) - cpu) / sum(counts)
 
 
+def show_rate(what: str, port: int, process: int, paths: Sequence[str]) -> None:
+    """Print how many answers a second eight clients get."""
+    rate, cpu = count_answers(port, process, paths, last_s=LAST_S)
+    load = os.getloadavg()[0]
+    print(f"two facets {what}, {CLIENTS} clients: {rate:.0f} answers a second, {cpu:.1f} ms CPU each, load {load:.1f}", flush=True)
+
+
 def measure_servers(registry: Path, shelf_path: Path, folder: Path, datasette: str | None) -> None:
     """Print how long the server and datasette take for the same questions."""
     asked = list_questions(random.Random(7))  # noqa: S311
@@ -266,9 +275,13 @@ def measure_servers(registry: Path, shelf_path: Path, folder: Path, datasette: s
         show("claim page, again", ask(port, process, names[5:]))
         every = [write_ours(question) for question in list_every_pair(listed["facets"])]
         for what, pages in (("never asked before", every), ("asked before", every[:ROUNDS])):
-            rate, cpu = count_answers(port, process, pages, last_s=LAST_S)
-            print(f"two facets {what}, {CLIENTS} clients: {rate:.0f} answers a second, {cpu:.1f} ms CPU each", flush=True)
+            show_rate(what, port, process, pages)
         print(f"server: {read_memory(process)}", flush=True)
+    with run_program([*serve, *list_own_options(), "--processes", "2"], port, "/status/") as process:
+        # Until the other one answers, too.
+        ask(port, process, ["/status/"] * ROUNDS)
+        time.sleep(LAST_S)
+        show_rate("never asked before, two processes", port, process, every)
     if datasette is None:
         return
     peer = folder / f"peer-{registry.stem}.db"

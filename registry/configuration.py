@@ -192,6 +192,22 @@ def find_resource(name: str) -> Path:
     raise FileNotFoundError(f"{name} is missing from this installation of caveat; reinstall it")
 
 
+def find_cache_folder(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the folder *name* for files that may be thrown away, made if it is not there; None where no folder is only the user's.
+
+    Another user who can write there could change what Caveat reads and runs.
+    """
+    try:
+        folder = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "caveat" / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        places = [place.stat() for place in (folder, folder.parent)]
+    # A home folder that is not known is a RuntimeError.
+    except (OSError, RuntimeError):
+        return None
+    is_own = all(place.st_uid in _list_trusted_users() and not place.st_mode & 0o022 for place in places)
+    return folder if is_own and os.access(folder, os.W_OK) else None
+
+
 # Child processes of our own code, for what meets hostile input: card readers and the layout of PDFs. Whoever starts them sets a limit on
 # time; here is the limit on memory.
 

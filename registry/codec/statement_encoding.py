@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from registry.codec.canonical_documents import Json, canonical_bytes, from_document, from_json, to_document
+from registry.codec.canonical_documents import Json, canonical_bytes, from_document, from_json, parse_json, to_document
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.dossier import EntrySupersession, Inclusion, Recorded
 from registry.records.log_seal import EntryOpening
@@ -83,7 +83,7 @@ def _format_time(at: datetime) -> str:
 
 def decode_statement(text: bytes | str, *, where: str) -> Statement:
     """Return the statement stored in *text*; raises InputError if it is none."""
-    envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
+    envelope = _parse_envelope(text, where)
     if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in PAYLOADS:
         problem = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
         raise InputError(Fault("unknown-statement", where, problem))
@@ -100,9 +100,18 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
 
 def decode_payload(text: bytes | str, *, where: str) -> dict[str, Any]:
     """Return the payload of the statement stored in *text* as a document; raises InputError if it is no JSON."""
-    envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
-    payload: dict[str, Any] = envelope["payload"]
+    payload: dict[str, Any] = _parse_envelope(text, where)["payload"]
     return payload
+
+
+def _parse_envelope(text: bytes | str, where: str) -> dict[str, Any]:
+    try:
+        envelope = parse_json(text)
+    except ValueError as error:
+        raise InputError(Fault("not-valid", where, f"it is no JSON: {error}")) from error
+    if not isinstance(envelope, dict):
+        raise InputError(Fault("not-valid", where, "it is no JSON object"))
+    return envelope
 
 
 # Commitments to sealed specifications: a digest is public now, the body is shown later or only to

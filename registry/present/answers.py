@@ -33,11 +33,6 @@ def render_json(document: Mapping[str, Any]) -> str:
     return escape_json(json.dumps({**first, **document}, ensure_ascii=False, indent=2, allow_nan=False))
 
 
-def render_compact(document: Mapping[str, Any]) -> str:
-    """Return *document* as JSON in one line, for programs: Python writes indented JSON five times as slowly."""
-    return escape_json(json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
-
-
 def escape_json(text: str) -> str:
     """Return the JSON *text* with control, direction and other characters that leave no mark written as JSON escapes."""
     # Most documents have nothing to escape, and this is a tenth of the work.

@@ -95,11 +95,35 @@ def render_csv(listing: Listing[Row], choice: ListChoice) -> bytes:
         InputError: a column is not one of the listing.
     """
     columns = _choose(listing, choice)
+    rows = ([_write_cell(column.read(row)) for column in columns] for row in _arrange(listing, choice))
+    return _write_csv([[column.name for column in columns], *rows])
+
+
+def update_csv(before: bytes, listing: Listing[Row], column: str, is_dropped: Callable[[str], bool]) -> bytes | None:
+    """Return *before*, which `render_csv` wrote of an earlier state, with the rows of *listing*.
+
+    A row takes the place of one with the same text under *column*; the others follow at the end.
+
+    Args:
+        is_dropped: whether an earlier row with this text is excluded, unless it is replaced.
+
+    Returns:
+        None where *before* is not such a file.
+    """
+    rows = list(csv.reader(io.StringIO(before.decode("utf-8-sig"), newline="")))
+    head, *changed = csv.reader(io.StringIO(render_csv(listing, ListChoice()).decode("utf-8-sig"), newline=""))
+    # A text that the reader changes, such as one with a bare carriage return, shows here.
+    if not rows or rows[0] != head or _write_csv(rows) != before or len(changed) != len(listing.rows):
+        return None
+    place = head.index(column)
+    new = {row[place]: row for row in changed}
+    kept = [new.pop(row[place], row) for row in rows[1:] if row[place] in new or not is_dropped(row[place])]
+    return _write_csv([head, *kept, *new.values()])
+
+
+def _write_csv(rows: Iterable[Sequence[str]]) -> bytes:
     lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow([column.name for column in columns])
-    for row in _arrange(listing, choice):
-        writer.writerow([_write_cell(column.read(row)) for column in columns])
+    csv.writer(lines, lineterminator="\n").writerows(rows)
     # Excel reads a CSV file without a byte order mark in the code page of the country, which spoils every quotation mark and accent.
     # Python (utf-8-sig), pandas, R and LibreOffice skip the mark.
     return lines.getvalue().encode("utf-8-sig")

@@ -1,6 +1,5 @@
 """Claims that pass filters, each with what its outcome says: class, standing, mode and ED."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,7 +14,7 @@ from registry.records.model_version import ModelRef
 from registry.records.monitor import MonitorState, MonitorVerdict
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
-from registry.records.verdict import Basis, ReadingVerdict, Restriction, Verdict, find_gravity
+from registry.records.verdict import Basis, ReadingVerdict, Restriction
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
@@ -225,9 +224,3 @@ def _find_differential(outcome: Restriction | None, result: Result | None) -> tu
         return None, None
     leading = max(estimate.specs, key=lambda part: abs(part.ed.value))
     return leading.ed, leading.spec
-
-
-def count_verdicts(summaries: Iterable[ClaimSummary]) -> dict[Verdict, int]:
-    """Return how many of *summaries* have each verdict, the gravest first; claims without one are excluded."""
-    counts = Counter(summary.status.gravest.verdict for summary in summaries if summary.status.gravest is not None)
-    return {verdict: counts[verdict] for verdict in sorted(counts, key=lambda verdict: find_gravity(verdict, None))}

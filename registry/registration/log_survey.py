@@ -1,17 +1,16 @@
 """Every model version and every authority that a log names, with their claims and audits."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from registry.records.dossier import Recorded
 from registry.records.model_version import ModelRef, ModelVersion
 from registry.records.record import Authority, parse_identifier
-from registry.records.verdict import Verdict
-from registry.registration.claim_search import count_verdicts
+from registry.records.verdict import Verdict, find_gravity
+from registry.registration.claim_search import UNAUDITED, write_verdict
 from registry.registration.key_registration import KeyState, list_keys
 from registry.registration.model_lineage import ENDED
-from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 from registry.store.version_lineage import Lineage
 
@@ -36,23 +35,24 @@ class ListedVersion:
     """How many claims have each verdict, the gravest first."""
 
 
-def list_versions(view: View, *, log: str) -> list[ListedVersion]:
+CountClaims = Callable[[ModelRef], Mapping[str, int]]
+"""Gives how many claims about a model version have each verdict, `UNAUDITED` for none, without claims at their end."""
+
+
+def list_versions(view: View, *, log: str, count_claims: CountClaims | None = None) -> list[ListedVersion]:
     """Return the registered versions in log order, then those that only claims name, in the order of their first claims.
 
     Args:
         log: the short name of the log.
+        count_claims: counts the claims of one version; None: all claims are read.
     """
     registered = {version.payload.model: version.payload for version in view.list_models()}
-    claims: dict[ModelRef, list[ClaimSummary]] = {}
-    for summary in view.list_claims():
-        # A claim at its end says nothing about the version any more.
-        if summary.status.lifecycle not in ENDED:
-            claims.setdefault(summary.model, []).append(summary)
+    count = count_claims or _count_listed(view)
     lineage = view.lineage()
     notes = {event.entry.seq: event.payload.reason for event in view.list_model_events() if event.payload.reason}
     versions = []
     for model in dict.fromkeys([*registered, *view.list_claimed_models()]):
-        outcomes = count_verdicts(claims.get(model, ()))
+        counts = count(model)
         versions.append(
             ListedVersion(
                 log=log,
@@ -60,12 +60,24 @@ def list_versions(view: View, *, log: str) -> list[ListedVersion]:
                 registered=registered.get(model),
                 lineage=lineage,
                 notes=notes,
-                claims=len(claims.get(model, ())),
-                audited=sum(outcomes.values()),
-                outcomes=outcomes,
+                claims=sum(counts.values()),
+                audited=sum(counts.values()) - counts.get(UNAUDITED, 0),
+                outcomes={verdict: number for verdict in _BY_GRAVITY if (number := counts.get(verdict.value))},
             )
         )
     return versions
+
+
+_BY_GRAVITY = sorted(Verdict, key=lambda verdict: find_gravity(verdict, None))
+
+
+def _count_listed(view: View) -> CountClaims:
+    counts: dict[ModelRef, Counter[str]] = defaultdict(Counter)
+    for summary in view.list_claims():
+        # A claim at its end says nothing about the version any more.
+        if summary.status.lifecycle not in ENDED:
+            counts[summary.model][write_verdict(summary)] += 1
+    return lambda model: counts.get(model, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import os
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
@@ -12,14 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import segno
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, Undefined, pass_context
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined, Template, Undefined, pass_context
+from jinja2.bccache import Bucket
 from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.codec.statement_encoding import list_entries, public_record
-from registry.configuration import find_resource
+from registry.configuration import find_cache_folder, find_resource
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.audit_case import EvidenceLayer
 from registry.records.claim import ClaimRevision
@@ -288,6 +292,13 @@ def render_linked_page(
     return _label_cells(environment.get_template(f"{_SITE_FOLDER}/{name}").render(known | dict(facts))).encode()
 
 
+def render_part(name: str, part: object) -> Markup:
+    """Return what the macro `show` of the template *name*, in `report_templates/web`, makes of *part*: a row that many tables have."""
+    module: Any = _linked_environment().get_template(f"{_SITE_FOLDER}/{name}").module
+    shown: Markup = module.show(part)
+    return shown
+
+
 @cache
 def site_template_digest() -> str:
     """Return the SHA-256 over everything that shapes a page of a site in addition to its records."""
@@ -463,6 +474,47 @@ def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
     return Markup(environment.get_template(f"figures/{name}.svg.j2").render(facts))  # noqa: S704  (escaped by the template)
 
 
+def _find_template_folder(environment: str) -> Path | None:
+    """Return the folder of the compiled templates of *environment*, for this version of Python, of Jinja2 and of this module.
+
+    Compiled code passes its context to some filters and not to others, as they were when it was compiled.
+    """
+    versions = f"{version('jinja2')} {sys.implementation.cache_tag} {environment}".encode()
+    own = hashlib.sha256(versions + Path(__file__).read_bytes()).hexdigest()[:16]
+    return find_cache_folder(f"templates-{version('caveat')}-{own}")
+
+
+class TemplateCache(BytecodeCache):
+    """Compiled templates in files: compiling those of one page takes half a second, reading them 10 ms.
+
+    Each file begins with the digest of what follows, since unpacking damaged bytecode can do anything.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        """Keep the files in *folder*; None: nothing is kept."""
+        self._folder = folder
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take the code from its file, where that is there and undamaged."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            data = (self._folder / bucket.key).read_bytes()
+            if hashlib.sha256(data[32:]).digest() == data[:32]:
+                bucket.bytecode_from_string(data[32:])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Write the code to its file; on a full disk it is compiled again next time."""
+        if self._folder is None:
+            return
+        data = bucket.bytecode_to_string()
+        with suppress(OSError):
+            # Several processes may write the same file. It needs no sync, because its digest shows whether it is whole.
+            part = self._folder / f".{bucket.key}-{os.getpid()}.part"
+            part.write_bytes(hashlib.sha256(data).digest() + data)
+            part.replace(self._folder / bucket.key)
+
+
 @cache
 def _environment(covers: Covers | None) -> Environment:
     """One per medium: what a template prints passes through `show_text`, whether or not the template remembers to ask."""
@@ -483,6 +535,9 @@ def _environment(covers: Covers | None) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(find_resource(_FOLDER)),
         autoescape=True,
+        bytecode_cache=TemplateCache(_find_template_folder("files")),
+        # Results of our filters must not become part of kept bytecode: it would outlive a change of the filter.
+        optimized=False,
         # A misspelt field would otherwise print nothing, and look like a missing value.
         undefined=StrictUndefined,
         # Escaping is on by default; this adds visibility of hidden characters to it.
@@ -545,7 +600,7 @@ def _linked_environment() -> Environment:
     def keep_lines(context: Context, text: str) -> Markup:
         return _cut(context, text, lines)
 
-    environment = plain.overlay(auto_reload=False, finalize=finalize)
+    environment = plain.overlay(auto_reload=False, finalize=finalize, bytecode_cache=TemplateCache(_find_template_folder("pages")))
     environment.template_class = _PageTemplate
     # An overlay shares its filters with what it lies over.
     environment.filters = {**plain.filters, "file_of": find_page, "symbols": find_symbols, "lines": keep_lines}

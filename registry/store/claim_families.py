@@ -19,6 +19,7 @@ from registry.records.claim_status import (
     contains_words,
     find_gravest,
     list_phrases,
+    list_runs,
     number_phrase,
     overlaps_words,
     read_words,
@@ -207,6 +208,8 @@ class FamilyFinder:
         # them alone. Members without an outcome cost a second, larger search and are listed only on
         # request.
         near = audited.find(quote)
+        if not near and index is None and quote.origin is None:
+            return _NO_FAMILY
         own = [member for member in near if _is_family(quote, member)]
         shown = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in outcomes[member.seq]]
         others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq]]
@@ -246,6 +249,7 @@ class FamilyFinder:
         return FamilyFinder(reader, reader.find_filled(restriction, claim_origin, passage_match), list_ignored=self._list_ignored)
 
 
+_NO_FAMILY = Family()
 Group = tuple[Key, str | None, int | None] | None
 """Quotes whose words are searched together: of one key, one card and one of its revisions; without card, or without revision for those that
 have no place in their card. None for all quotes."""
@@ -260,7 +264,9 @@ class _Index:
         self._by_claim: dict[str, list[Quote]] = defaultdict(list)
         self._by_origin: dict[tuple[str, str], list[Quote]] = defaultdict(list)
         self._by_place: dict[tuple[str, int], list[tuple[int, int, Quote]]] = defaultdict(list)
+        self._members: dict[Group, list[Quote]] = {}
         self._words: dict[Group, _WordIndex] = {}
+        """Of the groups that were searched: where all quotes have a place in their card, that is none."""
         self._groups: dict[Key, list[Group]] = defaultdict(list)
         for quote in quotes:
             self._by_claim[quote.claim].append(quote)
@@ -269,10 +275,10 @@ class _Index:
             for card, revision, start, stop in quote.places:
                 self._by_place[card, revision].append((start, stop, quote))
             group = _find_group(quote) if is_grouped else None
-            if group not in self._words:
-                self._words[group] = _WordIndex()
+            if group not in self._members:
+                self._members[group] = []
                 self._groups[quote.key].append(group)
-            self._words[group].add(quote)
+            self._members[group].append(quote)
         # Intervals sorted by start, with the longest length per text: candidates for an overlap
         # start at most that far before the passage.
         self._longest: dict[tuple[str, int], int] = {}
@@ -290,6 +296,8 @@ class _Index:
         for member in self._find_placed(quote):
             quotes[member.seq] = member
         for group in self._list_comparable(quote):
+            if group not in self._words:
+                self._words[group] = _WordIndex(self._members[group])
             for member in self._words[group].find(quote):
                 if member.seq not in quotes and _is_worded_alike(quote, member):
                     quotes[member.seq] = member
@@ -308,7 +316,7 @@ class _Index:
     def _list_comparable(self, quote: Quote) -> Iterator[Group]:
         """Yield the groups in which words can link *quote*: places decide between those of one card revision."""
         if not self._is_grouped:
-            yield from self._words
+            yield from self._members
             return
         own, card = _find_group(quote), quote.card[0] if quote.card else None
         for group in self._groups.get(quote.key, ()):
@@ -325,23 +333,22 @@ def _find_group(quote: Quote) -> Group:
 class _WordIndex:
     """Quotes by runs of their words."""
 
-    def __init__(self) -> None:
+    def __init__(self, quotes: Iterable[Quote]) -> None:
         self._by_run: dict[tuple[str, ...], list[Quote]] = defaultdict(list)
         self._short: dict[tuple[str, ...], list[Quote]] = defaultdict(list)
         """Quotes of fewer words than make a run."""
-
-    def add(self, quote: Quote) -> None:
-        """Take in *quote*."""
-        phrases = self._short if len(quote.words) < SHORTEST_RUN else self._by_run
-        for phrase in list_phrases(quote.words):
-            phrases[phrase].append(quote)
+        for quote in quotes:
+            phrases = self._short if len(quote.words) < SHORTEST_RUN else self._by_run
+            for phrase in list_phrases(quote.words):
+                phrases[phrase].append(quote)
 
     def find(self, quote: Quote) -> Iterator[Quote]:
         """Yield quotes that share a run with *quote*: those of its rarest run, and those of every run that is no boilerplate."""
         if not quote.words:
             return
-        runs = [self._by_run.get(run, []) for run in list_phrases(quote.words)] if len(quote.words) >= SHORTEST_RUN else []
-        if runs:
+        # Most quotes share no run with any other.
+        if not self._by_run.keys().isdisjoint(list_runs(quote.words)):
+            runs = [self._by_run.get(run, []) for run in list_phrases(quote.words)]
             # The rarest run is always followed, even if it is frequent. Otherwise a quotation that
             # consists only of common phrases would find nothing, not even its exact copy.
             rarest = min(runs, key=len)
@@ -593,7 +600,9 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
     models: dict[tuple[str, str, str], ModelRef] = {}
     for row in rows:
         seq, claim, revision, developer, name, version, phi, phi_version, card, card_revision, status, start, stop, quote, *original = row
-        about_model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
+        about_model = models.get((developer, name, version))
+        if about_model is None:
+            about_model = models[developer, name, version] = ModelRef(developer=developer, name=name, version=version)
         matches = moved.get((claim, revision), ())
         own = ((card, card_revision, start, stop),) if start is not None else ()
         log, adopted, adopted_revision = original
@@ -605,9 +614,9 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
             phi=f"{phi}@{phi_version}",
             card=None if card is None else (card, card_revision),
             words=read_words(quote or ""),
-            places=(*own, *(place for place, _ in matches if place[2] < place[3])),
+            places=(*own, *(place for place, _ in matches if place[2] < place[3])) if matches else own,
             is_placed=card is not None and status == QuoteStatus.VERBATIM.value,
-            changes=tuple((place[1], is_other) for place, is_other in matches),
+            changes=tuple((place[1], is_other) for place, is_other in matches) if matches else (),
             origin=None if log is None else (log, f"{adopted}@{adopted_revision}"),
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -167,10 +168,19 @@ def head_of(row: tuple[Any, ...], shared: SharedParts) -> ClaimHead:
             specs += ((scoring, scored),)
         if test:
             specs += ((test, tested),)
-        model = ModelRef(developer=developer, name=name, version=version)
-        parts = shared[columns] = (model, (card, card_revision) if card else None, specs, quote_status == _VERBATIM)
+        parts = shared[columns] = (
+            _name_model(developer, name, version),
+            (card, card_revision) if card else None,
+            specs,
+            quote_status == _VERBATIM,
+        )
     seq, claim, revision = row[:3]
     return ClaimHead(seq, claim, revision, *parts)
+
+
+@lru_cache(maxsize=10_000)
+def _name_model(developer: str, name: str, version: str) -> ModelRef:
+    return ModelRef(developer=developer, name=name, version=version)
 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:

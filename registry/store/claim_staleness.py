@@ -20,7 +20,7 @@ from registry.store.kinds.audit_kinds import lock
 from registry.store.kinds.claim_kinds import card_revision, passage_match, reviewed_cause, staleness_review
 from registry.store.kinds.definition_kinds import model_version, spec, spec_version
 from registry.store.kinds.monitor_kinds import monitor, monitor_incident, monitor_window
-from registry.store.log_reader import CHUNK, KEYS, LogReader, seen
+from registry.store.log_reader import KEYS, LogReader, seen
 from registry.store.version_lineage import Lineage, read_lineage
 
 Reference = tuple[str, int]
@@ -28,6 +28,9 @@ Reference = tuple[str, int]
 
 Newest = tuple[int, int]
 """The highest revision or version of an identifier, and its entry."""
+
+_MOST_SHARED = 50_000
+"""Combinations of model version, card and definitions of which the causes are kept."""
 
 Name = tuple[str, str]
 """A cause by its kind and what came after."""
@@ -187,7 +190,7 @@ class CauseFinder:
         if causes is None:
             # Bounds the memory on a registry in which every claim has its own card and
             # specifications.
-            if len(self._shared) > CHUNK:
+            if len(self._shared) > _MOST_SHARED:
                 self._shared.clear()
             causes = self._shared[key] = tuple(self._find_causes(model, card, specs, _NOTHING))
         return causes

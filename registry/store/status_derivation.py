@@ -157,6 +157,8 @@ class OwnFacts(NamedTuple):
 
 
 _NO_FACTS = OwnFacts()
+_PLAIN_STATUS = derive_status(StatusFacts(has_revision=True))
+"""Of a claim of which nothing else is recorded."""
 
 _ASKED = (
     audit,
@@ -253,7 +255,10 @@ class FactFinder:
     def _derive(self, heads: Sequence[ClaimHead], facts: Sequence[OwnFacts]) -> list[Status]:
         placed, grounds = self._gather(heads, [(*head.specs, *own.contexts) for head, own in zip(heads, facts, strict=True)])
         return [
-            derive_status(
+            # Of most claims nothing is recorded: they share one status.
+            _PLAIN_STATUS
+            if own is _NO_FACTS and not causes and not placed.get(head.seq)
+            else derive_status(
                 StatusFacts(
                     has_revision=True,
                     events=own.events,

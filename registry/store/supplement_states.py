@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -27,17 +27,18 @@ _STRETCH = 4 * CHUNK
 _VERSION = "caveat/state/1"
 
 
-def find_states(view: LogReader, names: Collection[str] | None = None) -> dict[str, str]:
+def find_states(view: LogReader, names: Collection[str] | None = None, known: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a digest (SHA-256, hexadecimal) for each revision of each claim and card, `CLM-…@n` and `CRD-…@n`, by its name.
 
     Args:
         names: only these; what is not registered is excluded. None for all.
+        known: digests of claims that are the same as at an earlier entry: the digest of a card needs those of its claims.
     """
     # Decision of 2026-11-22: a supplement is due if its state differs. The state is a digest of the
     # entries it depends on and of the status, for all claims in one pass, without assembling any.
     # Tested on random registries: another record has another state. The cost: it reports a change
     # where an entry belongs to a claim but is not printed.
-    return _States(view).find(None if names is None else frozenset(names))
+    return _States(view).find(None if names is None else frozenset(names), known or {})
 
 
 class _States:
@@ -60,7 +61,7 @@ class _States:
         self._objections: dict[str, list[Concern]] = {}
         self._shared: dict[tuple[str, Any], bytes] = {}
 
-    def find(self, names: frozenset[str] | None) -> dict[str, str]:
+    def find(self, names: frozenset[str] | None, known: Mapping[str, str]) -> dict[str, str]:
         """Return the digests that are asked for."""
         cards = {name.partition("@")[0] for name in names or () if name.startswith("CRD-")}
         claims = None if names is None else {name.partition("@")[0] for name in names} - cards
@@ -77,8 +78,8 @@ class _States:
             head
             for head in heads
             if names is None
-            or f"{head.claim}@{head.revision}" in names
-            or (head.card is not None and head.card[0] in cards and last[head.claim] is head)
+            or (name := f"{head.claim}@{head.revision}") in names
+            or (name not in known and head.card is not None and head.card[0] in cards and last[head.claim] is head)
         ]
         named = None if names is None else {head.claim for head in wanted}
         self._read_marks(None if names is None else ())
@@ -87,7 +88,8 @@ class _States:
             self._gather(named)
         seen = _list_models(heads) if any(head.revision > 1 for head in wanted) else {}
         digests = self._digest_claims(wanted, seen)
-        of_cards = self._digest_cards(cards if names is not None else None, names, last.values(), digests)
+        every = {name: bytes.fromhex(known[name]) for head in last.values() if (name := f"{head.claim}@{head.revision}") in known} | digests
+        of_cards = self._digest_cards(cards if names is not None else None, names, last.values(), every)
         kept = digests if names is None else {name: digest for name, digest in digests.items() if name in names}
         return {name: digest.hex() for name, digest in (*kept.items(), *of_cards)}
 

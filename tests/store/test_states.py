@@ -177,6 +177,22 @@ def test_states_that_are_asked_for_are_those_of_all(ledger: Ledger) -> None:
         assert len(set(every.values())) == len(every) == 5
 
 
+def test_the_state_of_a_card_follows_from_the_known_states_of_its_claims(ledger: Ledger) -> None:
+    """The known states of claims that did not change are taken; those that are not known are derived."""
+    world = World(ledger)
+    for step in (*BEGINNING, ("revise", 0, 1), ("card", 0, 0)):
+        assert world.grow(*step) is None
+    with ledger.view() as view:
+        every = find_states(view)
+        cards = {name: state for name, state in every.items() if name.startswith("CRD-")}
+        claims = {name: state for name, state in every.items() if name not in cards}
+
+        assert cards == find_states(view, cards, claims) == find_states(view, cards, dict([*claims.items()][:1]))
+        forged = find_states(view, cards, dict.fromkeys(claims, "00" * 32))
+        assert forged.keys() == cards.keys()
+        assert forged != cards
+
+
 def test_an_earlier_entry_gives_the_state_of_then(ledger: Ledger) -> None:
     """As of each entry, the states are those that were found when it was the last."""
     world, seen = World(ledger), {}

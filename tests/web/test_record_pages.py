@@ -4,18 +4,22 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from registry.errors import NotFoundError
 from registry.records.record import Kind, format_identifier
+from registry.registration.log_survey import list_versions
 from registry.store.ledger import Ledger
 from tests.cli.given_out import inside
 from tests.web.conftest import open_ledger
 from tests.web.rich_registry import FIRST, LONG
 from web.pages.addresses import PageSettings
+from web.pages.model_pages import count_current
 from web.pages.page_book import Page, PageBook
+from web.shelf.shelf_file import read_state
 from web.site.site_export import build_book
 
 CONTEXT, RIVAL, SEALED, REVEALED = "CTX-AISI-2026-0001-J", "CTX-AISI-2026-0002-H", "CUE-AISI-2026-0001-X", "MTH-AISI-2026-0001-F"
@@ -219,3 +223,15 @@ def test_pages_are_small(pages: dict[str, Page]) -> None:
     assert sum(map(len, fonts)) <= 60_000
     # With the page itself.
     assert len(style) + len(fonts) + 1 <= 6
+
+
+def test_the_list_of_models_counts_each_claim_that_is_not_at_its_end(rich: Ledger) -> None:
+    """The search file counts as one does who reads every claim."""
+    with rich.view() as view:
+        read = list_versions(view, log="")
+        counted = list_versions(view, log="", count_claims=partial(count_current, read_state(view)))
+
+    assert [(one.model, one.claims, one.audited, one.outcomes) for one in counted] == [
+        (one.model, one.claims, one.audited, one.outcomes) for one in read
+    ]
+    assert any(one.outcomes for one in read)

@@ -55,6 +55,32 @@ def test_the_server_answers_follows_the_registry_and_ends(folder: Path) -> None:
     assert process.returncode in (0, 130, -signal.SIGINT)
 
 
+def test_two_processes_answer_at_one_address(folder: Path) -> None:
+    """Each connection reaches one of them, all have the same bytes, and both end with the command."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from caveat_command import main; main()", "serve", "--processes", "2", "--port", str(port)]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            _wait(port, process)
+            answers = {_ask(port, "/claims/") for _ in range(20)}
+            # The first process is stopped, so the second one answers.
+            process.send_signal(signal.SIGSTOP)
+            others = {_ask(port, "/claims/") for _ in range(3)}
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+
+    assert len(answers) == 1
+    assert answers == others
+    assert b"Traceback" not in errors
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", port))
+
+
 def test_other_machines_are_refused_without_encryption(folder: Path) -> None:
     refused = subprocess.run(
         [sys.executable, "-c", "from caveat_command import main; main()", "serve", "--host", "0.0.0.0"],  # noqa: S104  (what is refused)

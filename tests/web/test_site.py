@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.errors import CaveatError
+from registry.errors import CaveatError, ConflictError
 from registry.store.ledger import Ledger
 from registry.verify.verification_page import read_page
 from tests.cli.given_out import ask, run
@@ -251,6 +251,27 @@ def test_a_forged_manifest_removes_nothing_outside_the_folder(ledger: Ledger, si
         write(ledger, tmp_path / "site")
 
     assert (tmp_path / "precious.txt").exists()
+
+
+def test_a_manifest_with_a_state_that_is_none_is_refused(ledger: Ledger, site: Path) -> None:
+    manifest = read_manifest(site)
+    assert manifest is not None
+    manifest["states"][f"{FIRST}@1"] = "no digest"
+    (site / "manifest.json").write_text(json.dumps(manifest))
+
+    with pytest.raises(ConflictError, match="not the manifest"):
+        write(ledger, site)
+
+
+def test_a_spreadsheet_that_is_not_as_it_was_written_is_written_anew(folder: Path, ledger: Ledger, site: Path, tmp_path: Path) -> None:
+    """Its rows are not taken over, and a page that is gone is made again."""
+    (site / "claims.csv").write_bytes((site / "claims.csv").read_bytes().replace(b"registered", b"published"))
+    (site / SECOND / "index.html").unlink()
+    run("claim", "withdraw", "CLM-AISI-2026-0003-O", "--reason", "retracted", "--yes")
+    write(ledger, site)
+
+    write(ledger, tmp_path / "anew")
+    assert read(site) == read(tmp_path / "anew")
 
 
 def test_an_older_registry_does_not_take_a_site_back(ledger: Ledger, site: Path, tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """The documents that list: claims of a search, entries of the log, faults of a request (RFC 9457), the state of the server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from registry.codec.canonical_documents import to_document
+from registry.codec.canonical_documents import to_document, write_json
 from registry.errors import Fault
-from registry.present.answers import describe_fault, render_compact, render_json
+from registry.present.answers import describe_fault, escape_json, render_json
 from registry.store.log_seals import list_checkpoints
 from registry.store.registry_view import View
 from web.api.claim_rows import read_rows
@@ -32,7 +33,7 @@ class ListRequest:
 
 def write_document(document: Mapping[str, Any]) -> bytes:
     """Return the bytes of *document*."""
-    return f"{render_compact(document)}\n".encode()
+    return escape_json(write_json(document).decode()).encode() + b"\n"
 
 
 def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> dict[str, Any]:
@@ -43,9 +44,9 @@ def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> di
             "digest": row.leaf[:16] if row.leaf else None,
             "entry": row.claim.seq,
             "quote": row.quote,
-            "model": to_document(row.claim.model) if row.leaf else None,
+            "model": _describe_record(row.claim.model) if row.leaf else None,
             "class": None if row.claim.class_ == NONE else row.claim.class_,
-            "status": to_document(row.status),
+            "status": _describe_record(row.status),
             "monitoring": None if row.claim.monitoring == NONE else {"state": row.claim.monitoring, "verdict": row.claim.production},
         }
         for row in read_rows(view, selection.claims)
@@ -58,6 +59,12 @@ def build_claim_list(view: View, selection: Selection, asked: ListRequest) -> di
         "items": items,
         "next": _find_next(view, selection, asked),
     }
+
+
+@lru_cache(maxsize=4096)
+def _describe_record(record: Hashable) -> dict[str, Any]:
+    """Return the document of *record*, which no one changes: many claims share model versions and statuses."""
+    return to_document(record)
 
 
 def _describe_value(value: FacetValue) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`caveat serve`: a registry over HTTP, to be read."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from web.witness.witness_answers import Witness
 
 
-@examples("serve", "serve --port 8080", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
+@examples("serve", "serve --port 8080 --processes 2", "serve --host 0.0.0.0 --behind-proxy --base https://claims.example.org")
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8017, show_default=True, help="The port to listen at.")
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front of it encrypts.")
 @click.option("--reads", type=click.IntRange(0), default=100, show_default=True, help="Requests a second of one address; 0: any number.")
+@click.option(
+    "--processes", type=click.IntRange(1, 32), default=1, show_default=True, help="Processes that answer, each with its own memory."
+)
 @click.option("--read-only", is_flag=True, help="Cosign for no log, whatever registry.cfg says.")
 @click.option(
     "--supplements",
@@ -45,6 +47,7 @@ def serve(
     tls: tuple[Path, Path] | None,
     behind_proxy: bool,
     reads: int,
+    processes: int,
     read_only: bool,
     supplements: Path | None,
     example: bool,
@@ -54,6 +57,8 @@ def serve(
     Pages, search with exact counts, feeds, and an interface for programs below `/api/1/`. Readers need no account, and nothing can be
     written. It follows the registry: new entries appear without a restart. End it with Ctrl-C. If registry.cfg names the keys of other
     logs (`[witness] logs`), it also cosigns their checkpoints.
+
+    One process makes one page at a time. Several use more cores, and each counts the requests of an address by itself (`--reads`).
     """
     try:
         from web.server.limits import Limits
@@ -74,19 +79,19 @@ def serve(
         limits=Limits(reads=reads, is_behind_proxy=behind_proxy),
         quorum=app.config.quorum,
         supplements=supplements,
+        processes=processes,
     )
     check_request(wanted)
     with app.view() as view:
         if behind_proxy or not is_loopback(host):
             refuse_example(view, is_allowed=example, where="--host")
         size = view.log_size
-    if app.config.witnessed_logs and not read_only:
-        wanted = replace(wanted, witness=_build_witness(app))
+    witness = _build_witness(app) if app.config.witnessed_logs and not read_only else None
     scheme = "https" if tls else "http"
     app.say(f"Serving {DEFAULT_FILE if not app.config.names_registry else 'the registry'} ({size:,} entries) at {scheme}://{host}:{port}/")
     ledger = open_reader(app.config.url)
     try:
-        run_server(ledger, wanted)
+        run_server(ledger, wanted, witness)
     finally:
         ledger.close()
 

@@ -1,16 +1,17 @@
 """Pages that list claims: the front page, all claims, and the claims with one value of a facet or that pass a search."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from typing import Any
 
 from registry.cli.claim_list_command import describe_listed_claim, list_claim_list_columns
-from registry.present.listings import ListChoice, Listing, render_csv
+from registry.present.listings import ListChoice, Listing, render_csv, update_csv
 from registry.records.monitor import MonitorVerdict
 from registry.records.verdict import ClaimClass, RestrictionStatus
 from registry.registration.claim_search import ListedClaim
+from registry.report.html_rendering import render_part
 from registry.report.supplement_wording import format_verdict, get_words, name_model
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
@@ -26,6 +27,8 @@ MOST_VALUES = 30
 """Values of one facet that a list shows."""
 _MOST_PAGES = 10
 _LATEST = 20
+_MOST_KEPT = 10_000
+"""Rows of tables that are kept: a kilobyte each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +92,20 @@ def number_pages(count: int, *, of_value: bool = False) -> range:
     return range(1, (min(pages, _MOST_PAGES) if of_value else pages) + 1)
 
 
-def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[ClaimRow, ...]:
-    """Return what a table shows of *claims*; texts and status come from the registry."""
+def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tuple[str, ...]:
+    """Return the rows of a table of *claims*, as HTML; texts and status come from the registry."""
     read = {row.claim.claim: row for row in read_rows(view, [claim for claim in claims if claim.summary is None])}
-    return tuple(_build_row(claim, claim.summary or read[claim.claim], link) for claim in claims)
+    # Lists have most of their rows in common. What is kept goes when the log grows, since an entry may be an erasure.
+    kept = view.once("claim_rows", dict[ClaimRow, str])
+    if len(kept) > _MOST_KEPT:
+        kept.clear()
+
+    def show(row: ClaimRow) -> str:
+        if row not in kept:
+            kept[row] = render_part("claim_row.html.j2", row)
+        return kept[row]
+
+    return tuple(show(_build_row(claim, claim.summary or read[claim.claim], link)) for claim in claims)
 
 
 def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, link: Linker) -> ClaimRow:
@@ -194,10 +207,18 @@ def render_index_search(view: View, link: Linker) -> bytes:
 
 def render_spreadsheet(claims: Sequence[ListedClaim]) -> bytes:
     """Return *claims* as CSV for a spreadsheet, with the columns of `caveat claim list`."""
-    listing = Listing(
+    return render_csv(_list_claims(claims), ListChoice())
+
+
+def update_spreadsheet(before: bytes, claims: Sequence[ListedClaim], changed: Collection[str]) -> bytes | None:
+    """Return the spreadsheet *before* of all claims, with *claims* in place of those of *changed*, `CLM-…`; None where it is none."""
+    return update_csv(before, _list_claims(claims), "claim", lambda name: name.partition("@")[0] in changed)
+
+
+def _list_claims(claims: Sequence[ListedClaim]) -> Listing[ListedClaim]:
+    return Listing(
         document={}, field="claims", rows=claims, describe=describe_listed_claim, columns=list_claim_list_columns(), none="No claims."
     )
-    return render_csv(listing, ListChoice())
 
 
 def _render_selection(

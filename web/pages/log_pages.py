@@ -1,10 +1,11 @@
 """Pages about the log: what was recorded last, what changed since an entry, errors, status; and the feeds."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from registry.cli.log_presenter import describe
+from registry.codec.canonical_documents import write_json
 from registry.errors import Fault, find_entry, list_explanations
 from registry.present.blocks import Block, Facts, Subtitle, Table, Verbatim
 from registry.present.html_fragment import render_fragment
@@ -189,7 +190,7 @@ def _render_items(entries: Sequence[tuple[TrailEntry, str]], link: Linker, *, or
 
 def render_index(view: View, claims: ClaimSource, link: Linker) -> bytes:
     """Return the documents of the interface for programs, and the state of the log that they show."""
-    document = {
+    document: dict[str, Any] = {
         "schema": "caveat/web-index/1",
         "log": {"origin": view.log_origin, "size": view.log_size, "root": find_root(view, view.log_size)},
         "claims": [
@@ -198,4 +199,4 @@ def render_index(view: View, claims: ClaimSource, link: Linker) -> bytes:
         ],
         "feeds": [link("/feed.atom"), link("/feed.json")],
     }
-    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+    return write_json(document) + b"\n"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from registry.cli.claim_presenter import present_drift
@@ -9,10 +10,11 @@ from registry.cli.model_presenter import collect_version, present_forests, prese
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Block, Title
 from registry.present.html_fragment import render_fragment
-from registry.records.claim_status import Staleness
+from registry.records.claim_status import Lifecycle, Staleness
 from registry.records.model_version import ModelRef
 from registry.registration.key_registration import KeyState, list_keys
 from registry.registration.log_survey import list_versions
+from registry.registration.model_lineage import ENDED
 from registry.report.html_rendering import render_drift
 from registry.report.supplement_wording import get_words
 from registry.report.version_drift import build_drift, build_drift_figures
@@ -78,9 +80,16 @@ def render_cards(view: View, link: Linker) -> bytes:
     return _render_blocks(view, "System cards", [], [_group("cards", "Registered cards", links=tuple(links))], link)
 
 
-def render_models(view: View, link: Linker) -> bytes:
+def count_current(claims: ClaimSource, model: ModelRef) -> dict[str, int]:
+    """Return how many claims about *model* have each verdict, without those at their end."""
+    current = tuple(lifecycle.value for lifecycle in Lifecycle if lifecycle not in ENDED)
+    selection = claims.select(ClaimFilter(chosen={**choose_model(model), "lifecycle": current}), limit=0)
+    return {value.value: value.count for value in selection.facets["verdict"]}
+
+
+def render_models(view: View, claims: ClaimSource, link: Linker) -> bytes:
     """Return the list of model versions with their lineage."""
-    versions = list_versions(view, log="")
+    versions = list_versions(view, log="", count_claims=partial(count_current, claims))
     links = [PageLink(text=str(model), href=link(find_model_page(model))) for model in list_models(view)]
     blocks = list(present_forests(versions)) if versions else ["No model version is registered."]
     return _render_blocks(view, "Model versions", blocks, [_group("versions", "Versions", links=tuple(links))], link)

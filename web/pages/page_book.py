@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault, NotFoundError
@@ -19,7 +19,7 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import Publication
 from registry.records.supplement import CardSupplement, Supplement
-from registry.registration.claim_search import ClaimQuery, search_claims
+from registry.registration.claim_search import ClaimQuery, read_claims, search_claims
 from registry.report.html_rendering import read_template, site_template_digest
 from registry.store.dossiers import TrailEntry
 from registry.store.registry_view import View
@@ -52,7 +52,6 @@ HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
-_BARE = re.compile(r"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]")
 _TRAILS = ("/history/", *(f"/{name}" for name in MEDIA_TYPES))
 """Pages of a claim or card that list entries about it."""
 _PLAIN = "text/plain; charset=utf-8"
@@ -79,12 +78,25 @@ class Page:
     """Whether it says that what was here was erased."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPage:
-    """A page that exists, before it is made."""
+class PlannedPage(NamedTuple):
+    """A page that exists, before it is made. A tuple: a site has a hundred thousand."""
 
     address: str
     state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierPlan:
+    """What an earlier plan of the same log says of claims and cards that did not change since."""
+
+    changed: Collection[str]
+    """The only claims and cards, `CLM-…` and `CRD-…`, that may have changed."""
+    states: Mapping[str, str]
+    """Of the others; see `find_states`."""
+    find_page: Callable[[str], str | None]
+    """Gives the state of the page of one of the others at an address; None where there is none."""
+    read_spreadsheet: Callable[[], bytes | None]
+    """Gives the spreadsheet of all claims as it was; None where it is not there as it was written."""
 
 
 def name_templates(settings: PageSettings) -> str:
@@ -125,6 +137,9 @@ class PageBook:
         self._gathered: range | None = None
         self._newest: dict[str, str] = {}
         self._files: dict[str, list[Recorded[Publication]]] | None = None
+        self._earlier: EarlierPlan | None = None
+        self.states: Mapping[str, str] = {}
+        """Of all claims and cards, after `plan`; see `find_states`."""
 
     @cached_property
     def list_state(self) -> str:
@@ -155,52 +170,62 @@ class PageBook:
 
     # What there is.
 
-    def plan(self, known: Mapping[str, str] | None = None, changed: Collection[str] | None = None) -> Iterator[PlannedPage]:
-        """Yield every page with its state, those of one claim or card together.
+    def plan(self, earlier: EarlierPlan | None = None) -> Iterator[PlannedPage]:
+        """Yield every page with its state, those of one claim or card together; after an *earlier* plan only what is not the same there.
 
-        Args:
-            known: states by address, as they were planned at an earlier entry of the same log.
-            changed: the only claims and cards, `CLM-…` and `CRD-…`, that may have changed since; None for all.
+        Then `states` has the states of all claims and cards.
         """
+        self._earlier = earlier
         # By address; lists follow from the pages of their claims.
         subjects: dict[str, str] = {}
-        for page in self._plan_subjects(known, changed):
+        for page in self._plan_subjects(earlier):
             subjects[page.address] = page.state
             yield page
-        yield from self._plan_records(lambda name: subjects.get(f"/{name}/") or self.find_state(name))
-        for address in list_assets():
-            yield PlannedPage(address=address, state="immutable")
-        for address in (*self._list_fixed(), *log_files.list_addresses(self.view, quorum=self.settings.quorum)):
-            yield PlannedPage(address=address, state=self.find_address_state(address))
-        yield from self._plan_lists(subjects)
 
-    def _plan_subjects(self, known: Mapping[str, str] | None, changed: Collection[str] | None) -> Iterator[PlannedPage]:
+        def find_subject(address: str) -> str | None:
+            return subjects.get(address) or (None if earlier is None else earlier.find_page(address))
+
+        yield from self._plan_records(lambda name: find_subject(f"/{name}/") or self.find_state(name))
+        for address in list_assets():
+            yield PlannedPage(address, "immutable")
+        for address in (*self._list_fixed(), *log_files.list_addresses(self.view, quorum=self.settings.quorum)):
+            yield PlannedPage(address, self.find_address_state(address))
+        yield from self._plan_lists(find_subject)
+
+    def _plan_subjects(self, earlier: EarlierPlan | None) -> Iterator[PlannedPage]:
         """Yield the pages of claims and cards."""
-        if known is None or changed is None:
-            states = find_states(self.view)
+        if earlier is None:
+            states = self.states = find_states(self.view)
             files = self._files = self._list_publications()
         else:
-            for address, state in known.items():
-                if address.startswith(SUBJECTS) and (match := _BARE.search(address)) is not None and match[0] not in changed:
-                    yield PlannedPage(address=address, state=state)
-            states = find_states(self.view, {name for bare in changed for name in self._list_revisions(bare)})
-            files = {bare: listed for bare in changed if (listed := self._find_files(bare))}
+            names = {name for bare in earlier.changed for name in self._list_revisions(bare)}
+            states = find_states(self.view, names, earlier.states)
+            self.states = {**earlier.states, **states}
+            files = {bare: listed for bare in earlier.changed if (listed := self._find_files(bare))}
         newest = self._newest = _find_newest(states)
         for name in sorted(states, key=_order):
             state = self._name_state(name, states, newest, files)
             for address in _list_subject_pages(name, is_newest=newest[name.partition("@")[0]] == name):
-                yield PlannedPage(address=address, state=self._name_page_state(address, state))
-            yield from (PlannedPage(address=address, state=state) for address in self._list_files(name, files))
+                yield PlannedPage(address, self._name_page_state(address, state))
+            yield from (PlannedPage(address, state) for address in self._list_files(name, files))
 
-    def _plan_lists(self, subjects: Mapping[str, str]) -> Iterator[PlannedPage]:
-        """Yield the lists of claims, and the pages and feeds of models, which change with their claims; *subjects* as in `plan`."""
+    def _plan_lists(self, find_subject: Callable[[str], str | None]) -> Iterator[PlannedPage]:
+        """Yield the lists of claims, and the pages and feeds of models, which change with their claims.
+
+        Args:
+            find_subject: gives the state of the page of a claim at an address.
+        """
         build = self._build_list_states
-        lists, trails = (None if build is None else build(_pick_states(subjects, ending)) for ending in ("/", "/feed.atom"))
+        claims = {bare for name in self.states if (bare := name.partition("@")[0]).startswith(Kind.CLAIM.value)}
+        lists, trails = (
+            None if build is None else build({claim: find_subject(f"/{claim}{ending}") or "" for claim in claims})
+            for ending in ("/", "/feed.atom")
+        )
 
         def plan(address: str, states: ListStateFinder | None, wanted: ClaimFilter, *parts: object, **asked: int) -> PlannedPage:
             found = None if states is None else states.find_state(wanted, **asked)
             marked = hashlib.sha256(f"{found} {parts}".encode()).hexdigest()[:24]
-            return PlannedPage(address=address, state=self.list_state if found is None else f"l-{marked}-{self._templates}")
+            return PlannedPage(address, self.list_state if found is None else f"l-{marked}-{self._templates}")
 
         for facet, value, number in self._list_claim_lists():
             wanted = ClaimFilter(chosen={} if facet is None or value is None else {facet: (value,)})
@@ -219,15 +244,16 @@ class PageBook:
                 yield plan(f"{page}{feed}", trails, wanted, limit=selection_feeds.MOST_CLAIMS)
 
     def _mark_models(self) -> str:
-        """Return the statements on model versions, as one text: the page of one shows its relatives."""
+        """Return a digest of the statements on model versions: the page of one shows its relatives."""
         view = self.view
         recorded: tuple[Recorded[Any], ...] = (*view.list_models(), *view.list_model_events(), *view.list_endpoint_statements())
-        return f"{[statement.entry.leaf for statement in recorded]} {list(self._models)}"
+        text = f"{[statement.entry.leaf for statement in recorded]} {list(self._models)}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def _plan_records(self, find_claim_state: Callable[[str], str]) -> Iterator[PlannedPage]:
         records = RecordStates(self.view)
         for address, name in records.list_addresses():
-            yield PlannedPage(address=address, state=self._name_record_state(records, name, find_claim_state))
+            yield PlannedPage(address, self._name_record_state(records, name, find_claim_state))
 
     def _name_record_state(self, records: RecordStates, name: str, find_claim_state: Callable[[str], str]) -> str:
         used = "-used" if name.partition("@")[0] in self._used_properties else ""
@@ -379,13 +405,13 @@ class PageBook:
         fixed: dict[str, Callable[[], tuple[bytes, str]]] = {
             "/": lambda: (list_pages.render_front(self.view, self._claims, link), HTML),
             "/cards/": lambda: (model_pages.render_cards(self.view, link), HTML),
-            "/models/": lambda: (model_pages.render_models(self.view, link), HTML),
+            "/models/": lambda: (model_pages.render_models(self.view, self._claims, link), HTML),
             "/authorities/": lambda: (model_pages.render_authorities(self.view, link), HTML),
             "/changes/": lambda: (log_pages.render_changes(self.view, link), HTML),
             "/errors/": lambda: (log_pages.render_errors(self.view, link), HTML),
             "/status/": lambda: (log_pages.render_status(self.view, self._claims, link), HTML),
             "/404.html": lambda: (log_pages.render_missing(self.view, link), HTML),
-            "/claims.csv": lambda: (list_pages.render_spreadsheet(search_claims(self.view, ClaimQuery(), log=self.view.log_origin)), CSV),
+            "/claims.csv": lambda: (self._write_spreadsheet(), CSV),
             "/api/1/index.json": lambda: (log_pages.render_index(self.view, self._claims, link), JSON),
         }
         if self.settings.has_index:
@@ -406,6 +432,15 @@ class PageBook:
             case _:
                 pass
         return None
+
+    def _write_spreadsheet(self) -> bytes:
+        earlier, view = self._earlier, self.view
+        if earlier is not None and (before := earlier.read_spreadsheet()) is not None:
+            changed = [name for name in earlier.changed if name.startswith(Kind.CLAIM.value)]
+            updated = list_pages.update_spreadsheet(before, read_claims(view, changed, log=view.log_origin), earlier.changed)
+            if updated is not None:
+                return updated
+        return list_pages.render_spreadsheet(search_claims(view, ClaimQuery(), log=view.log_origin))
 
     def _find_selection_feed(self, page: str, link: Linker) -> tuple[bytes, str] | None:
         """Return the feed of all claims, or of those of a model version or authority, whose page is *page*."""
@@ -595,12 +630,6 @@ def _parse_subject(address: str, view: View) -> _SubjectAddress:
         # Another digest than the recorded one is refused there.
         view.dossier(str(subject))
     return _SubjectAddress(subject=subject, rest=f"api{rest}" if address.startswith("/api/") else rest)
-
-
-def _pick_states(subjects: Mapping[str, str], ending: str) -> dict[str, str]:
-    """Return the states of the pages of claims with this *ending* after the identifier, by claim."""
-    ended = ((address[1 : -len(ending)], state) for address, state in subjects.items() if address.endswith(ending))
-    return {bare: state for bare, state in ended if _BARE.fullmatch(bare)}
 
 
 def _find_newest(states: dict[str, str]) -> dict[str, str]:

@@ -1,10 +1,16 @@
 """Runs the server until it is stopped."""
 
 import ipaddress
+import json
 import logging
+import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +19,8 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp
 
+from registry.codec.canonical_documents import from_document, to_document
+from registry.configuration import build_child_command
 from registry.errors import CaveatError, Fault, InputError
 from registry.store.ledger import Ledger
 from web.api.openapi import render_openapi
@@ -31,6 +39,8 @@ LOG = logging.getLogger("caveat.web")
 _CONNECTIONS = 2_048
 """Of all addresses together."""
 _WAIT_MS = 1_000
+_LONGEST_END_S = 10.0
+"""Seconds in which another process answers what it has begun, before it is ended."""
 _INSPECTION_S = 1.0
 """Seconds between two stretches of the log that are looked at: a million entries take half an hour."""
 
@@ -50,10 +60,10 @@ class ServeRequest:
     limits: Limits = field(default_factory=Limits)
     quorum: int = 0
     """Cosignatures that a checkpoint needs before it is published."""
-    witness: Witness | None = None
-    """Cosigns checkpoints of other logs; None: nothing can be written."""
     supplements: Path | None = None
     """The folder of published files that are offered as downloads."""
+    processes: int = 1
+    """How many processes answer."""
 
 
 def is_loopback(host: str) -> bool:
@@ -140,13 +150,89 @@ def add_witness(pages: ASGIApp, ledger: Ledger, witness: Witness | None) -> ASGI
         return WitnessRoute(pages, witness, write_prefix(view.log_origin))
 
 
-def run_server(ledger: Ledger, wanted: ServeRequest) -> None:
-    """Answer requests until the process is interrupted."""
+def run_server(ledger: Ledger, wanted: ServeRequest, witness: Witness | None = None) -> None:
+    """Answer requests until the process is interrupted, with other processes where *wanted* has them.
+
+    Args:
+        witness: cosigns checkpoints of other logs; None: nothing can be written.
+
+    Raises:
+        InputError: *witness* is in one process, and a request for it could reach another.
+    """
+    if witness is not None and wanted.processes > 1:
+        found = "one process cosigns checkpoints, and a request for a cosignature could reach another"
+        raise InputError(Fault("bad-option", "--processes", found, advice="add --read-only, or leave out --processes"))
+    # Before the other processes start: they find its file for searches.
     server = build_server(ledger, wanted)
+    config = build_config(add_witness(server.build_application(), ledger, witness), wanted)
+    if wanted.processes == 1:
+        _answer(server, config, wanted, None)
+        return
+    with config.bind_socket() as shared, _start_others(ledger.url, wanted, shared):
+        _answer(server, config, wanted, shared)
+
+
+def _answer(server: RegistryServer, config: uvicorn.Config, wanted: ServeRequest, shared: socket.socket | None) -> None:
     stop = threading.Event()
     threading.Thread(target=_work_aside, args=(server, wanted, stop), daemon=True).start()
     try:
-        uvicorn.Server(build_config(add_witness(server.build_application(), ledger, wanted.witness), wanted)).run()
+        uvicorn.Server(config).run(None if shared is None else [shared])
     finally:
         stop.set()
         server.close()
+
+
+# Python computes one page at a time in a process. Others listen at the same socket, and the system gives each new connection to one of
+# them. Each has its own claims in memory, and counts the requests of an address by itself.
+
+
+@contextmanager
+def _start_others(database: str, wanted: ServeRequest, shared: socket.socket) -> Iterator[None]:
+    """Run the other processes of *wanted* until the block ends."""
+    task = json.dumps([database, shared.fileno(), to_document(wanted)]).encode()
+    with ExitStack() as stack:
+        for _ in range(wanted.processes - 1):
+            # In a session of its own, so that Ctrl-C ends only the parent; it ends when its standard input does.
+            process = subprocess.Popen(  # noqa: S603  (our own interpreter)
+                build_child_command("web.server.run", "serve_too"),
+                stdin=subprocess.PIPE,
+                pass_fds=(shared.fileno(),),
+                start_new_session=True,
+            )
+            stack.callback(_end, process)
+            assert process.stdin is not None  # noqa: S101  (it is a pipe)
+            # Not as an argument: the URL may have a password.
+            process.stdin.write(task + b"\n")
+            process.stdin.flush()
+        yield
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None  # noqa: S101  (it is a pipe)
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_LONGEST_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def serve_too() -> None:
+    """Answer requests until the standard input ends (the process of `_start_others`)."""
+    database, place, document = json.loads(sys.stdin.buffer.readline())
+    wanted = from_document(ServeRequest, document, where="task")
+    ledger = open_reader(database)
+    server = build_server(ledger, wanted)
+    config = build_config(server.build_application(), wanted)
+    running = uvicorn.Server(config)
+
+    def wait_for_end() -> None:
+        sys.stdin.buffer.read()
+        running.should_exit = True
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+    with socket.socket(fileno=place) as shared:
+        running.run([shared])
+    server.close()
+    ledger.close()

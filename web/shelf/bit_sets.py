@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ _BITS_COST = 1_000
 """An estimate: finding and counting one claim takes as long as counting so many of a bit set."""
 _FEW = 8
 """Combinations that are compared one by one: 30 µs each with a million claims, and 750 µs for a table of all of them."""
+_FEW_VALUES = 32
+"""Values that Python sorts sooner than arrays are made of them."""
 _MOST_KEPT = 500
 _SMALL = 1_000
 """Claims that are counted again each time: keeping their counts would push out those of many claims."""
@@ -46,6 +49,9 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("property", "pclass"),
 )
 """Facets with values that depend on each other, in the order of `FACETS`: a registry of many claims has few combinations of each group."""
+_STATE, _ABOUT = 0, 1
+"""The groups of what a list shows of a claim: its state, and its model version."""
+_PICK_STATE = itemgetter(*map(GROUPS[_STATE].index, ("class", "monitoring", "production")))
 
 
 def split_groups(facets: Sequence[str]) -> Iterator[Combination]:
@@ -186,6 +192,10 @@ class _Column:
 
     def list_most(self, counts: Numbers, most: int) -> tuple[dict[str, int], int]:
         """Return the *most* frequent values with their counts, and how many more there are."""
+        if len(self.values) <= _FEW_VALUES:
+            numbers = counts.tolist()
+            ordered = sorted((code for code in self._ordered.tolist() if numbers[code]), key=lambda code: -numbers[code])
+            return {self.values[code]: numbers[code] for code in ordered[:most]}, max(0, len(ordered) - most)
         there = self._ordered[counts[self._ordered] > 0]
         first = there[np.argsort(-counts[there], kind="stable")][:most]
         listed = zip(first.tolist(), counts[first].tolist(), strict=True)
@@ -284,10 +294,9 @@ class ShelfState:
             passing = passing & members
         return chosen, passing
 
-    def find_listed(self, wanted: ClaimFilter, *, skip: int, limit: int) -> tuple[int, Numbers]:
-        """Return how many claims have the values that *wanted* chooses, and the places of one page of them, the latest first."""
-        places = find_places(self._choose(wanted, self._all)[1])[::-1]
-        return len(places), places[skip : skip + limit]
+    def find_listed(self, wanted: ClaimFilter) -> Numbers:
+        """Return the places of the claims that have the values that *wanted* chooses, the latest first."""
+        return find_places(self._choose(wanted, self._all)[1])[::-1]
 
     def list_claims(self) -> Iterator[str]:
         """Yield all claims, `CLM-…`, in the order of their entries."""
@@ -297,13 +306,13 @@ class ShelfState:
     def _name(self, places: Sequence[int]) -> Iterator[SelectedClaim]:
         entries = self.seqs[places].tolist()
         codes = zip(*(group.codes[places].tolist() for group in self._groups), strict=True)
+        state, about = self._groups[_STATE].combinations, self._groups[_ABOUT].combinations
         for seq, own, (claim, revision, status, summary) in zip(entries, codes, self._describe(entries), strict=True):
-            facets = [value for group, code in zip(self._groups, own, strict=True) for value in group.combinations[code]]
-            values = dict(zip(FACETS, facets, strict=True))
-            model = ModelRef(developer=values["developer"], name=values["model"], version=values["version"])
+            class_, monitoring, production = _PICK_STATE(state[own[_STATE]])
+            developer, name, version = about[own[_ABOUT]]
             yield SelectedClaim(
-                claim=claim, revision=revision, seq=seq, class_=values["class"], model=model, status=status, summary=summary,
-                monitoring=values["monitoring"], production=values["production"],
+                claim=claim, revision=revision, seq=seq, class_=class_, model=ModelRef(developer=developer, name=name, version=version),
+                status=status, summary=summary, monitoring=monitoring, production=production,
             )  # fmt: skip
 
     def _find_entries(self, entries: Numbers) -> Numbers:
@@ -350,8 +359,7 @@ class _Counter:
         if not added:
             # They are in order already.
             picked = frozenset(own)
-            values = (FacetValue(facet=facet, value=value, count=count, is_chosen=value in picked) for value, count in listed.items())
-            return tuple(values), rest
+            return tuple([FacetValue(facet, value, count, value in picked) for value, count in listed.items()]), rest
         return order_values(facet, listed | added, own), rest - sum(1 for count in added.values() if count)
 
     def _count(self, facet: str, column: _Column) -> Numbers:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from web.facets import FACETS, LONGEST, ClaimFilter
-from web.shelf.bit_sets import ShelfState
+from web.shelf.bit_sets import Numbers, ShelfState
 
 _DIGITS = 16
 """Hexadecimal digits of 64 bits."""
@@ -23,14 +23,18 @@ class ListStates:
     def __init__(self, state: ShelfState, pages: Mapping[str, str]) -> None:
         """Take the claims of *state*, and the states of their *pages* by claim, `CLM-…`."""
         self._state = state
+        self._listed: tuple[ClaimFilter, Numbers] | None = None
         # Of a claim without a page nothing is known, so it has no number of its own.
         marks = (hashlib.sha256(pages.get(claim, "").encode()).hexdigest()[:_DIGITS] for claim in state.list_claims())
         self._marks = np.fromiter((int(mark, 16) for mark in marks), dtype=np.uint64, count=len(state.seqs))
 
     def find_state(self, wanted: ClaimFilter, *, skip: int = 0, limit: int = LONGEST, most: int = 0) -> str:
         """Return the state of a list; see `web.facets.ListStateFinder`."""
-        total, places = self._state.find_listed(wanted, skip=skip, limit=limit)
-        digest = hashlib.sha256(f"{total} ".encode())
+        # The pages of one list are asked for one after the other.
+        if self._listed is None or self._listed[0] != wanted:
+            self._listed = (wanted, self._state.find_listed(wanted))
+        places = self._listed[1][skip : skip + limit]
+        digest = hashlib.sha256(f"{len(self._listed[1])} ".encode())
         digest.update(self._state.seqs[places].tobytes())
         digest.update(self._marks[places].tobytes())
         if most:

@@ -5,18 +5,18 @@ the journal with them. Killed before the journal is complete, nothing has change
 """
 
 import hashlib
-import json
 import os
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from registry.codec.canonical_documents import parse_json, write_json
 from registry.codec.file_io import name_part, replace_file, sync
 from registry.configuration import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError
@@ -25,7 +25,7 @@ from registry.store.changed_claims import find_candidates
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
 from web.pages.addresses import PageSettings, find_address, find_file_path
-from web.pages.page_book import SUBJECTS, TOGETHER, PageBook, PlannedPage, name_templates
+from web.pages.page_book import SUBJECTS, TOGETHER, EarlierPlan, PageBook, PlannedPage, name_templates
 from web.pages.security import write_headers_file
 from web.pages.supplement_files import SupplementFolder
 from web.shelf.bit_sets import ShelfState
@@ -39,10 +39,12 @@ MANIFEST = "manifest.json"
 JOURNAL = ".site-journal.json"
 _MARKER = ".site-writing.part"
 """There while files are written under other names: looking for these in a hundred thousand folders takes seconds."""
+_SPREADSHEET = "claims.csv"
 MANY = 1_000
 """Pages for which a second process is worth its start, of more than a second."""
 SCHEMA = "caveat/site/1"
-_NAMES = re.compile(rb"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]")
+_NAMES = re.compile(r"(?:CLM|CRD)-[A-Z0-9]+-\d{4}-\d+-[0-9A-Z]", re.ASCII)
+_SUBJECT_FILES = tuple(address[1:] for address in SUBJECTS)
 _HEADERS_STATE = hashlib.sha256(write_headers_file()).hexdigest()[:16]
 
 
@@ -109,15 +111,12 @@ def export_site(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with hold_folder(folder):
-        # First of all: nothing is touched in a folder that is none of ours.
-        _claim_folder(view, folder)
-        settled = settle(folder)
-        known = _check_folder(view, folder)
-        files = dict(known.get("files", {}))
+        known, settled = _open_folder(view, folder)
+        files = known["files"]
         templates = f"{name_templates(settings)}{'-files' if supplements else ''}"
         # Then no claim needs to be read at all.
         is_same = known["log"]["size"] == view.log_size and known.get("templates") == templates
-        if is_same and all(map(_Presence(folder).has, files)):
+        if is_same and not _list_absent(folder, files):
             return ExportResult(written=0, unchanged=len(files), removed=0, log_size=view.log_size, bytes_written=0, settled=settled)
         # A site that is made anew looks at all texts; a few pages of it are made as the server makes them.
         is_anew = known.get("templates") != templates
@@ -125,7 +124,7 @@ def export_site(
         writer = _Writer(folder=folder, task=task, many=many, progress=progress)
         with nullcontext(None) if claims is None else claims(view) as at_hand:
             book = build_book(view, settings, supplements, claims=at_hand, searches_texts=is_anew)
-            exported = _write_pages(book, _plan(book, known, open_view, templates), files, writer)
+            exported = _write_pages(book, _find_earlier(folder, known, view, open_view, templates), files, writer)
             if settings.has_index:
                 _write_index(book, folder, files, exported)
         manifest = {
@@ -140,6 +139,8 @@ def export_site(
                 "files": supplements is not None,
             },
             "templates": templates,
+            # With these, the next export derives only those of claims and cards that may have changed.
+            "states": dict(sorted(book.states.items())),
             "files": dict(sorted(exported.files.items())),
         }
         removed = sorted(set(files) - set(exported.files))
@@ -185,15 +186,28 @@ def _build_task(
     )
 
 
-def _plan(book: PageBook, known: Mapping[str, Any], open_view: OpenView, templates: str) -> Iterator[PlannedPage]:
-    """Yield every page; after a few entries only the claims that these can have changed are looked at."""
-    yield PlannedPage(address=f"/{HEADERS}", state=_HEADERS_STATE)
-    changed = None
-    if known.get("templates") == templates and known["log"]["size"]:
-        with open_view(known["log"]["size"]) as before:
-            changed = find_changed_subjects(before, book.view)
-    states = {find_address(path): described["state"] for path, described in known.get("files", {}).items()}
-    yield from book.plan(states, changed)
+def _find_earlier(folder: Path, known: Mapping[str, Any], view: View, open_view: OpenView, templates: str) -> EarlierPlan | None:
+    """Return what the site in *folder* says of claims and cards that a few new entries cannot have changed; None where any may have."""
+    if known.get("templates") != templates or not known["log"]["size"]:
+        return None
+    with open_view(known["log"]["size"]) as before:
+        changed = find_changed_subjects(before, view)
+    if changed is None:
+        return None
+    states = {name: state for name, state in known["states"].items() if name.partition("@")[0] not in changed}
+    files = known["files"]
+
+    def find_page(address: str) -> str | None:
+        described = files.get(find_file_path(address))
+        return None if described is None else str(described["state"])
+
+    def read_spreadsheet() -> bytes | None:
+        with suppress(OSError):
+            data = (folder / _SPREADSHEET).read_bytes()
+            return data if hashlib.sha256(data).hexdigest() == files.get(_SPREADSHEET, {}).get("sha256") else None
+        return None
+
+    return EarlierPlan(changed=changed, states=states, find_page=find_page, read_spreadsheet=read_spreadsheet)
 
 
 def find_changed_subjects(before: View, after: View) -> set[str] | None:
@@ -205,7 +219,7 @@ def find_changed_subjects(before: View, after: View) -> set[str] | None:
     for _, text in after.log_entries(before.log_size + 1, after.log_size + 1):
         if text is None:
             return None
-        named |= {match.decode() for match in _NAMES.findall(text)}
+        named |= set(_NAMES.findall(text.decode()))
     # Publications change no claim, but its page lists them.
     subjects = claims | named
     # The page of a card shows its claims, also those that quoted it once.
@@ -217,32 +231,44 @@ def find_changed_subjects(before: View, after: View) -> set[str] | None:
     return subjects
 
 
-class _Presence:
-    """Which files are in a folder. There are a hundred thousand of them, and a `Path` for each would take longer than the look."""
+def _list_absent(folder: Path, paths: Iterable[str]) -> list[str]:
+    """Return those of *paths* that are not in *folder*. A site has a hundred thousand, and a `Path` for each would take seconds."""
+    if os.access not in os.supports_dir_fd:
+        return [path for path in paths if not os.path.exists(f"{folder}{os.sep}{path}")]  # noqa: PTH110
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        # From the open folder, so that the system does not look up its parents each time.
+        return [path for path in paths if not os.access(path, os.F_OK, dir_fd=place)]
+    finally:
+        os.close(place)
 
-    def __init__(self, folder: Path) -> None:
-        self._prefix = f"{folder}{os.sep}"
 
-    def has(self, path: str) -> bool:
-        """Whether the file at *path* is there."""
-        return os.path.isfile(self._prefix + path)  # noqa: PTH113
-
-
-def _write_pages(book: PageBook, planned: Iterable[PlannedPage], known: Mapping[str, dict[str, str]], writer: "_Writer") -> _Exported:
+def _write_pages(book: PageBook, earlier: EarlierPlan | None, known: Mapping[str, dict[str, str]], writer: "_Writer") -> _Exported:
     """Write every page that may have changed under its other name, and return what the manifest says of all."""
-    exported = _Exported(files={}, parts=[])
+    kept: dict[str, dict[str, str]] = {}
+    if earlier is not None:
+        kept = {path: described for path, described in known.items() if (name := _find_subject(path)) and name not in earlier.changed}
     due: list[PlannedPage] = []
-    presence = _Presence(writer.folder)
-    for page in planned:
+    for page in (PlannedPage(f"/{HEADERS}", _HEADERS_STATE), *book.plan(earlier)):
         path = find_file_path(page.address)
-        if path in known and known[path]["state"] == page.state and presence.has(path):
-            exported.files[path] = known[path]
+        if path in known and known[path]["state"] == page.state:
+            kept[path] = known[path]
         else:
             due.append(page)
+    due += [PlannedPage(find_address(path), kept.pop(path)["state"]) for path in _list_absent(writer.folder, kept)]
+    exported = _Exported(files=kept, parts=[])
     (writer.folder / _MARKER).touch()
     for file in writer.write(book, due, {path: described["sha256"] for path, described in known.items()}):
         exported.add(file)
     return exported
+
+
+def _find_subject(path: str) -> str | None:
+    """Return the claim or card that a page or file at *path* is about; None for what lists several, or none."""
+    if not path.startswith(_SUBJECT_FILES):
+        return None
+    match = _NAMES.search(path)
+    return match and match[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,8 +343,7 @@ def _list_stretches(due: Iterable[PlannedPage]) -> list[list[PlannedPage]]:
     subjects: set[str] = set()
     pages = [page for page in due if page.address.startswith(SUBJECTS)]
     for page in sorted(pages, key=lambda page: "CRD-" not in page.address):
-        match = _NAMES.search(page.address.encode())
-        name = match[0].decode() if match else ""
+        name = _find_subject(find_file_path(page.address)) or ""
         if not stretches or (name not in subjects and len(subjects) >= TOGETHER):
             stretches.append([])
             subjects = set()
@@ -341,9 +366,10 @@ def _write_index(book: PageBook, folder: Path, known: Mapping[str, Mapping[str, 
 
 
 def _put_in_place(folder: Path, manifest: Mapping[str, Any], parts: list[str], removed: list[str]) -> None:
+    name_part(folder / MANIFEST).write_bytes(_dump(manifest))
     # One sync for thousands of files, where one for each would take minutes.
     os.sync()
-    replace_file(folder / JOURNAL, _dump({"manifest": manifest, "parts": parts, "removed": removed}))
+    replace_file(folder / JOURNAL, _dump({"parts": [*parts, MANIFEST], "removed": removed}))
     # Every part has a place in the journal now.
     (folder / _MARKER).unlink(missing_ok=True)
     settle(folder)
@@ -354,17 +380,16 @@ def settle(folder: Path) -> int:
     path, marker = folder / JOURNAL, folder / _MARKER
     count = 0
     if path.is_file():
-        journal = json.loads(path.read_bytes())
+        journal = parse_json(path.read_bytes())
         for name in journal["parts"]:
             part = name_part(folder / name)
             # Renamed already, where the process was killed in between.
             if part.is_file():
                 os.replace(part, folder / name)  # noqa: PTH105  (the point is that it is atomic)
-                count += 1
+                count += name != MANIFEST
         for name in journal["removed"]:
             (folder / name).unlink(missing_ok=True)
             _remove_empty(folder, (folder / name).parent)
-        replace_file(folder / MANIFEST, _dump(journal["manifest"]))
         path.unlink()
         sync(folder)
     if marker.exists():
@@ -384,8 +409,7 @@ def _remove_empty(folder: Path, place: Path) -> None:
 
 
 def _dump(document: Mapping[str, Any]) -> bytes:
-    # One line: with line breaks, Python writes JSON ten times as slowly.
-    return (json.dumps(document) + "\n").encode()
+    return write_json(document) + b"\n"
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -394,41 +418,47 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        manifest = json.loads(path.read_bytes())
-        is_ours = manifest["schema"] == SCHEMA and all(is_plain(name) for name in manifest["files"])
-    except (ValueError, KeyError, TypeError):
+        manifest: dict[str, Any] = parse_json(path.read_bytes())
+        is_ours = manifest["schema"] == SCHEMA and are_plain(manifest["files"])
+        is_ours &= re.fullmatch(r"(?:[0-9a-f]{64})*", "".join(manifest["states"].values())) is not None
+    except (ValueError, KeyError, TypeError, AttributeError):
         is_ours = False
     if not is_ours:
         raise ConflictError(Fault("file-in-the-way", str(path), "it is not the manifest of a site that Caveat wrote"))
-    return dict(manifest)
+    return manifest
 
 
-def is_plain(name: str) -> bool:
-    """Whether *name* stays inside the folder: a forged manifest must not make us remove files elsewhere."""
-    return not name.startswith("/") and ".." not in name.split("/") and "\\" not in name and "\0" not in name
+def are_plain(names: Collection[str]) -> bool:
+    """Whether all *names* stay inside the folder: a forged manifest must not make us remove files elsewhere."""
+    return not any(name.startswith("/") or "\\" in name or "\0" in name or (".." in name and ".." in name.split("/")) for name in names)
 
 
-def _claim_folder(view: View, folder: Path) -> None:
-    """Mark an empty *folder* as a site without files; refuse one that has files and is no site."""
-    if read_manifest(folder) is not None:
-        return
-    if any(folder.iterdir()):
-        found = "the folder is not empty, and it is no site that Caveat wrote"
-        raise ConflictError(Fault("file-in-the-way", str(folder), found))
-    log = {"origin": view.log_origin, "size": 0, "root": find_root(view, 0)}
-    replace_file(folder / MANIFEST, _dump({"schema": SCHEMA, "log": log, "files": {}}))
+def _open_folder(view: View, folder: Path) -> tuple[dict[str, Any], int]:
+    """Return the manifest of *folder*, and how many files an interrupted export had left to be renamed.
 
-
-def _check_folder(view: View, folder: Path) -> dict[str, Any]:
-    """Return the manifest of *folder*; refuse the site of another registry, or of a later state of this one."""
-    manifest = read_manifest(folder) or {}
+    An empty folder becomes a site without files. One that has files and is no site is refused, as is the site of another registry, or of a
+    later state of this one.
+    """
+    # First of all: nothing is touched in a folder that is none of ours.
+    manifest = read_manifest(folder)
+    if manifest is None:
+        if any(folder.iterdir()):
+            found = "the folder is not empty, and it is no site that Caveat wrote"
+            raise ConflictError(Fault("file-in-the-way", str(folder), found))
+        log = {"origin": view.log_origin, "size": 0, "root": find_root(view, 0)}
+        manifest = {"schema": SCHEMA, "log": log, "states": {}, "files": {}}
+        replace_file(folder / MANIFEST, _dump(manifest))
+    is_interrupted = (folder / JOURNAL).is_file()
+    settled = settle(folder)
+    if is_interrupted:
+        manifest = read_manifest(folder) or {}
     log = manifest["log"]
     if log["size"] > view.log_size and log["origin"] == view.log_origin:
         found = f"it was written from {log['size']:,} entries, and this one has {view.log_size:,}"
         raise InputError(Fault("folder-ahead", str(folder), found, advice="write this state into another folder"))
     if log["origin"] != view.log_origin or find_root(view, log["size"]) != log["root"]:
         raise InputError(Fault("folder-of-another-log", str(folder), f"it is a site of the log {log['origin']}"))
-    return manifest
+    return manifest, settled
 
 
 def refuse_example(view: View, *, is_allowed: bool, where: str) -> None:
