@@ -368,11 +368,8 @@ class CallStore(Protocol):
     def list_models(self) -> list[tuple[str, str]]:
         """Return every pair of model requested and model that answered."""
 
-    def intend(self, calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
-        """Write down that *calls* are about to be sent; return their intents in the same order, None for a call that must not be sent."""
-
-    def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
-        """Write down what came back."""
+    def write(self, outcomes: Sequence[tuple[CallIntent, Response]], calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
+        """Write down what came back, and that *calls* are about to be sent; return their intents, None for those that must not be sent."""
 
 
 class RunStore(ScoreStore):
@@ -474,6 +471,12 @@ class RunStore(ScoreStore):
                 keep_body(write, call.request, call.body)
                 intents.append(_add_intent(write, call, at))
         return intents
+
+    def write(self, outcomes: Sequence[tuple[CallIntent, Response]], calls: Sequence[Call], *, at: str) -> list[CallIntent]:
+        """Write down what came back, in a transaction of its own: it has been paid for. Then as `intend`."""
+        if outcomes:
+            self.settle(outcomes)
+        return self.intend(calls, at=at) if calls else []
 
     def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
         """Write down what came back."""

@@ -115,6 +115,21 @@ def test_a_spent_budget_stops_the_run(new_fleet: NewFleet, tmp_path: Path, serve
     database.close()
 
 
+def test_a_later_slice_does_not_end_a_run_for_want_of_budget(new_fleet: NewFleet, tmp_path: Path, server: Endpoint) -> None:
+    """Its worker lets go of it: calls of an earlier one may fit, as they would on one machine, which makes them first."""
+    url = new_fleet()
+    database, run = prepare_run(url, tmp_path, server, tasks=10, budget=Budget(calls=3))
+    place = make_place(url, tmp_path, list_environ(server))
+    work_on(place, run, 1)
+    between = (read_event(database, run), len(server.posts()))
+    work_on(place, run, 0)
+    after = (read_event(database, run), len(server.posts()))
+
+    assert (between[0].state if between[0] else None, between[1]) == ("running", 3)
+    assert (after[0].error.code if after[0] and after[0].error else None, after[1]) == ("budget-spent", 3)
+    database.close()
+
+
 def test_a_refusal_for_too_many_requests_pauses_all_workers(new_fleet: NewFleet, tmp_path: Path) -> None:
     """The row of the endpoint has the pause, and every call is answered after it."""
 
