@@ -87,6 +87,7 @@ class Capacity:
 
     @property
     def rate(self) -> float:
+        """Answers a second, at most."""
         return self.places / self.latency_s
 
 

@@ -182,7 +182,7 @@ class SliceStore:
         self.refused: str | None = None
         """Why the database lets nothing be sent now: the state of the run, or that the lease is lost; None where it does."""
         self.is_over_budget = False
-        """Whether a call did not fit; those after it are not sent before it, as on one machine. To be set back when the calls are tried again."""
+        """Whether a call did not fit. Those after it are not sent before it, as on one machine, until it is tried again."""
         self.is_idle = False
         """Whether nothing of the run was under way then."""
         self.is_first = False

@@ -112,7 +112,10 @@ def send(
     outcomes: Sequence[Mapping[str, Any]] = (),
     **amount: Any,
 ) -> Any:
-    """Run the sending transaction for *keys*; return what it answers. *outputs* are output tokens of single calls, *outcomes* those of earlier ones."""
+    """Run the sending transaction for *keys*; return what it answers.
+
+    *outputs* are output tokens of single calls, *outcomes* those of earlier ones.
+    """
     calls = [{"key": key, "round": number, "why": why, **AMOUNT, **amount} for key in keys]
     calls = [{**call, "output_tokens": outputs.get(call["key"], call["output_tokens"])} for call in calls]
     return database.call(
