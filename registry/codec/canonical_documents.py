@@ -34,8 +34,11 @@ def canonical_bytes(document: Json) -> bytes:
         InputError: a number or a text that canonical JSON cannot hold (NaN, infinity, integers beyond 2**53 - 1, lone surrogates).
     """
     try:
-        plain = document if _is_plain([document]) else _write_whole(document)
-        if _is_plain([plain]):
+        plain = document
+        if not (is_plain := _is_plain([document])):
+            plain = _write_whole(document)
+            is_plain = _is_plain([plain])
+        if is_plain:
             with suppress(orjson.JSONEncodeError):  # the reference implementation gives the reason
                 text = orjson.dumps(plain, option=_OPTIONS)
                 if text.isascii() or _has_plain_keys(plain):
