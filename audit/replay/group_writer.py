@@ -99,6 +99,8 @@ class GroupWriter:
                     two.done.set_result(None)
 
     def _write_group(self, intent_entries: list[_IntentEntry], settled: list[_OutcomeEntry]) -> Sequence[CallIntent | None]:
+        if not (intent_entries or settled):
+            return []
         return self._store.write(
             [(entry.intent, entry.response) for entry in settled],
             [entry.call for entry in intent_entries],
