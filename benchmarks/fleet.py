@@ -4,14 +4,18 @@ Run: python benchmarks/fleet.py [--schedules N] [--calls N] [--at-once N] [--fir
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -23,15 +27,15 @@ from fleet.database import FleetDatabase, create_schema, to_json
 from fleet.queue.job_queue import install_queue
 from fleet.runs.leases import acquire_lease
 from fleet.runs.slice_store import report_limits
-from tests.endpoint.server import Endpoint, Reply, run_endpoint
+from tests.endpoint.server import Endpoint
 from tests.fleet.chaos import ChaosResult, run_schedule
 from tests.fleet.fleet_processes import start_coordinator, start_worker
 from tests.fleet.fleet_runs import list_keys, prepare_run
 from tests.postgres import create_database, run_server
+from tests.replay.processes import Started
 from tests.replay.replay_files import start, write_replay
 
 QUEUES = ("procrastinate", "pgqueuer", "hostile")
-_LATENCY_S = 0.2
 
 
 def make_fleet(server: str, engine: str, lease_s: float) -> str:
@@ -74,46 +78,114 @@ def measure_schedules(server: str, count: int, at_once: int, *, first: int, minu
     return not faults and not broken
 
 
-def measure_capacity(server: str, calls: int, workers: int = 4, concurrency: int = 16) -> bool:
-    """Share of what an endpoint of known latency and a known number of places answers, from the first request to the last.
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """An endpoint of known capacity, in a process of its own: requests beyond its places wait."""
+
+    places: int
+    latency_s: float
+
+    @property
+    def rate(self) -> float:
+        """Answers a second, at most."""
+        return self.places / self.latency_s
+
+
+def measure_capacity(server: str, calls: int, capacity: Capacity, workers: int = 4) -> bool:
+    """Share of an endpoint's capacity that is used, from the first request to the last answer, and the CPU time of a call.
 
     One machine with as many places as all workers together is measured in the same run.
     """
-    shares = [_measure_share(server, calls, count, workers * concurrency) for count in (0, workers)]
-    cpu = os.getloadavg()[0]
-    print(
-        f"{calls} calls, {workers * concurrency} places, {_LATENCY_S} s an answer, load {cpu:.1f}:"
-        f" one machine {shares[0]:.3f}, {workers} workers {shares[1]:.3f} of {workers * concurrency / _LATENCY_S:.0f}/s"
-    )
+    shares = [_measure_share(server, calls, count, capacity) for count in (0, workers)]
     return shares[1] >= 0.95
 
 
-def _measure_share(server: str, calls: int, workers: int, places: int) -> float:
-    moments: list[float] = []
-
-    def answer(_asked: object) -> Reply:
-        moments.append(time.perf_counter())
-        return Reply(delay_s=_LATENCY_S)
-
-    with run_endpoint(Endpoint(script=answer)) as endpoint, tempfile.TemporaryDirectory() as name:
+def _measure_share(server: str, calls: int, workers: int, capacity: Capacity) -> float:
+    with tempfile.TemporaryDirectory() as name, _run_endpoint(capacity, Path(name)) as (endpoint, process):
         folder = Path(name)
         write_replay(folder, tasks=calls // 4)
+        # Twice as many as the endpoint has places: one that knows no limit is kept busy.
+        most = 2 * capacity.places
         if workers:
             url = make_fleet(server, "procrastinate", 30.0)
             started = [start_worker(url, endpoint, folder, name=f"worker-{number}") for number in range(workers)]
             _wait_for_workers(url, workers)
-            run = start_coordinator(url, endpoint, folder, "--json", "--concurrency", str(places // workers))
         else:
             started = []
-            run = start(endpoint, folder, "--json", "--concurrency", str(places))
-        out, err = run.communicate(timeout=1200)
+        watched = {"PostgreSQL": [_find_postmaster(server)] if workers else [], "workers": [worker.pid for worker in started]}
+        before = {kind: _read_cpu_s(processes) for kind, processes in watched.items()}
+        if workers:
+            run = start_coordinator(url, endpoint, folder, "--json", "--concurrency", str(most // workers))
+        else:
+            run = start(endpoint, folder, "--json", "--concurrency", str(most))
+        used = _watch(run, watched, before)
+        out, err = run.communicate(timeout=10)
         assert run.returncode == 0, err
         for worker in started:
             worker.send_signal(signal.SIGTERM)
         for worker in started:
             worker.communicate(timeout=60)
         assert json.loads(out)["answered"] == calls
-    return len(moments) / (moments[-1] + _LATENCY_S - moments[0]) / (places / _LATENCY_S)
+        first, last = _read_span(process)
+    share = calls / (last - first) / capacity.rate
+    names = f"{workers} workers" if workers else "one machine"
+    times = ", ".join(f"{kind} {seconds / calls * 1000:.2f}" for kind, seconds in used.items())
+    print(
+        f"{calls} calls, {capacity.places} places of {capacity.latency_s} s, load {os.getloadavg()[0]:.1f}: {names} {share:.3f}"
+        f" of {capacity.rate:.0f}/s; CPU ms a call: {times}",
+        flush=True,
+    )
+    return share
+
+
+def _watch(run: Started, watched: Mapping[str, Sequence[int]], before: Mapping[str, float]) -> dict[str, float]:
+    """Wait for the end of *run*; return the seconds of CPU that it and the *watched* processes took."""
+    begun = own_s = _read_cpu_s([run.pid])
+    while run.returncode is None:
+        own_s = max(own_s, _read_cpu_s([run.pid]))
+        time.sleep(0.05)
+    return {kind: _read_cpu_s(processes) - before[kind] for kind, processes in watched.items() if processes} | {"command": own_s - begun}
+
+
+def _read_cpu_s(processes: Sequence[int]) -> float:
+    """Seconds of CPU of *processes* and of those that they have started, ended ones included; only Linux says so."""
+    ticks = 0
+    for parent in processes:
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
+            for process in (str(parent), *children):
+                with contextlib.suppress(OSError):
+                    # The name of the program comes first, in brackets; the 14th to 17th field are times.
+                    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                    ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _find_postmaster(server: str) -> int:
+    folder = Path(server.partition("?host=")[2])
+    return int((folder / "data" / "postmaster.pid").read_text(encoding="utf-8").splitlines()[0])
+
+
+@contextmanager
+def _run_endpoint(capacity: Capacity, folder: Path) -> Iterator[tuple[Endpoint, subprocess.Popen[str]]]:
+    """Give an endpoint that runs in a process of its own, and that process."""
+    command = [sys.executable, str(Path(__file__).parent.parent / "tests" / "endpoint" / "server.py")]
+    command += ["--places", str(capacity.places), "--latency", str(capacity.latency_s)]
+    with (folder / "endpoint.log").open("w") as log:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        assert process.stdout is not None
+        yield Endpoint(port=int(process.stdout.readline().rpartition(":")[2])), process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _read_span(endpoint: subprocess.Popen[str]) -> tuple[float, float]:
+    """When the endpoint took its first request, and gave its last answer."""
+    out, _ = endpoint.communicate(input="\n", timeout=10)
+    first, last = out.split()
+    return float(first), float(last)
 
 
 def _wait_for_workers(url: str, count: int) -> None:
@@ -184,6 +256,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--schedules", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=4000)
+    parser.add_argument("--places", type=int, default=40, help="requests that the endpoint works on at once")
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds that each of them takes there")
     parser.add_argument("--at-once", type=int, default=3)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--minutes", type=float, default=600.0, help="after which no schedule is begun")
@@ -191,7 +265,7 @@ def main() -> None:
     options = parser.parse_args()
     with run_server(is_durable=True) as server:
         met = [] if options.only_schedules else [measure_sending(server), measure_rate(server)]
-        met += [measure_capacity(server, options.calls)] if options.calls else []
+        met += [measure_capacity(server, options.calls, Capacity(options.places, options.latency))] if options.calls else []
         if options.schedules:
             how = {"first": options.first, "minutes": options.minutes}
             met.append(measure_schedules(server, options.schedules, options.at_once, **how))

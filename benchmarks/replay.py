@@ -31,7 +31,8 @@ SYSTEM = "You are a careful assistant in a repository of moderate size. " * 30
 @contextmanager
 def serve(*options: str) -> Iterator[str]:
     """Give the address of a loopback endpoint in a process of its own."""
-    server = subprocess.Popen([sys.executable, "tests/endpoint/server.py", *options], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "tests/endpoint/server.py", *options]
+    server = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         yield server.stdout.readline().strip()

@@ -236,11 +236,11 @@ $$;
 --
 -- The sending transaction: the lease is still the worker's, the budget holds the worst case, and the intents are new. What it
 -- returns as `sent` may be sent, and nothing else. Repeated with the same ticket it returns the same: a worker whose connection
--- broke during COMMIT asks again.
+-- broke during COMMIT asks again. Outcomes of calls before come in the same transaction, and are kept whatever becomes of the new calls.
 
 CREATE FUNCTION fleet.send(
     a_run text, a_session integer, a_slice integer, a_epoch integer, a_worker text, a_ticket uuid, a_at text,
-    a_endpoint text, a_key text, a_calls jsonb
+    a_endpoint text, a_key text, a_calls jsonb, a_outcomes jsonb DEFAULT NULL
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_purse fleet.purse;
@@ -249,32 +249,41 @@ DECLARE
     over text[] := '{}';
     v_state text := fleet.read_state(a_run);
     v_quota record;
+    v_models jsonb;
 BEGIN
+    IF a_outcomes IS NOT NULL THEN
+        -- The lease is locked before the account, as a take-over does, so that two never wait in a circle.
+        PERFORM 1 FROM fleet.lease WHERE run = a_run AND slice = a_slice AND epoch = a_epoch FOR SHARE;
+        v_models := fleet.settle(a_run, a_worker, a_outcomes);
+    END IF;
     SELECT rate, extract(epoch FROM greatest(paused_until - clock_timestamp(), '0'))::float8 AS paused_s INTO v_quota
     FROM fleet.quota WHERE endpoint = a_endpoint AND key = a_key;
     IF v_state IS DISTINCT FROM 'running' THEN
-        RETURN jsonb_build_object('refused', coalesce(v_state, 'unknown'));
+        RETURN jsonb_build_object('refused', coalesce(v_state, 'unknown'), 'models', v_models);
     END IF;
     -- A take-over updates this row, and so waits until this transaction has ended.
     PERFORM 1 FROM fleet.lease
     WHERE run = a_run AND slice = a_slice AND epoch = a_epoch AND until > clock_timestamp() AND NOT is_done FOR SHARE;
     IF NOT FOUND THEN
-        RETURN jsonb_build_object('refused', 'lease');
+        RETURN jsonb_build_object('refused', 'lease', 'models', v_models);
     END IF;
     SELECT * INTO v_purse FROM fleet.purse WHERE run = a_run;
     IF num_nonnulls(v_purse.limit_calls, v_purse.limit_input_tokens, v_purse.limit_output_tokens, v_purse.limit_usd) > 0 THEN
         -- Workers may not fill the same gap, so with a budget they reserve one after the other.
         SELECT * INTO v_purse FROM fleet.purse WHERE run = a_run FOR UPDATE;
         SELECT * INTO v_account FROM fleet.read_account(a_run);
-        SELECT coalesce(array_agg(key ORDER BY key), '{}') INTO over FROM (
-            SELECT key, count(*) OVER so_far AS calls, sum(input_tokens) OVER so_far AS input_tokens,
+        -- A call that does not fit holds back those after it, as on one machine: the order is that of the plan.
+        SELECT coalesce(array_agg(key ORDER BY place), '{}') INTO over FROM (
+            SELECT key, place, count(*) OVER so_far AS calls, sum(input_tokens) OVER so_far AS input_tokens,
                 sum(output_tokens) OVER so_far AS output_tokens, sum(usd) OVER so_far AS usd
-            FROM jsonb_to_recordset(a_calls) AS item (key text, round integer, input_tokens bigint, output_tokens bigint, usd double precision)
+            FROM ROWS FROM (
+                jsonb_to_recordset(a_calls) AS (key text, round integer, input_tokens bigint, output_tokens bigint, usd double precision)
+            ) WITH ORDINALITY AS item (key, round, input_tokens, output_tokens, usd, place)
             -- What was reserved by this sending before its connection broke is part of the account already.
             WHERE NOT EXISTS (
                 SELECT FROM fleet.intent WHERE run = a_run AND intent.key = item.key AND intent.round = item.round AND ticket = a_ticket
             )
-            WINDOW so_far AS (ORDER BY key)
+            WINDOW so_far AS (ORDER BY place)
         ) AS item
         WHERE v_account.spent_calls + v_account.held_calls + calls > v_purse.limit_calls
             OR v_account.spent_input_tokens + v_account.held_input_tokens + input_tokens > v_purse.limit_input_tokens
@@ -298,10 +307,13 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT ticket FROM fleet.intent WHERE intent.run = a_run AND intent.key = item.key AND intent.round = item.round OFFSET 0
     ) AS intent WHERE ticket = a_ticket;
-    -- Of the whole run, and only where something does not fit: then its worker must know whether waiting can help.
+    -- Of the whole run, and only where something does not fit: then its worker must know whether waiting can help. The run ends for want
+    -- of budget only with the first slice that is open: the calls of an earlier one may fit.
     RETURN jsonb_build_object(
-        'sent', sent, 'over', over, 'rate', v_quota.rate, 'paused_s', v_quota.paused_s,
-        'is_idle', cardinality(over) > 0 AND (SELECT held_calls = 0 FROM fleet.read_account(a_run))
+        'sent', sent, 'over', over, 'rate', v_quota.rate, 'paused_s', v_quota.paused_s, 'models', v_models,
+        'is_idle', cardinality(over) > 0 AND (SELECT held_calls = 0 FROM fleet.read_account(a_run)),
+        'is_first', cardinality(over) > 0
+            AND NOT EXISTS (SELECT FROM fleet.lease WHERE run = a_run AND slice < a_slice AND NOT is_done AND NOT is_parked)
     );
 END $$;
 

@@ -290,6 +290,8 @@ class CallSettings:
     """Send calls again that were in flight when a process ended; they may be billed twice."""
     allow_alias: bool = False
     """Whether another model than the one that was asked may answer; it must stay the same one."""
+    gather_s: float = 0.0
+    """Seconds that intents and outcomes wait to be written together, at most; never more than a tenth of the time of an answer."""
     patience: RetryLimits = field(default_factory=RetryLimits)
     budget: Budget = field(default_factory=Budget)
     prices: Prices = field(default_factory=dict)
@@ -596,6 +598,7 @@ class _CallRun:
                 if pause_s is not None:
                     self._limiter.refuse(number, error.quotas, retry_after_s=pause_s)
                 raise
+            self._writer.gather_s = min(self._settings.gather_s, answer.latency_s / 10)
             usage = answer.message.usage
             self._limiter.succeed(number, answer.quotas, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
             attempts.append(Attempt(status=answer.status, request_id=answer.request_id, error=None))

@@ -37,6 +37,8 @@ class GroupWriter:
     def __init__(self, store: CallStore, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._clock = clock
+        self.gather_s = 0.0
+        """Seconds that the first entry of a group waits for others: fewer transactions, and a later answer."""
         self._asked: list[_IntentEntry] = []
         self._settled: list[_OutcomeEntry] = []
         self._waiting = asyncio.Event()
@@ -75,6 +77,8 @@ class GroupWriter:
         loop = asyncio.get_running_loop()
         while not self._closing or self._asked or self._settled:
             await self._waiting.wait()
+            if self.gather_s and not self._closing:
+                await asyncio.sleep(self.gather_s)
             self._waiting.clear()
             # A task that was cancelled will not send its call. An intent for it would later count as lost in flight,
             # and as possibly billed.
@@ -95,12 +99,12 @@ class GroupWriter:
                     two.done.set_result(None)
 
     def _write_group(self, intent_entries: list[_IntentEntry], settled: list[_OutcomeEntry]) -> Sequence[CallIntent | None]:
-        if settled:
-            self._store.settle([(entry.intent, entry.response) for entry in settled])
-        return (
-            self._store.intend([intent_entry.call for intent_entry in intent_entries], at=self._clock().isoformat())
-            if intent_entries
-            else []
+        if not (intent_entries or settled):
+            return []
+        return self._store.write(
+            [(entry.intent, entry.response) for entry in settled],
+            [entry.call for entry in intent_entries],
+            at=self._clock().isoformat(),
         )
 
     def _fail(self, waiting: list[_IntentEntry | _OutcomeEntry], error: Exception) -> None:

@@ -110,9 +110,9 @@ def _connect(path: Path) -> sqlite3.Connection:
         # sqlite3's own check of the thread is switched off.
         connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        # `synchronous = FULL` makes a commit wait for the disk, in WAL mode too. A call is sent only after its intent
-        # is committed, so a power cut cannot lose the trace of a call that may have been billed.
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        # `synchronous = FULL` makes a commit wait for the disk, in WAL mode too: a power cut cannot lose the intent of a call that may have
+        # been billed. Keys are digests, so rows change pages all over an index: SQLite's own cache is too small for 300,000 calls.
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -65536"):
             connection.execute(f"PRAGMA {pragma}")
         if version == 0:
             # Tables and version are written in one transaction: a process that is killed here leaves version 0, and the
@@ -368,11 +368,8 @@ class CallStore(Protocol):
     def list_models(self) -> list[tuple[str, str]]:
         """Return every pair of model requested and model that answered."""
 
-    def intend(self, calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
-        """Write down that *calls* are about to be sent; return their intents in the same order, None for a call that must not be sent."""
-
-    def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
-        """Write down what came back."""
+    def write(self, outcomes: Sequence[tuple[CallIntent, Response]], calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
+        """Write down what came back, and that *calls* are about to be sent; return their intents, None for those that must not be sent."""
 
 
 class RunStore(ScoreStore):
@@ -474,6 +471,11 @@ class RunStore(ScoreStore):
                 keep_body(write, call.request, call.body)
                 intents.append(_add_intent(write, call, at))
         return intents
+
+    def write(self, outcomes: Sequence[tuple[CallIntent, Response]], calls: Sequence[Call], *, at: str) -> list[CallIntent]:
+        """As `settle`, in a transaction of its own: it has been paid for. Then as `intend`."""
+        self.settle(outcomes)
+        return self.intend(calls, at=at)
 
     def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
         """Write down what came back."""

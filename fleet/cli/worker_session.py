@@ -5,7 +5,7 @@ import signal
 from collections.abc import Collection
 from pathlib import Path
 
-from fleet.jobs.worker import KINDS, WorkerRequest, WorkerStop, run_worker
+from fleet.jobs.worker import KINDS, WorkerRequest, WorkerStop, run_in_loop, run_worker
 from fleet.pieces import DRAW
 from registry.cli.application import App
 from registry.errors import Fault, InputError
@@ -38,4 +38,4 @@ def work(
             loop.add_signal_handler(number, stop.request)
         await run_worker(request, stop, app.say)
 
-    asyncio.run(run())
+    run_in_loop(run())

@@ -79,24 +79,37 @@ async def run_replay(
     """Have workers make the calls of *request* that have no outcome yet, and return what came of them in the run folder *store*.
 
     Raises:
-        ConflictError: `run-busy`, another coordinator works on it; `database-moved`, the server is not the one the run was begun on.
+        ConflictError: `run-busy`, another coordinator works on it; `batch-open`, calls wait in a batch; `database-moved`, the server is
+            not the one the run was begun on.
         UnavailableError: the database cannot be reached.
     """
     url = parse_address(request.url)
     database = await asyncio.to_thread(FleetDatabase.open, url)
     with contextlib.closing(database), hold_run(store):
+        # The calls that were under way when a process of this machine was killed may have been billed.
+        lost = settle_lost(store, read_clock)
+        _check_batches(store, request.purpose)
         # The name is on the disk before anything is in the database, so that a coordinator that is killed finds its run again.
         run = name_fleet_run(store, request.name, request.purpose)
         with hold_name(database, run) as take:
             meta = read_meta(database)
             make = make_queue or (lambda url, timeout_s: open_queue(meta["engine"], url, timeout_s))
             queue = make(url, choose_timeout(float(meta["lease_s"])))
-            coordinator = _Coordinator(database, queue, run, store, request, lease_s=float(meta["lease_s"]), take=take)
+            coordinator = _Coordinator(database, queue, run, store, request, lease_s=float(meta["lease_s"]), take=take, lost=lost)
             coordinator.prepare(endpoint)
             if coordinator.wanted:
                 calls = format_items(coordinator.wanted, "call")
                 tell(f"run {run}: {calls} for the workers of the fleet; caveat fleet show says who works on them")
             return await coordinator.run(progress, tell, stop)
+
+
+def _check_batches(store: RunStore, purpose: Purpose) -> None:
+    """Raise ConflictError where calls for *purpose* wait in a batch: this machine must collect it, and makes no call of a fleet."""
+    waiting = sum(intent.purpose is purpose for intent in store.list_lost())
+    if waiting:
+        problem = f"{format_items(waiting, 'call')} of it wait in a batch at the endpoint, which a fleet does not collect"
+        advice = "run the command with `--batch` until the batch has ended, or with `--cancel-batches`; then with `--fleet`"
+        raise ConflictError(Fault("batch-open", str(store.path.parent), problem, advice=advice))
 
 
 def name_fleet_run(store: RunStore, name: str, purpose: Purpose = Purpose.REPLAY) -> str:
@@ -120,6 +133,7 @@ class _Coordinator:
         *,
         lease_s: float,
         take: Callable[[], bool],
+        lost: int,
     ) -> None:
         self._database = database
         self._queue = queue
@@ -132,8 +146,7 @@ class _Coordinator:
         self._started = time.monotonic()
         self._before = SpentAmount()
         self._calls = 0
-        self._lost = 0
-        self._batched: frozenset[str] = frozenset()
+        self._lost = lost
         self.wanted = 0
         """Calls that are to be made now."""
 
@@ -141,13 +154,9 @@ class _Coordinator:
         """Write plan and settings to the database, and begin a session."""
         settings, policy, purpose, store = self._request.settings, self._request.policy, self._request.purpose, self._store
         facts = check_server(self._database, self._run)
-        # What an earlier coordinator left in the database comes first: it is part of what the folder has. So are the calls that were under
-        # way when a process of this machine was killed: they may have been billed.
+        # What an earlier coordinator left in the database comes first: it is part of what the folder has.
         for _ in copy_outcomes(self._database, self._run, store):
             pass
-        self._lost = settle_lost(store, read_clock)
-        # What is still open is with a batch at the endpoint.
-        self._batched = frozenset(intent.key for intent in store.list_lost())
         is_replay = purpose is Purpose.REPLAY
         wanted = WantedCalls(
             purpose=purpose,
@@ -185,12 +194,11 @@ class _Coordinator:
         settings = self._request.settings
         again = UNSENT | ({LOST} if settings.repeat_lost else frozenset())
         known = self._store.find_outcomes(keys)
-        settled = {
+        return {
             key
             for key, failure in known.items()
             if failure is None or not (failure in again or (settings.retry_failed and failure != LOST))
         }
-        return settled | (self._batched & set(keys))
 
     async def run(self, progress: Progress, tell: Callable[[str], None], stop: HaltRequest) -> RunSummary:
         """Keep the queue filled until no slice is open, or the run is stopped; then close the session."""

@@ -51,6 +51,13 @@ class PgqueuerQueue:
             return
         payloads: list[bytes | None] = [json.dumps({"kind": job.kind, "run": job.run, "slice": job.slice}).encode() for job in jobs]
         names: list[str | None] = [job.name for job in jobs]
+        # A job is put where its slice is free. One of the same name that was picked is a dead worker's, and would keep this one out until
+        # the engine takes that worker for dead.
+        database = FleetDatabase(self._url)
+        try:
+            database.fetch("DELETE FROM fleet_queue.pgqueuer WHERE status = 'picked' AND dedupe_key = ANY (%s)", [names])
+        finally:
+            database.close()
 
         async def add(queries: Queries) -> object:
             kinds = [job.kind for job in jobs]

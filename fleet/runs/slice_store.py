@@ -182,7 +182,11 @@ class SliceStore:
         self.refused: str | None = None
         """Why the database lets nothing be sent now: the state of the run, or that the lease is lost; None where it does."""
         self.is_over_budget = False
+        """Whether a call did not fit. Those after it are not sent before it, as on one machine, until it is tried again."""
         self.is_idle = False
+        """Whether nothing of the run was under way then."""
+        self.is_first = False
+        """Whether no earlier slice of the run was open then."""
         self._database = database
         self._lease = lease
         self.calls = tuple(calls)
@@ -214,17 +218,26 @@ class SliceStore:
         rows = self._database.fetch("SELECT requested, returned FROM fleet.model WHERE run = %s ORDER BY 1, 2", [self._lease.run])
         return [(row[0], row[1]) for row in rows]
 
-    def intend(self, calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
-        """Write down that *calls* are about to be sent; None for those that must not be."""
+    def write(self, outcomes: Sequence[tuple[CallIntent, Response]], calls: Sequence[Call], *, at: str) -> Sequence[CallIntent | None]:
+        """Write down what came back and that *calls* are about to be sent, in one transaction; None for those that must not be sent."""
+        documents = [self._describe_outcome(intent, response) for intent, response in outcomes]
+        if documents and (not calls or self._is_held_back):
+            self._settle(documents)
+            documents = []
         intents: list[CallIntent | None] = []
         for start in range(0, len(calls), LARGEST_SENDING):
             block = calls[start : start + LARGEST_SENDING]
-            sent = self._send(block, at) if self.refused is None else frozenset()
+            sent = frozenset() if self._is_held_back else self._send(block, at, documents)
+            documents = []
             intents += [self._note_intent(call, at) if call.key in sent else None for call in block]
             self._unsent.difference_update(sent)
         if not self._unsent:
             self._all_sent()
         return intents
+
+    @property
+    def _is_held_back(self) -> bool:
+        return self.refused is not None or self.is_over_budget
 
     def _note_intent(self, call: Call, at: str) -> CallIntent:
         number = self._states[call.key].round + 1
@@ -232,17 +245,23 @@ class SliceStore:
         # The round identifies an intent of a call in the fleet.
         return CallIntent(id=number, key=call.key, request=call.request, purpose=call.purpose, at=at)
 
-    def _send(self, calls: Sequence[Call], at: str) -> frozenset[str]:
+    def _send(self, calls: Sequence[Call], at: str, outcomes: Sequence[dict[str, Any]]) -> frozenset[str]:
         items = [self._describe_call(call) for call in calls]
         ticket = uuid.uuid4()
         guard = self._lease.guard
 
         def ask() -> Any:
-            return self._database.call(
-                "SELECT fleet.send(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb)",
-                *(self._lease.run, self._lease.session, self._lease.slice, self._lease.epoch, self._worker, ticket, at),
-                *(*self._endpoint, to_json(items)),
-            )
+            nonlocal outcomes
+            try:
+                return self._database.call(
+                    "SELECT fleet.send(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb)",
+                    *(self._lease.run, self._lease.session, self._lease.slice, self._lease.epoch, self._worker, ticket, at),
+                    *(*self._endpoint, to_json(items), to_json(outcomes) if outcomes else None),
+                )
+            except DatabaseAwayError:
+                self._spill_over(outcomes)
+                outcomes = ()
+                raise
 
         try:
             answer = repeat_until(ask, lambda: not guard.may_send)
@@ -250,10 +269,12 @@ class SliceStore:
             # The rows may be there. They were not sent, and count as lost when the lease ends, for a later process cannot know.
             self.refused = "database-away"
             return frozenset()
+        if answer["models"] is not None:
+            self._watch([(requested, returned) for requested, returned in answer["models"]])
         self.refused = answer.get("refused")
         if self.refused is not None:
             return frozenset()
-        self.is_over_budget, self.is_idle = bool(answer["over"]), answer["is_idle"]
+        self.is_over_budget, self.is_idle, self.is_first = bool(answer["over"]), answer["is_idle"], answer["is_first"]
         self._gate.is_limited = answer["rate"] is not None
         self._gate.pause(answer["paused_s"] or 0.0)
         return frozenset(answer["sent"])
@@ -263,20 +284,21 @@ class SliceStore:
         amount = {"input_tokens": bound.input_tokens, "output_tokens": bound.output_tokens, "usd": bound.usd}
         return {"key": call.key, "round": state.round + 1, "why": self._rule.find_why(state) or None, **amount}
 
-    def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
-        """Write down what came back; on the disk of this machine while the database is away."""
-        documents = [self._describe_outcome(intent, response) for intent, response in outcomes]
-        run = self._lease.run
+    def _settle(self, outcomes: Sequence[dict[str, Any]]) -> None:
         try:
-            models = self._database.call("SELECT fleet.settle(%s, %s, %s::jsonb)", run, self._worker, to_json(documents))
+            models = self._database.call("SELECT fleet.settle(%s, %s, %s::jsonb)", self._lease.run, self._worker, to_json(outcomes))
         except DatabaseAwayError:
-            # On the disk at once: a worker that is killed while it waits for the database has been paid for nothing else.
-            self._spill.add(run, self._worker, documents)
-            # The database does not know them yet, so none of these calls may be sent in another round.
-            for intent, _ in outcomes:
-                self._states[intent.key] = replace(self._states[intent.key], has_outcome=False)
-            return
-        self._watch([(requested, returned) for requested, returned in models])
+            self._spill_over(outcomes)
+        else:
+            self._watch([(requested, returned) for requested, returned in models])
+
+    def _spill_over(self, outcomes: Sequence[dict[str, Any]]) -> None:
+        """Keep *outcomes* on the disk of this machine: a worker that is killed while it waits for the database loses none of them."""
+        if outcomes:
+            self._spill.add(self._lease.run, self._worker, outcomes)
+        # The database does not know them yet, so none of these calls may be sent in another round.
+        for outcome in outcomes:
+            self._states[outcome["key"]] = replace(self._states[outcome["key"]], has_outcome=False)
 
     def _describe_outcome(self, intent: CallIntent, response: Response) -> dict[str, Any]:
         spent = self._purse.pop_spent(intent.key)

@@ -8,8 +8,11 @@ import argparse
 import asyncio
 import contextlib
 import hashlib
+import heapq
 import json
+import math
 import re
+import sys
 import threading
 import time
 import uuid
@@ -412,20 +415,35 @@ def run_endpoint(endpoint: Endpoint | None = None) -> Iterator[Endpoint]:
 
 
 def main() -> None:
-    """Serve until killed, and print the address; answers are drawn from the request, so that runs can be compared."""
+    """Serve until standard input ends, or a line comes there: then print when the first request came and the last answer went.
+
+    Answers are drawn from the request, so that runs can be compared. Requests beyond the places wait.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--capacity", type=float, default=None)
+    parser.add_argument("--places", type=int, default=None)
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
+    first_at, last_at = math.inf, 0.0
+    free_at = [0.0] * (options.places or 0)
 
     def script(asked: Asked) -> Outcome:
-        return Reply(text=f"answer {asked.digest[:8]} {'lorem ipsum ' * 20}", delay_s=options.latency)
+        nonlocal first_at, last_at
+        now = time.perf_counter()
+        first_at = min(first_at, now)
+        # The place that is free first takes the request.
+        end = max(now, heapq.heappop(free_at) if free_at else now) + options.latency
+        if options.places:
+            heapq.heappush(free_at, end)
+        last_at = max(last_at, end)
+        return Reply(text=f"answer {asked.digest[:8]} {'lorem ipsum ' * 20}", delay_s=end - now)
 
     with run_endpoint(Endpoint(script=script, capacity=options.capacity, port=options.port)) as endpoint:
         print(endpoint.url, flush=True)  # noqa: T201 (the caller reads the address)
         with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
+            sys.stdin.readline()
+    print(first_at, last_at, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from audit.replay.request_pacing import RetryLimits
 from audit.replay.run_store import open_store, put_replay
 from fleet.jobs.replay_run import FleetReplay, run_replay
 from fleet.jobs.replay_slices import KINDS
-from fleet.jobs.worker import WorkerRequest, WorkerStop, run_worker
+from fleet.jobs.worker import WorkerRequest, WorkerStop, run_in_loop, run_worker
 from registry.cli.main import main
 from tests.endpoint.server import KEY, Endpoint
 from tests.fleet.hostile_queue import HostileQueue
@@ -66,7 +66,7 @@ def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
         )
         await run_worker(request, stop, lambda message: sys.stderr.write(f"{message}\n"))
 
-    asyncio.run(go())
+    run_in_loop(go())
 
 
 def start_pure_worker(url: str, folder: Path, *, name: str, kinds: tuple[str, ...]) -> Started:

@@ -1,9 +1,10 @@
 """Runs in a fleet's database without processes, for tests of single rules."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from audit.endpoints.endpoint_opening import open_endpoint
@@ -101,18 +102,31 @@ def list_keys(database: FleetDatabase, run: str, number: int = 0) -> list[str]:
 
 
 def send(
-    database: FleetDatabase, lease: SliceLease, *keys: str, number: int = 1, why: str | None = None, ticket: int = 1, **amount: Any
+    database: FleetDatabase,
+    lease: SliceLease,
+    *keys: str,
+    number: int = 1,
+    why: str | None = None,
+    ticket: int = 1,
+    outputs: Mapping[str, int] = MappingProxyType({}),
+    outcomes: Sequence[Mapping[str, Any]] = (),
+    **amount: Any,
 ) -> Any:
-    """Run the sending transaction for *keys*; return what it answers."""
+    """Run the sending transaction for *keys*; return what it answers.
+
+    *outputs* are output tokens of single calls, *outcomes* those of earlier ones.
+    """
     calls = [{"key": key, "round": number, "why": why, **AMOUNT, **amount} for key in keys]
+    calls = [{**call, "output_tokens": outputs.get(call["key"], call["output_tokens"])} for call in calls]
     return database.call(
-        "SELECT fleet.send(%s, %s, %s, %s, 'one', %s::uuid, '2026-11-20T12:00:00+00:00', 'http://e', 'k', %s::jsonb)",
+        "SELECT fleet.send(%s, %s, %s, %s, 'one', %s::uuid, '2026-11-20T12:00:00+00:00', 'http://e', 'k', %s::jsonb, %s::jsonb)",
         *(lease.run, lease.session, lease.slice, lease.epoch, f"00000000-0000-0000-0000-{ticket:012}", to_json(calls)),
+        to_json(outcomes) if outcomes else None,
     )
 
 
-def settle(database: FleetDatabase, run: str, key: str, failure: str | None = None, *, number: int = 1) -> None:
-    """Write an outcome of a call."""
+def describe_outcome(key: str, failure: str | None = None, *, number: int = 1) -> dict[str, Any]:
+    """Return an outcome of a call as a worker writes it."""
     response = Response(
         key=key,
         request="0" * 64,
@@ -122,12 +136,16 @@ def settle(database: FleetDatabase, run: str, key: str, failure: str | None = No
         text=None if failure else "ok",
         failure=Failure(code=failure, message="injected") if failure else None,
     )
-    outcome = {
+    return {
         "key": key, "round": number, "failure": failure, "requested": "m", "returned": response.model_returned,
         "document": dump_response(response),
         "calls": 1, "input_tokens": 5, "output_tokens": 5, "usd": 0.0,
     }  # fmt: skip
-    database.call("SELECT fleet.settle(%s, 'one', %s::jsonb)", run, to_json([outcome]))
+
+
+def settle(database: FleetDatabase, run: str, key: str, failure: str | None = None, *, number: int = 1) -> None:
+    """Write an outcome of a call."""
+    database.call("SELECT fleet.settle(%s, 'one', %s::jsonb)", run, to_json([describe_outcome(key, failure, number=number)]))
 
 
 def expire(database: FleetDatabase) -> None:

@@ -12,7 +12,7 @@ from fleet.runs.leases import SliceLease, acquire_lease, release_lease, renew_le
 from fleet.runs.run_states import add_event
 from registry.records.replay_run import Budget
 from tests.fleet.conftest import NewFleet
-from tests.fleet.fleet_runs import begin_session, expire, list_keys, prepare_run, send, settle, take
+from tests.fleet.fleet_runs import begin_session, describe_outcome, expire, list_keys, prepare_run, send, settle, take
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ def test_an_intent_under_an_old_epoch_is_refused(planned: Planned) -> None:
     by_hand = refuse(database, _INTENT, run, keys[0], 1, old.epoch, None)
     new = take(database, run, worker="two")
 
-    assert (ended, new.epoch) == ({"refused": "lease"}, old.epoch + 1)
+    assert (ended["refused"], new.epoch) == ("lease", old.epoch + 1)
     assert "is not leased" in by_hand
-    assert send(database, old, keys[0]) == {"refused": "lease"}
+    assert send(database, old, keys[0])["refused"] == "lease"
     assert "is not leased" in refuse(database, _INTENT, run, keys[0], 1, old.epoch, None)
     assert send(database, new, keys[0])["sent"] == [keys[0]]
 
@@ -191,6 +191,33 @@ def test_only_an_answer_to_a_lost_call_is_late(planned: Planned) -> None:
     assert "is late" in refuse(database, sql, run, keys[0])
 
 
+def test_a_call_that_does_not_fit_holds_back_those_after_it_alone(new_fleet: NewFleet, tmp_path: Path) -> None:
+    """In one sending the order is that of the plan, whatever the keys are: what one machine would send is sent."""
+    database, run = prepare_run(new_fleet(), tmp_path / "plan", budget=Budget(output_tokens=100))
+    lease = take(database, run)
+    # The call that does not fit would come first by its key.
+    keys = sorted(list_keys(database, run), reverse=True)[:4]
+    answer = send(database, lease, *keys, outputs=dict(zip(keys, (50, 40, 80, 10), strict=True)))
+    database.close()
+
+    assert (answer["sent"], answer["over"]) == (sorted(keys[:2]), keys[2:])
+    assert (answer["is_idle"], answer["is_first"]) == (False, True)
+
+
+def test_outcomes_that_come_with_a_sending_are_kept_also_where_nothing_may_be_sent(planned: Planned) -> None:
+    """Each answer has been paid for. The second sending comes after the end of the lease."""
+    database, run = planned
+    lease, keys = take(database, run), list_keys(database, run)
+    send(database, lease, keys[0], keys[1])
+    outcomes = [describe_outcome(key) for key in keys[:2]]
+    both = send(database, lease, keys[2], ticket=2, outcomes=outcomes[:1])
+    expire(database)
+    refused = send(database, lease, keys[3], ticket=3, outcomes=outcomes[1:])
+
+    assert (both["sent"], both["models"], refused["refused"], refused["models"]) == ([keys[2]], [["m", "m"]], "lease", [["m", "m"]])
+    assert read_states(database) == {key: [(1, None, False, True)] for key in keys[:2]}
+
+
 def test_the_budget_holds_the_worst_case_of_all_workers(new_fleet: NewFleet, tmp_path: Path) -> None:
     """Calls beyond the budget are not sent; what a settled call leaves is free again; an idle purse says that the budget is spent."""
     database, run = prepare_run(new_fleet(), tmp_path / "plan", budget=Budget(output_tokens=90))
@@ -216,7 +243,7 @@ def test_a_paused_run_sends_nothing(planned: Planned) -> None:
     paused = send(database, lease, key)
     add_event(database, run, "running", after=("paused",))
 
-    assert paused == {"refused": "paused"}
+    assert paused["refused"] == "paused"
     assert send(database, lease, key)["sent"] == [key]
 
 

@@ -1,4 +1,4 @@
-"""Limits that workers share: permits of a rate, the lease by the worker's own clock, slices."""
+"""Limits that workers share: permits of a rate, the lease by the worker's own clock, slices and their jobs."""
 
 import asyncio
 import time
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from audit.replay.request_pacing import StoppedError
 from fleet.database import FleetDatabase
 from fleet.limits import LeaseGuard, RateGate, SlotGrant
+from fleet.queue.job_queue import ENGINES, Job, QueueStop, open_queue
 from fleet.runs.slice_store import report_limits
 from fleet.slices import LARGEST, choose_sizes, number_slices
 from tests.fleet.conftest import NewFleet
@@ -127,6 +128,34 @@ def test_a_worker_stops_sending_in_the_last_third_of_its_lease() -> None:
 
     assert states == [(True, False), (True, False), (False, False), (False, True), (True, False)]
     assert (guard.renewed_at, guard.may_send, guard.is_over) == (125.0, False, True)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_job_that_a_silent_worker_holds_can_be_put_again(new_fleet: NewFleet, engine: str) -> None:
+    """Its slice is free when the lease has ended, and the next worker does not wait until the engine takes the first one for dead."""
+    queue, job = open_queue(engine, new_fleet(engine), 3600.0), Job(kind="replay", run="r", slice=0)
+    queue.put([job])
+
+    async def go() -> None:
+        taken, taken_again, stop = asyncio.Event(), asyncio.Event(), QueueStop()
+
+        async def hold(_job: Job) -> None:
+            if not taken.is_set():
+                taken.set()
+                await taken_again.wait()
+            taken_again.set()
+
+        working = asyncio.create_task(queue.work(["replay"], hold, slots=2, stop=stop))
+        try:
+            await taken.wait()
+            await asyncio.to_thread(queue.put, [job])
+            await asyncio.wait_for(taken_again.wait(), 20)
+        finally:
+            taken_again.set()
+            stop.request()
+            await working
+
+    asyncio.run(go())
 
 
 @given(st.integers(1, 400_000))

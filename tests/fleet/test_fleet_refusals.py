@@ -19,10 +19,13 @@ from registry.errors import CaveatError, ConflictError, InputError, NotFoundErro
 from registry.records.replay_run import Budget
 from tests.endpoint.server import KEY, Asked, Endpoint, Refusal, Reply, run_endpoint
 from tests.fleet.conftest import NewFleet
+from tests.fleet.fleet_processes import QUICK
 from tests.fleet.fleet_runs import begin_session, list_environ, list_keys, make_place, prepare_run, send, settle, take, work_on
+from tests.fleet.piece_workers import working
 from tests.postgres import create_database
 from tests.replay.conftest import Caveat
 from tests.replay.conftest import caveat as caveat  # noqa: PLC0414 (a fixture of another folder)
+from tests.replay.replay_files import press_when_submitted, write_replay
 
 CALLS = 8
 
@@ -112,6 +115,21 @@ def test_a_spent_budget_stops_the_run(new_fleet: NewFleet, tmp_path: Path, serve
     assert event is not None
     assert event.error is not None
     assert event.error.code == "budget-spent"
+    database.close()
+
+
+def test_a_later_slice_does_not_end_a_run_for_want_of_budget(new_fleet: NewFleet, tmp_path: Path, server: Endpoint) -> None:
+    """Its worker lets go of it: calls of an earlier one may fit, as they would on one machine, which makes them first."""
+    url = new_fleet()
+    database, run = prepare_run(url, tmp_path, server, tasks=10, budget=Budget(calls=3))
+    place = make_place(url, tmp_path, list_environ(server))
+    work_on(place, run, 1)
+    between = (read_event(database, run), len(server.posts()))
+    work_on(place, run, 0)
+    after = (read_event(database, run), len(server.posts()))
+
+    assert (between[0].state if between[0] else None, between[1]) == ("running", 3)
+    assert (after[0].error.code if after[0] and after[0].error else None, after[1]) == ("budget-spent", 3)
     database.close()
 
 
@@ -252,6 +270,28 @@ def test_what_is_no_address_of_a_fleet_is_refused(url: str) -> None:
         parse_address(url)
 
     assert refused.value.code == "fleet-url"
+
+
+def test_a_run_with_an_open_batch_does_not_go_to_a_fleet(new_fleet: NewFleet, tmp_path: Path, caveat: Caveat) -> None:
+    """Its answers could never be collected. Once the batch is cancelled, workers make the calls."""
+    write_replay(tmp_path, tasks=2)
+    url = new_fleet(lease_s=30)
+    with run_endpoint(Endpoint(batch_polls=10**9)) as server:
+        pressing = press_when_submitted(server)
+        caveat("audit", "run", "small.yaml", "--batch", server=server)
+        pressing.join()
+        refused = caveat("audit", "run", "small.yaml", "--fleet", url, server=server)
+        cancelled = caveat("audit", "run", "small.yaml", "--cancel-batches", server=server)
+        with working(url, tmp_path, 1, kinds=("replay",), patience=QUICK):
+            ran = caveat("audit", "run", "small.yaml", "--fleet", url, "--retry-failed", "--json", server=server)
+    database = FleetDatabase(url)
+    calls = database.call("SELECT count(*) FROM fleet.call")
+    database.close()
+
+    assert "error[batch-open]" in refused.err
+    assert "8 calls of it wait in a batch" in " ".join(refused.err.split())
+    assert (refused.code, cancelled.code, ran.code) == (2, 0, 0), ran.err
+    assert (len(server.posts()), calls) == (8, 8)
 
 
 def test_a_password_on_the_command_line_is_refused_and_never_shown() -> None:

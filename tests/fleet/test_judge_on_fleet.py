@@ -63,18 +63,19 @@ def count_bodies(endpoint: Endpoint) -> Counter[str]:
 
 
 def test_verdicts_of_a_fleet_are_those_of_one_machine(new_fleet: NewFleet, caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """The same table, each call sent once; asked again nothing is sent, and the folder can be scored without the fleet."""
+    """The same table, each call sent once, under a rate of both workers; asked again nothing is sent; the folder needs no fleet then."""
     here, there = write_judged_run(tmp_path / "here"), write_judged_run(tmp_path / "there")
     local = caveat("audit", "score", here, "--json")
     alone = len(endpoint.posts())
     url = new_fleet(lease_s=30)
     with working(url, tmp_path, 2, kinds=("judge",), patience=QUICK):
-        shared = caveat("audit", "score", there, "--fleet", url, "--json")
+        shared = caveat("audit", "score", there, "--fleet", url, "--rate", "100", "--json")
         again = caveat("audit", "score", there, "--fleet", url, "--json")
     sent = len(endpoint.posts()) - alone
     table = (there / "scores.csv").read_bytes()
     rescored = caveat("audit", "score", there, "--json")
-    (run,) = caveat("fleet", "show", "--fleet", url, "--json").document["runs"]
+    shown = caveat("fleet", "show", "--fleet", url, "--json").document
+    (run,) = shown["runs"]
 
     assert (local.code, shared.code, again.code, rescored.code) == (0, 0, 0, 0), shared.err
     assert table == (here / "scores.csv").read_bytes() == (there / "scores.csv").read_bytes()
@@ -82,6 +83,8 @@ def test_verdicts_of_a_fleet_are_those_of_one_machine(new_fleet: NewFleet, cavea
     assert (alone, sent) == (24, 24)
     assert set(count_bodies(endpoint).values()) == {2}
     assert (run["kind"], run["state"], run["answered"], run["run"].rpartition("-")[0]) == ("judge", "closed", 24, "made-judge")
+    # The run folder's answers were made elsewhere: the limit is that of the judge's calls.
+    assert [(quota["endpoint"], quota["rate"]) for quota in shown["quotas"]] == [(endpoint.url, 100.0)]
     assert (shared.document["changed"], again.document["changed"]) == (24, 0)
 
 

@@ -36,14 +36,19 @@ class Started:
         self._process.start()
 
     @property
+    def pid(self) -> int:
+        """The number of the process."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
     def returncode(self) -> int | None:
         """The exit code; minus the signal's number when one ended it, None while it runs."""
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:
         """Send it the signal *number*."""
-        assert self._process.pid is not None
-        os.kill(self._process.pid, number)
+        os.kill(self.pid, number)
 
     def communicate(self, timeout: float) -> tuple[str, str]:
         """Return what it wrote to standard output and standard error, once it has ended."""
