@@ -376,7 +376,7 @@ def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: Outco
     registered = lock is not None and {spec.name for spec in lock.deploy} == set(lock.deploy_specs)
     return AuditConduct(
         no_lock=_find_lock_gap(file, scored, ground),
-        runs=_find_runs(file, scored),
+        runs=_find_runs(view, file, scored),
         valid_until=valid_until,
         is_expired=is_expired(valid_until, view.today),
         asked=ground.asked,
@@ -400,12 +400,35 @@ def find_validity(writer: Writer, file: AuditFile, scored: ScoredTable | None) -
     return find_last_day(plan.valid_until, began)
 
 
-def _find_runs(file: AuditFile, scored: ScoredTable) -> LockedRuns | None:
+def _find_runs(view: View, file: AuditFile, scored: ScoredTable) -> LockedRuns | None:
     """Return which runs were made under the lock, as the log shows them; None without a lock."""
     if file.lock is None:
         return None
     runs, own = list_runs_of(file, scored.provenance.run)
-    return LockedRuns(count=len(runs), is_recorded=own.entry is not None, text=describe_runs(runs, gave=own) or "")
+    unreported = tuple(_list_unreported(view, file))
+    text = describe_runs(runs, gave=own) or ""
+    return LockedRuns(count=len(runs), is_recorded=own.entry is not None, text=text, unreported=unreported)
+
+
+def _list_unreported(view: View, file: AuditFile) -> Iterator[str]:
+    """Yield the other locked audits of the claim by the same auditor that made calls to the same model and have no outcome.
+
+    Whoever locks a plan again because the responses looked bad chooses between results, as with a second run under one lock. Audits of
+    others do not count: anyone could keep a claim from an established verdict by a run that never ends.
+    """
+    audit = file.audit.payload
+    model = fold_model(_get_model(view, audit.claim))
+    for other in view.list_audits(audit.claim.partition("@")[0]):
+        payload = other.audit.payload
+        is_same = payload.auditor == audit.auditor and payload.objection is None and fold_model(_get_model(view, payload.claim)) == model
+        if (
+            payload.audit != audit.audit
+            and is_same
+            and other.lock
+            and not other.restrictions
+            and any(run.calls != 0 for run in other.history)
+        ):
+            yield payload.audit
 
 
 def _find_reading(view: View, file: AuditFile, scored: ScoredTable) -> bool | None:

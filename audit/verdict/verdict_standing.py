@@ -47,6 +47,8 @@ class LockedRuns:
     """Whether the log has the start of the run that gave the scores; without it other runs cannot be ruled out."""
     text: str
     """Outcome of each, as a clause without full stop."""
+    unreported: tuple[str, ...] = ()
+    """Other locked audits of the claim by the same auditor with calls to the same model and without an outcome, `AUD-…`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +171,9 @@ def _check_runs(ground: StandingBasis) -> Answer:
         return ConditionStatus.NOT_CHECKED, "runs are counted under a lock"
     if runs.count > 1:
         return _missing(runs.text)
+    if runs.unreported:
+        have = "has" if len(runs.unreported) == 1 else "have"
+        return _missing(f"{', '.join(runs.unreported)} of the same claim made calls under another lock and {have} no outcome")
     # Without the recorded start of the run, aborted runs before it cannot be ruled out.
     return _met("1 run was started under the lock") if runs.is_recorded else (ConditionStatus.NOT_CHECKED, NOT_RECORDED)
 

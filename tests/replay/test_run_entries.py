@@ -175,6 +175,33 @@ def test_an_outcome_names_every_run_of_its_lock_and_is_provisional(caveat: Cavea
     assert told in " ".join(page.split())
 
 
+def test_a_locked_audit_that_made_calls_and_has_no_outcome_keeps_the_next_one_provisional(
+    caveat: Caveat, tmp_path: Path, audit: str
+) -> None:
+    """Whoever locks again because the responses looked bad chooses between results. With the first outcome on record nothing is missing."""
+    with run_endpoint() as server:
+        assert caveat(*RUN, server=server).code == 0
+    scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
+
+    def conclude(name: str) -> Any:
+        made = caveat("audit", "conclude", name, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
+        assert made.code in (0, 1), made.err
+        (check,) = [
+            check for check in made.document["restriction"]["classification"]["readings"][0]["conditions"] if check["condition"] == "runs"
+        ]
+        return check["status"], check["note"]
+
+    def lock_again(seed: int) -> str:
+        path = tmp_path / "audit.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace(f"seed: {seed - 1}", f"seed: {seed}"), encoding="utf-8")
+        return str(caveat("audit", "lock", "--yes", path, "--json").document["audit"])
+
+    second = lock_again(1)
+    assert conclude(second) == ("missing", f"{audit} of the same claim made calls under another lock and has no outcome")
+    assert conclude(audit)[1].startswith("2 runs under this lock")
+    assert conclude(lock_again(2))[0] == "not_checked"
+
+
 def test_scores_made_elsewhere_say_that_their_start_was_not_recorded(caveat: Caveat, tmp_path: Path, audit: str) -> None:
     """They count as one run whose start is unknown, not as no run, and the condition stays unchecked."""
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
