@@ -267,3 +267,11 @@ def test_text_that_was_encoded_twice_is_told(tmp_path: Path) -> None:
     card = read_card(path)
 
     assert any("wrong encoding" in one and "character 9" in one for one in card.warnings)
+
+
+def test_a_heading_of_a_saved_page_has_no_link_to_itself(tmp_path: Path) -> None:
+    """Sites put an empty link before each heading."""
+    path = tmp_path / "card.md"
+    path.write_text("# Heron 2\n\n### [](https://example.org/heron#limits)**Limits**\n\nHeron 2 may err.\n", encoding="utf-8")
+
+    assert [heading.title for heading in read_card(path).headings] == ["Heron 2", "Limits"]
