@@ -7,8 +7,8 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
-# One more than cores: a worker waits a fifth of its time, for processes, servers and disks.
-WORKERS ?= $(shell expr $(JOBS) + 1)
+# Two more than cores: a worker waits a third of its time, for processes, servers and disks. Four need 8 GB, and 10 GB of shared memory.
+WORKERS ?= $(shell expr $(JOBS) + 2)
 # The tests start hundreds of processes, each of which would compile every module again where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 

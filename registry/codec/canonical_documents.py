@@ -146,7 +146,11 @@ def from_document(noun: type[Noun], document: Json, *, where: str) -> Noun:
     """
     # Through JSON text: pydantic is strict about Python types but reads JSON types as a file
     # contains them.
-    return from_json(noun, to_json(document, inf_nan_mode="constants"), where=where)
+    try:
+        text = to_json(document, inf_nan_mode="constants")
+    except ValueError as error:
+        raise InputError(Fault("too-deep", where, f"it cannot be read: {error}")) from error
+    return from_json(noun, text, where=where)
 
 
 def from_json(noun: type[Noun], text: bytes | str, *, where: str) -> Noun:

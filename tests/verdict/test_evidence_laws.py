@@ -15,7 +15,7 @@ from audit.verdict import decision_table as typology
 from audit.verdict.claim_classification import classify
 from audit.verdict.restricted_claim import restrict
 from audit.verdict.verdict_conditions import ReadingFacts
-from audit.verdict.verdict_standing import AuditConduct
+from audit.verdict.verdict_standing import LEAST_LEVEL, MOST_MARGIN, MOST_RATERS, AuditConduct
 from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Case, Deployment, Scoring
 from registry.records.claim import Form, Relation, Reported
@@ -191,6 +191,8 @@ def test_every_percentage_of_a_verdict_is_one_of_the_record(estimate: Estimate, 
     reading = classification.primary
     known = {theta, estimate.margin, -estimate.margin, estimate.level, 0.05, *([reported] if reported is not None else [])}
     known |= _list_numbers(reading)
+    # What a plan must keep to, where the headline says that it does not.
+    known |= {LEAST_LEVEL, MOST_MARGIN, MOST_RATERS, estimate.margin / (estimate.range[1] - estimate.range[0])}
     for level in {estimate.level, *(one.level for one in reading.specs if one.level)}:
         from audit.verdict.claim_classification import build_at_level
 
