@@ -7,8 +7,9 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
-# Two more than cores: a worker waits a third of its time, for processes, servers and disks. Four need 8 GB, and 10 GB of shared memory.
-WORKERS ?= $(shell expr $(JOBS) + 2)
+# A worker waits a third of its time, for processes, servers and disks. Two more than cores take 18 GB with their databases in memory.
+FREE_KB := $(shell awk '/^MemAvailable/ {print $$2}' /proc/meminfo 2>/dev/null)
+WORKERS ?= $(shell expr $(JOBS) + 1 + \( 0$(FREE_KB) \> 20000000 \))
 # The tests start hundreds of processes, each of which would compile every module again where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
