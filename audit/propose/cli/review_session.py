@@ -186,10 +186,13 @@ class ReviewSession:
 
     def _wait(self) -> str:
         """Show where the review stands until a key is pressed; drawn again where the terminal changed."""
-        while True:
-            self._draw()
-            if (key := read_key()) != REDRAW:
-                return key
+        try:
+            while True:
+                self._draw()
+                if (key := read_key()) != REDRAW:
+                    return key
+        except KeyboardInterrupt:  # Ctrl-C while the screen is drawn leaves the review as it does later
+            return LEAVE
 
     def _draw(self) -> None:
         console = _open_console()
