@@ -65,7 +65,7 @@ def _read_row(row: Mapping[str | None, str | None], monitor: Monitor, source: st
     if verified is None:
         raise InputError(Fault("not-valid", f"{where}, verified", "expected yes or no: whether a person checked the incident"))
     if not _SALT.fullmatch(cells["salt"]):
-        problem = f"expected 64 small hexadecimal digits of chance, found {len(cells['salt'])} characters"
+        problem = f"expected 64 random hexadecimal digits in lower case, found {len(cells['salt'])} characters"
         raise InputError(Fault("salt-missing", f"{where}, salt", problem, advice=f"write {secrets.token_hex(32)}, and keep the file"))
     try:
         return MonitorIncident(

@@ -149,7 +149,7 @@ def from_document(noun: type[Noun], document: Json, *, where: str) -> Noun:
     try:
         text = to_json(document, inf_nan_mode="constants")
     except ValueError as error:
-        raise InputError(Fault("too-deep", where, f"it cannot be read: {error}")) from error
+        raise InputError(Fault("not-valid", where, f"it cannot be read: {error}")) from error
     return from_json(noun, text, where=where)
 
 

@@ -1,6 +1,7 @@
 """`caveat serve` as a process: it answers over HTTP, follows the registry, and ends when it is interrupted."""
 
 import http.client
+import os
 import signal
 import socket
 import subprocess
@@ -56,7 +57,7 @@ def test_the_server_answers_follows_the_registry_and_ends(folder: Path) -> None:
 
 
 def test_two_processes_answer_at_one_address(folder: Path) -> None:
-    """Each connection reaches one of them, all have the same bytes, and both end with the command."""
+    """Each connection reaches one of them, all have the same bytes, one that is killed is named, and both end with the command."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -68,6 +69,10 @@ def test_two_processes_answer_at_one_address(folder: Path) -> None:
             # The first process is stopped, so the second one answers.
             process.send_signal(signal.SIGSTOP)
             others = {_ask(port, "/claims/") for _ in range(3)}
+            process.send_signal(signal.SIGCONT)
+            (second,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+            os.kill(int(second), signal.SIGKILL)
+            others |= {_ask(port, "/claims/") for _ in range(3)}
         finally:
             process.send_signal(signal.SIGCONT)
             process.send_signal(signal.SIGINT)
@@ -76,6 +81,7 @@ def test_two_processes_answer_at_one_address(folder: Path) -> None:
     assert len(answers) == 1
     assert answers == others
     assert b"Traceback" not in errors
+    assert f"process {second} ended with -9; the others go on without it".encode() in errors
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         again.bind(("127.0.0.1", port))

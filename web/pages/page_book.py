@@ -87,7 +87,7 @@ class PlannedPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierPlan:
-    """What an earlier plan of the same log says of claims and cards that did not change since."""
+    """The states of claims and cards that did not change since an earlier plan of the same log."""
 
     changed: Collection[str]
     """The only claims and cards, `CLM-…` and `CRD-…`, that may have changed."""

@@ -190,6 +190,7 @@ def _answer(server: RegistryServer, config: uvicorn.Config, wanted: ServeRequest
 def _start_others(database: str, wanted: ServeRequest, shared: socket.socket) -> Iterator[None]:
     """Run the other processes of *wanted* until the block ends."""
     task = json.dumps([database, shared.fileno(), to_document(wanted)]).encode()
+    stop = threading.Event()
     with ExitStack() as stack:
         for _ in range(wanted.processes - 1):
             # In a session of its own, so that Ctrl-C ends only the parent; it ends when its standard input does.
@@ -204,7 +205,16 @@ def _start_others(database: str, wanted: ServeRequest, shared: socket.socket) ->
             # Not as an argument: the URL may have a password.
             process.stdin.write(task + b"\n")
             process.stdin.flush()
+            threading.Thread(target=_watch, args=(process, stop), daemon=True).start()
+        stack.callback(stop.set)
         yield
+
+
+def _watch(process: "subprocess.Popen[bytes]", stop: threading.Event) -> None:
+    """Say so where *process* ends before *stop*: the others go on, and answer fewer requests."""
+    code = process.wait()
+    if not stop.is_set():
+        LOG.error("process %d ended with %d; the others go on without it (start the server again)", process.pid, code)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -187,7 +187,7 @@ def _build_task(
 
 
 def _find_earlier(folder: Path, known: Mapping[str, Any], view: View, open_view: OpenView, templates: str) -> EarlierPlan | None:
-    """Return what the site in *folder* says of claims and cards that a few new entries cannot have changed; None where any may have."""
+    """Return the states in the site *folder* of claims and cards that a few new entries cannot have changed; None where any may have."""
     if known.get("templates") != templates or not known["log"]["size"]:
         return None
     with open_view(known["log"]["size"]) as before:
