@@ -115,6 +115,8 @@ _PARTS = (
 )  # fmt: skip
 _RATES = (
     re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{_WORD}|{NUMBER})\b", re.IGNORECASE),
+    re.compile(rf"{_BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>1,?000|10,?000|100,?000|1,?000,?000|thousand"
+               rf"|million)(?=\s[a-z])"),
     re.compile(rf"(?:\bout\s|^|(?<=[,;:]\s))of\s{_THE}(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
                rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
 )  # fmt: skip
@@ -163,6 +165,7 @@ _WORDED_MULTIPLES = (
         0.5,
     ),
     (re.compile(r"\b(?:doubl(?:ed|es|ing)|twice)\b", re.IGNORECASE), 2.0),
+    (re.compile(r"\btripl(?:ed|es|ing)\b", re.IGNORECASE), 3.0),
 )  # fmt: skip
 _THINGS = (
     r"(?:time|cases?|instances?|attempts?|trials?|tasks?|prompts?|responses?|conversations?|transcripts?|scenarios?|problems?"
@@ -181,6 +184,7 @@ _WORDED = tuple(
             0.0,
             False,
         ),
+        (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
         (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
         (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
         (rf"\bhalf\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b", 0.5, False),
@@ -211,6 +215,7 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
+    re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
@@ -285,7 +290,7 @@ def _read_parts(plain: str) -> Iterator[CardFigure]:
         part = read_number(hit["part"])
         whole = {"thousand": 1e3, "million": 1e6}.get(hit["whole"].casefold()) or read_number(hit["whole"])
         if part <= whole and whole > 1:
-            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[1] else None)
+            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[2] else None)
 
 
 def _read_multiples(plain: str) -> Iterator[CardFigure]:
@@ -311,7 +316,7 @@ def _read_worded(plain: str) -> Iterator[CardFigure]:
 def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
-            stop = hit.end() if pattern is _SCORES[0] else hit.end("one")
+            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
 
 

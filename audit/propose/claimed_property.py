@@ -286,17 +286,24 @@ def find_stated_direction(words: str) -> tuple[Direction, str] | None:
 _GUESSED = "the range {low:g} to {high:g} is a guess from the figure: set the scale's own"
 _KNOWN = (
     (re.compile(r"\b(?:AUROC|AUC|F1|recall|precision|accuracy|pass@\d+|probability)\b", re.IGNORECASE), 0, 1),
+    (re.compile(r"\b(?:MCC|correlation|kappa|Spearman|Pearson)\b", re.IGNORECASE), -1, 1),
+    (re.compile(r"\b(?:BLEU|chrF|ROUGE(?:-L)?)\b", re.IGNORECASE), 0, 100),
     (re.compile(r"\bElo\b", re.IGNORECASE), 0, 4000),
 )
 _NUMBER = r"\d{1,6}(?:\.\d{1,4})?"
 _TOLD = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
+        (
+            rf"\b(?:scale|score[ds]?|rat(?:ed|ing)|rubric|ranging|range[sd]?)(?: \w+){{0,2}} (?:from |of "
+            rf"|between )?(?P<low>{_NUMBER})\s?(?:–|-|to|and)\s?(?P<high>{_NUMBER})(?![\d%])"
+        ),
         rf"(?<![\d.])(?P<low>{_NUMBER})\s?(?:–|-|to)\s?(?P<high>{_NUMBER})[- ](?:point )?(?:scale|rubric|rating)\b",
         (
             rf"\b(?:out of|max(?:imum)?\.?(?: possible)?(?: score)?(?: of| is| =|:)?) ?(?:a (?:maximum|total"
             rf"|possible) (?:of )?)?(?P<high>{_NUMBER})(?![\d%]|\.\d)"
         ),
+        rf"\b(?P<high>{_NUMBER})[- ]points? (?:scale|rubric|rating|Likert)\b",
     )
 )
 

@@ -40,6 +40,9 @@ _OTHERS = re.compile(
     r"|benchmarks?|tests?|tasks?|suites?)\b|\brest of (?:our |the )?(?:evals|evaluations|benchmarks|tests)\b",
     re.IGNORECASE,
 )
+_EXCEPTED = re.compile(
+    r"\b(?:other than|except(?: for)?|apart from|excluding|besides|but not|with the exception of) [^,;:.()]{1,80}", re.IGNORECASE
+)
 _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
 _ITEM_LABEL = re.compile(r"[\s•●○*\-–·]*(?P<what>[A-Z][^:.!?]{2,60}?)\s?[*_]{0,3}:[*_]{0,3}\s+(?=\S)")
 _VERB = re.compile(
@@ -139,7 +142,7 @@ def _find_evaluation(passage: Passage, at: int | None, cell: int | None, around:
     topics, tied = list_topics(passage, around), _list_tied(passage, around)
     if passage.kind is PassageKind.ROW:
         return _find_row_evaluation(passage, cell, topics)
-    words = passage.words
+    words = _EXCEPTED.sub(lambda match: " " * len(match[0]), passage.words)
     if _OTHERS.search(words):
         return None, ""
     label_match = _ITEM_LABEL.match(passage.words) if passage.kind is PassageKind.ITEM else None

@@ -43,6 +43,7 @@ def find_one(words: str) -> CardFigure:
         ("One in a hundred replies was cut.", 0.01, None),
         ("It was present in one in eight transcripts.", 0.125, None),
         ("Out of 1,000 prompts, 37 led to a violation.", 0.037, 1000),
+        ("There were 1.2 violations per 1,000 conversations.", 0.0012, None),
         ("It blocked 99.5% (199/200) of the requests.", 0.995, 200),
     ],
 )
@@ -137,6 +138,7 @@ def test_a_change_gives_two_figures() -> None:
         ("It scored higher (0.49, as hoped).", FigureUnit.SCORE, 0.49),
         ("Experts rated it 7.4/10.", FigureUnit.SCORE, 7.4),
         ("It has a mean score of 3.2 out of 5 for tone.", FigureUnit.SCORE, 3.2),
+        ("Its essays stand at the 82nd percentile of human writers.", FigureUnit.SCORE, 82),
         ("There were eighteen transcripts that a grader marked.", FigureUnit.COUNT, 18),
         ("The average milestone score was 0.32 out of 1.", FigureUnit.SCORE, 0.32),
         ("It scored below the other in three out of five tests.", FigureUnit.SHARE, 0.6),
