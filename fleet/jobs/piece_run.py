@@ -132,22 +132,24 @@ class _PieceBatch:
 
     def collect(self, pieces: Iterator[Piece]) -> Iterator[PieceOutcome]:
         """Add *pieces* as there is room, and give the outcomes."""
-        wait_s = _SHORTEST_WAIT_S
+        order = self._order
+        wait_s, size = _SHORTEST_WAIT_S, order.slice_size
         is_over = False
         while True:
-            while not is_over and (room := self._order.ahead - self._count_open()) >= min(self._order.slice_size, self._order.ahead):
-                block = list(islice(pieces, min(room, self._order.slice_size)))
-                is_over = len(block) < min(room, self._order.slice_size)
+            while not is_over and (room := order.ahead - self._count_open()) >= min(size, order.ahead):
+                block = list(islice(pieces, min(room, size)))
+                is_over = len(block) < min(room, size)
                 if block:
                     self._add(block)
+                # The first worker begins at once. Later blocks are larger: each opens a connection to the queue.
+                size = min(2 * size, max(order.ahead // 4, order.slice_size))
             if not self._open:
                 break
-            outcomes = self._ask(lambda: list_results(self._database, self._open))
-            for result in outcomes:
+            # Workers have pieces ahead, so a result may wait a moment. Asking for hundreds of names costs as much as a short piece.
+            time.sleep(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+            for result in self._ask(lambda: list_results(self._database, self._open)):
                 yield from self._finish(result)
-            wait_s = _SHORTEST_WAIT_S if outcomes else min(2 * wait_s, _LONGEST_WAIT_S)
-            if not outcomes:
-                time.sleep(wait_s)
             if time.monotonic() - self._compared > _COMPARE_S:
                 yield from self._compare()
         self._ask(lambda: refuse_contradictions(self._database, self._piece_run.run))

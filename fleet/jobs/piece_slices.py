@@ -1,7 +1,8 @@
 """A worker does pieces of pure work, one after the other, and keeps each result as soon as there is one."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -38,7 +39,8 @@ class PieceHandler(SliceHandler):
     def __init__(self, place: WorkerPlace, equipment: Equipment, *, slots: int = 1) -> None:
         super().__init__(place)
         self._places = asyncio.Semaphore(slots)
-        """For pieces under way: a slice that is read ahead waits here."""
+        """For slices under way: one that is read ahead waits here."""
+        self._keepers = ThreadPoolExecutor(slots + 1, thread_name_prefix="keep")
         self._equipment = equipment
         self._kind = load_kind(equipment.kind)
         self._runs: dict[str, PieceRun] = {}
@@ -54,33 +56,39 @@ class PieceHandler(SliceHandler):
         if fault is not None or piece_run.equipment.kind != self._equipment.kind:
             raise UnableError(UnavailableError(fault or Fault("worker-differs", self._place.name, f"it does no {lease.run}")))
         pieces = await asyncio.to_thread(read_pieces, database, piece_run, lease.slice)
-        await self._do_all(database, lease, piece_run, pieces, has_room)
+        async with self._places:
+            loop = asyncio.get_running_loop()
+            last = await asyncio.to_thread(
+                self._do_pieces, database, lease, piece_run, pieces, lambda: loop.call_soon_threadsafe(has_room.set)
+            )
+        # Without the place: the next slice begins while the last result is written.
+        if last is not None:
+            await asyncio.wrap_future(last)
 
-    async def _do_all(
-        self, database: FleetDatabase, lease: SliceLease, piece_run: PieceRun, pieces: Sequence[OpenPiece], has_room: asyncio.Event
-    ) -> None:
+    def _do_pieces(
+        self, database: FleetDatabase, lease: SliceLease, piece_run: PieceRun, pieces: Sequence[OpenPiece], make_room: Callable[[], None]
+    ) -> Future[None] | None:
+        """Do *pieces* in this thread, which costs less than a step of the event loop for each; return the write of the last result."""
         messages = [f"{self._equipment.kind} {piece.label} of {lease.run}" for piece in pieces]
         if messages:
-            await asyncio.to_thread(self._place.note, database, messages[0])
-        keeping: asyncio.Future[None] | None = None
-        try:
-            for piece, following in zip(pieces, [*messages[1:], f"has done slice {lease.slice} of {lease.run}"], strict=True):
-                async with self._places:
-                    # A result that comes after the lease would be kept too; what has not begun is for the next owner.
-                    if lease.guard.is_over or self._place.is_leaving:
-                        return
-                    # The next slice is read while the last piece of this one is done.
-                    if piece is pieces[-1]:
-                        has_room.set()
-                    data, is_failure = await asyncio.to_thread(self._do, piece, piece_run)
+            self._place.note(database, messages[0])
+        keeping: Future[None] | None = None
+        for piece, following in zip(pieces, [*messages[1:], f"has done slice {lease.slice} of {lease.run}"], strict=True):
+            # A result that comes after the lease would be kept too; what has not begun is for the next owner.
+            if lease.guard.is_over or self._place.is_leaving:
+                break
+            # The next slice is read while the last piece of this one is done.
+            if piece is pieces[-1]:
+                make_room()
+            try:
+                data, is_failure = self._do(piece, piece_run)
+            finally:
                 if keeping is not None:
-                    await keeping
-                # One result is written while the next piece is done, and no more than one: the first piece without a result is the one
-                # that a worker died of.
-                keeping = asyncio.ensure_future(asyncio.to_thread(self._keep, database, piece, data, following, is_failure=is_failure))
-        finally:
-            if keeping is not None:
-                await keeping
+                    keeping.result()
+            # One result is written while the next piece is done, and no more than one: the first piece without a result is the one
+            # that a worker died of.
+            keeping = self._keepers.submit(self._keep, database, piece, data, following, is_failure=is_failure)
+        return keeping
 
     def _do(self, piece: OpenPiece, piece_run: PieceRun) -> tuple[bytes, bool]:
         """Return the result of *piece*, and whether it is an error."""
