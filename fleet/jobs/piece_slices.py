@@ -66,7 +66,7 @@ class PieceHandler(SliceHandler):
             await asyncio.wrap_future(last)
 
     def _do_pieces(
-        self, database: FleetDatabase, lease: SliceLease, piece_run: PieceRun, pieces: Sequence[OpenPiece], make_room: Callable[[], None]
+        self, database: FleetDatabase, lease: SliceLease, piece_run: PieceRun, pieces: Sequence[OpenPiece], make_room: Callable[[], object]
     ) -> Future[None] | None:
         """Do *pieces* in this thread, which costs less than a step of the event loop for each; return the write of the last result."""
         messages = [f"{self._equipment.kind} {piece.label} of {lease.run}" for piece in pieces]
