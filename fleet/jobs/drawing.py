@@ -11,7 +11,7 @@ from registry.records.statement import OutputFormat
 from registry.report.pdf_rendering import describe_press
 from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, dump_job, make_json
 
-_SLICE, _AHEAD = 2, 64
+_SLICE, _AHEAD = 1, 64
 
 
 def read_equipment() -> Equipment:
