@@ -420,11 +420,18 @@ def list_(app: App, /, *, output: ListOutput) -> None:
     from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
     from registry.present.listings import Listing
 
-    rows = [
-        {"log": log, **summarise_audit(file, today=view.today), "outcome": describe_listed(file, today=view.today)}
-        for log, view in app.views(by_clock=True)
-        for file in view.list_audits()
-    ]
+    rows = []
+    for log, view in app.views(by_clock=True):
+        files = view.list_audits()
+        counted = view.find_counted(file.audit.payload.claim for file in files)
+        rows += [
+            {
+                "log": log,
+                **summarise_audit(file, counted, today=view.today),
+                "outcome": describe_listed(file, counted, today=view.today),
+            }
+            for file in files
+        ]
     listing = Listing(
         document={"schema": "caveat/audits/1"}, field="audits", rows=rows,
         describe=lambda row: {name: value for name, value in row.items() if name != "outcome"},

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -56,6 +56,7 @@ from registry.report.claim_outcome import (
     find_carry,
     find_standing_now,
     find_trace_now,
+    read_now,
     is_immaterial,
     number_sections,
 )
@@ -398,6 +399,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         },
         "fixed_rows": build_fixed_rows(supplement),
         "deviation_rows": build_deviation_rows(supplement.audit),
+        "read_now": partial(read_now, supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
         "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
         "lock_runs": describe_lock_runs(supplement.audit),
