@@ -19,8 +19,8 @@ from registry.present.listings import Column
 from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_deviations
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
-from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.claim_status import FamilyOutcome
+from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import ModelIdentity, describe_runs
 from registry.records.verdict import (
@@ -32,9 +32,10 @@ from registry.records.verdict import (
     Standing,
     VerdictStanding,
     is_expired,
+    lower_reading,
     weaken,
 )
-from registry.report.claim_outcome import describe_disagreement, find_counted, lower_trace
+from registry.report.claim_outcome import describe_disagreement, find_counted
 from registry.report.minimum_reporting import build_audit_items, build_case_items, count_items
 from registry.report.number_format import Unit, share
 from registry.report.supplement_wording import format_verdict, get_words
@@ -394,7 +395,7 @@ def _find_standing(
     last = file.restrictions[-1]
     primary, member = last.payload.classification.primary, counted.get(last.entry.seq)
     standing = member.standing if member else weaken(primary.verdict_standing, last.payload.valid_until, today)
-    return standing, primary.standing if standing is primary.verdict_standing else lower_trace(primary)
+    return standing, lower_reading(primary, standing).standing
 
 
 def describe_listed(file: AuditFile, counted: Mapping[int, FamilyOutcome], *, today: date | None) -> str:

@@ -134,7 +134,9 @@ def lower_opposed(outcomes: Sequence[FamilyOutcome], intervals: Mapping[int, Int
 
 def list_comparable(outcomes: Sequence[FamilyOutcome]) -> list[int]:
     """Return the entries of *outcomes* of which intervals can decide: those in this log that could be lowered, where there are several."""
-    entries = [outcome.seq for outcome in outcomes if outcome.log is None and outcome.standing in _UNLOWERED and outcome.other_words is None]
+    entries = [
+        outcome.seq for outcome in outcomes if outcome.log is None and outcome.standing in _UNLOWERED and outcome.other_words is None
+    ]
     return entries if len(entries) > 1 else []
 
 

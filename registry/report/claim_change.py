@@ -337,7 +337,8 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
     for file in after.audits:
         for restriction in _pick(file.restrictions, since):
             outcome = restriction.payload
-            text = f"{outcome.audit} of {outcome.claim} came to {describe_verdict_of(outcome.classification.primary, find_counted_standing(after, restriction))}."
+            words = describe_verdict_of(outcome.classification.primary, find_counted_standing(after, restriction))
+            text = f"{outcome.audit} of {outcome.claim} came to {words}."
             yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=restriction.entry)
     # All steps of an objection count, not only its decision: an open objection is news too.
     for contested in after.objections:

@@ -1,8 +1,7 @@
 """The outcome that leads for a claim, and what qualifies it: other audits, families, findings, assumptions, validity."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass
 
 from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
@@ -29,7 +28,6 @@ from registry.records.supplement import (
     ThreeFigures,
 )
 from registry.records.verdict import (
-    ClaimClass,
     ReadingVerdict,
     Restriction,
     Standing,
@@ -37,6 +35,7 @@ from registry.records.verdict import (
     VerdictStanding,
     find_gravity,
     is_expired,
+    lower_reading,
     weaken,
 )
 from registry.report.number_format import Unit, format_day
@@ -88,9 +87,7 @@ def find_counted_standing(dossier: Dossier, outcome: Recorded[Restriction]) -> V
 
 def find_counted_trace(dossier: Dossier, outcome: Recorded[Restriction]) -> Standing | None:
     """Return TRACE's standing of *outcome* on that day: no more than its verdict has."""
-    primary = outcome.payload.classification.primary
-    is_lowered = find_counted_standing(dossier, outcome) is not primary.verdict_standing
-    return lower_trace(primary) if is_lowered else primary.standing
+    return lower_reading(outcome.payload.classification.primary, find_counted_standing(dossier, outcome)).standing
 
 
 def _weigh(dossier: Dossier, outcome: Recorded[Restriction]) -> tuple[tuple[int, int], int]:
@@ -242,7 +239,7 @@ def _name(spec: SpecEstimate) -> str:
 
 
 def describe_own_verdict(audit: AuditPart) -> str | None:
-    """Return the verdict of *audit*'s outcome in its sentence, after notes that it expired or that audits disagree; None without an outcome."""
+    """Return the verdict of *audit*'s outcome in its sentence, after notes that it expired or audits disagree; None without one."""
     if audit.outcome is None:
         return None
     return _add_notes(audit.outcome.payload, is_expired=audit.is_expired, opposed=audit.opposed)
@@ -283,22 +280,12 @@ def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -
 
 def find_trace_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> Standing | None:
     """Return TRACE's standing of *reading* on the day of the document: no more than its verdict has."""
-    if reading is None or audit is None or not audit.is_lowered:
-        return None if reading is None else reading.standing
-    return lower_trace(reading)
+    return None if reading is None else read_now(audit, reading).standing
 
 
 def read_now(audit: AuditPart | None, reading: ReadingVerdict) -> ReadingVerdict:
     """Return *reading* with both standings as they are on the day of the document."""
-    return replace(reading, verdict_standing=find_standing_now(audit, reading), standing=find_trace_now(audit, reading))
-
-
-def lower_trace(reading: ReadingVerdict) -> Standing | None:
-    """Return TRACE's standing of *reading* where its verdict is provisional at most."""
-    # Other standings are no firmer than that of an expired audit, so they stay.
-    if reading.standing not in (Standing.ESTABLISHED, Standing.CONDITIONAL):
-        return reading.standing
-    return Standing.CANDIDATE if reading.class_ is ClaimClass.INVERTED else Standing.PROVISIONAL
+    return lower_reading(reading, find_standing_now(audit, reading))
 
 
 # A claim family: the claims and revisions on the same words, and the outcome that leads among them

@@ -56,9 +56,9 @@ from registry.report.claim_outcome import (
     find_carry,
     find_standing_now,
     find_trace_now,
-    read_now,
     is_immaterial,
     number_sections,
+    read_now,
 )
 from registry.report.claim_review import build_claim_review
 from registry.report.control_wording import describe_reach

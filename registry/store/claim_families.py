@@ -266,7 +266,7 @@ def _read_intervals(reader: LogReader, entries: Sequence[int]) -> dict[int, Inte
     """Return the intervals of Φ_deploy that the outcomes of *entries* rest on, by entry; without those of an erased text."""
     outcomes = {seq: recorded.payload for seq, recorded in reader.find_recorded(entries).items()}
     results = reader.find_recorded(outcome.result for outcome in outcomes.values() if outcome.result is not None)
-    intervals = {}
+    intervals: dict[int, Intervals] = {}
     for seq, outcome in outcomes.items():
         estimate = results[outcome.result].payload.estimate if outcome.result in results else outcome.estimate
         sides = [(f"{part.spec} {part.judge or ''}", part.phi_deploy) for part in (estimate.specs if estimate else ())]

@@ -277,7 +277,7 @@ class FactFinder:
         return self._families.find([head.seq for head in heads])
 
     def find_counted(self, numbers: Sequence[int]) -> dict[int, FamilyOutcome]:
-        """Return the outcomes in this log that count in the families of the claim revisions of the entries *numbers*, by their own entry."""
+        """Return the outcomes in this log that count in the families of the claim revisions of entries *numbers*, by their own entry."""
         families = self._families.find(numbers, with_members=False) if self._has(restriction) else []
         return {outcome.seq: outcome for family in families for outcome in family.outcomes if outcome.log is None}
 

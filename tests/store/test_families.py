@@ -312,7 +312,7 @@ def test_a_favourable_audit_that_lacks_a_condition_lowers_nothing(ledger: Ledger
 
 @pytest.mark.parametrize(("low", "is_excluded"), [(0.86, True), (0.85, False)])
 def test_intervals_that_exclude_each_other_establish_nothing(ledger: Ledger, *, low: float, is_excluded: bool) -> None:
-    """Two audits with one verdict whose intervals of deployment have no point in common: one of them is wrong. A shared end is one point."""
+    """Two audits with one verdict whose intervals of deployment have no point in common: one is wrong. A shared end is a point."""
     with ledger.write(actor="LAB") as writer:
         phi, card = make.settle(writer), make.add_card(writer)
         claim = make.add_quoted(writer, phi, f"{card}@1", quote=QUOTE, **THRESHOLD)
