@@ -13,7 +13,7 @@ import numpy as np
 from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog, ReplayCell
 from audit.replay.call_engine import UNSENT
 from audit.replay.replay_provenance import build_provenance
-from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, list_rows, read_clusters, write_table
+from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, find_repeated_contexts, list_rows, read_clusters, write_table
 from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, open_store
 from audit.score.answer_extraction import NOT_FOUND
 from audit.score.judging import account_judging, describe_judge, describe_repeats
@@ -289,7 +289,11 @@ def _read_run(
     files = tuple(TableFile(name=name, sha256=file.sha256, rows=file.rows) for file in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
     provenance = replace(
-        build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)
+        build_provenance(store),
+        judge=judge,
+        judge_uncertainty=uncertainty,
+        scorer_reads_response=reads_only_response(scorer),
+        repeated_contexts=find_repeated_contexts(store),
     )
     # The run began when its first call was written down. This is recorded by the run itself and not stated by a person.
     imported = ImportedLog(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
