@@ -10,6 +10,7 @@ from registry.records.claim_status import Dispute, Staleness
 from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Finding, RealismJudge
+from registry.records.monitor import MonitorVerdict
 from registry.records.specification import PropertySpec
 from registry.records.supplement import (
     AuditPart,
@@ -48,7 +49,7 @@ from registry.report.claim_outcome import (
 from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, derive_layers
 from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome, is_replay_as_locked
 from registry.report.status_account import describe_staleness
-from registry.report.supplement_wording import format_verdict, name_model
+from registry.report.supplement_wording import describe_joint_error, format_verdict, name_model
 from registry.report.version_drift import build_drift
 
 # Page one has room for five reasons.
@@ -265,6 +266,11 @@ def _build_reasons(dossier: Dossier, evidence: AuditEvidence | None) -> Iterator
         yield StatusReason(text=text, section=Section.HISTORY if concerned else Section.CONTEXTS)
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
+    # The alarm of one of several monitors says less than that of the only one.
+    if any(file.find_verdict(dossier.today) is MonitorVerdict.VIOLATED for file in dossier.monitors) and (
+        joint_error := describe_joint_error(dossier.monitors, dossier.today)
+    ):
+        yield StatusReason(text=f"{joint_error}.", section=Section.HISTORY)
 
 
 def _build_stale_reason(dossier: Dossier) -> StatusReason | None:
