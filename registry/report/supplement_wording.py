@@ -398,7 +398,7 @@ def describe_production(file: MonitorFile, today: date | None) -> str:
 
 
 def describe_joint_error(files: Sequence[MonitorFile], today: date | None) -> str | None:
-    """Return how many monitors watch a claim, how many contradict it on *today*, and how often any of them is wrong; None for fewer than two."""
+    """Return how many monitors watch a claim, how many contradict it on *today*, how often any of them is wrong; None for one."""
     if len(files) < 2:
         return None
     # Each plan states the error of its own monitor, and `family` is what its author wrote. Whoever locks several monitors looks
