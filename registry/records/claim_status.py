@@ -30,6 +30,8 @@ class OppositionKind(StrEnum):
     """By one the claim holds, by the other it does not."""
     INTERVAL = "interval"
     """Their intervals of Φ_deploy against one specification have no point in common."""
+    WORDS = "words"
+    """By the other, another claim on the same words does not hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,17 +121,22 @@ Intervals = Mapping[str, tuple[float, float]]
 """The intervals of Φ_deploy of an outcome by specification, and judge where there are several."""
 
 _AGAINST = (FIRM - {Verdict.HOLDS}) | {Verdict.CONTRADICTED_IN_PRODUCTION}
+_KINDS = (OppositionKind.VERDICT, OppositionKind.WORDS, OppositionKind.INTERVAL)
 _UNLOWERED = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
 
 
-def lower_opposed(outcomes: Sequence[FamilyOutcome], intervals: Mapping[int, Intervals]) -> tuple[FamilyOutcome, ...]:
+def lower_opposed(
+    outcomes: Sequence[FamilyOutcome], intervals: Mapping[int, Intervals], beside: Sequence[FamilyOutcome] = ()
+) -> list[FamilyOutcome]:
     """Return *outcomes* in the same order, those that another one disagrees with as provisional.
 
     Args:
         outcomes: of one claim family; those on other words, and of another property or model version, are not compared.
         intervals: by the entry of an outcome in the registry's own log, as far as they are known.
+        beside: of other claims on the same words about the same model version: a claim that was registered again under another
+            property, or quoted from another copy of the card, does not hold as if nothing had been found.
     """
-    return tuple(_lower(outcome, outcomes, intervals) for outcome in outcomes)
+    return [_lower(outcome, outcomes, intervals, beside) for outcome in outcomes]
 
 
 def list_comparable(outcomes: Sequence[FamilyOutcome]) -> list[int]:
@@ -140,15 +147,19 @@ def list_comparable(outcomes: Sequence[FamilyOutcome]) -> list[int]:
     return entries if len(entries) > 1 else []
 
 
-def _lower(outcome: FamilyOutcome, outcomes: Collection[FamilyOutcome], intervals: Mapping[int, Intervals]) -> FamilyOutcome:
+def _lower(
+    outcome: FamilyOutcome, outcomes: Collection[FamilyOutcome], intervals: Mapping[int, Intervals], beside: Collection[FamilyOutcome]
+) -> FamilyOutcome:
     standing = outcome.standing
     if standing not in _UNLOWERED or standing is None or outcome.other_words is not None:
         return outcome
     opposing = [(other, kind) for other in outcomes if (kind := _find_opposition(outcome, other, intervals)) is not None]
+    if outcome.verdict is Verdict.HOLDS:
+        opposing += [(other, OppositionKind.WORDS) for other in beside if other.verdict in _AGAINST and other.model == outcome.model]
     if not opposing:
         return outcome
     # An opposite verdict says more than an interval.
-    other, kind = min(opposing, key=lambda pair: (pair[1] is not OppositionKind.VERDICT, weigh_outcome(pair[0])))
+    other, kind = min(opposing, key=lambda pair: (_KINDS.index(pair[1]), weigh_outcome(pair[0])))
     opposed = Opposition(audit=other.audit, claim=other.claim, verdict=other.verdict, kind=kind, lowered_from=standing, log=other.log)
     return replace(outcome, standing=VerdictStanding.PROVISIONAL, opposed=opposed)
 

@@ -265,6 +265,8 @@ def _add_notes(outcome: Restriction, *, is_expired: bool, opposed: Opposition | 
 def describe_disagreement(audit: str, verdict: Verdict, opposed: Opposition) -> str:
     """Return that *audit* with its *verdict* and the *opposed* one disagree, in a sentence that names both."""
     other = f"{opposed.audit} in the log {opposed.log}" if opposed.log else opposed.audit
+    if opposed.kind is OppositionKind.WORDS:
+        return f"Audits disagree: {other} found “{get_words(opposed.verdict)}” of a claim on the same words. {audit} establishes nothing."
     if opposed.kind is OppositionKind.INTERVAL:
         return f"Audits disagree: the intervals of {audit} and {other} exclude each other. Neither verdict is established."
     return f"Audits disagree: {audit} found “{get_words(verdict)}”, {other} “{get_words(opposed.verdict)}”. Neither verdict is established."

@@ -217,21 +217,25 @@ class FamilyFinder:
             return _NO_FAMILY
         own = [member for member in near if _is_family(quote, member)]
         shown = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in outcomes[member.seq]]
-        others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq]]
+        copies = [outcome for member in near if _is_copy(quote, member) for outcome in outcomes[member.seq]]
+        others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq] if outcome not in copies]
         kin = () if index is None else index.find(quote)
         members = tuple(member.reference for member in kin if member.seq != quote.seq and _is_family(quote, member))
         # An adopted claim also takes the outcomes that its original has in the imported log.
         if quote.origin is not None:
             shown += self._find_foreign_outcomes(quote)
-        return Family(members=members, outcomes=self._order(shown), others=self._order(others))
+        shown, copies, others = self._lower(shown, copies), self._lower(copies, shown), self._lower(others, ())
+        return Family(
+            members=members, outcomes=tuple(sorted(shown, key=weigh_outcome)), others=tuple(sorted([*copies, *others], key=weigh_outcome))
+        )
 
-    def _order(self, outcomes: Sequence[FamilyOutcome]) -> tuple[FamilyOutcome, ...]:
-        """Return *outcomes* with the gravest first, as they count next to each other."""
-        if len(outcomes) < 2:
-            return tuple(outcomes)
+    def _lower(self, outcomes: list[FamilyOutcome], beside: Sequence[FamilyOutcome]) -> list[FamilyOutcome]:
+        """Return *outcomes* as they count next to each other and to those *beside* them."""
+        if not outcomes or len(outcomes) + len(beside) < 2:
+            return outcomes
         entries = list_comparable(outcomes)
         intervals = self._reader.recall(("intervals", tuple(entries)), lambda: _read_intervals(self._reader, entries)) if entries else {}
-        return tuple(sorted(lower_opposed(outcomes, intervals), key=weigh_outcome))
+        return lower_opposed(outcomes, intervals, beside)
 
     def _find_foreign_outcomes(self, quote: Quote) -> Iterator[FamilyOutcome]:
         """Yield the outcomes that the kept log has of the claim that *quote* was adopted from."""
@@ -412,6 +416,15 @@ def _is_family(left: Quote, right: Quote) -> bool:
     if left.claim == right.claim or left.card is None or right.card is None:
         return True
     return left.card[0] == right.card[0]
+
+
+def _is_copy(quote: Quote, member: Quote) -> bool:
+    """Whether *member*, which is on the same words, may be the claim of *quote* once more: under another property, or from another card."""
+    if _is_family(quote, member) or quote.model != member.model or _find_other_words(quote, member) is not None:
+        return False
+    # A few words, such as a figure in a table, are in many claims that have nothing else in common.
+    is_long = min(len(quote.words), len(member.words)) >= SHORTEST_RUN
+    return quote.key == member.key or is_long or (quote.card is not None and quote.card == member.card)
 
 
 def _find_other_words(quote: Quote, member: Quote) -> str | None:

@@ -325,3 +325,27 @@ def test_intervals_that_exclude_each_other_establish_nothing(ledger: Ledger, *, 
         assert see(view, claim)[0] is (RestrictionStatus.NARROWED if is_excluded else RestrictionStatus.SUPPORTED)
     assert standings == {VerdictStanding.PROVISIONAL if is_excluded else VerdictStanding.ESTABLISHED}
     assert kinds == ({OppositionKind.INTERVAL} if is_excluded else set())
+
+
+@pytest.mark.parametrize("copied", ["property", "card"])
+def test_a_copy_of_a_contradicted_claim_does_not_hold_established(ledger: Ledger, copied: str) -> None:
+    """Under a new property, or quoted from a new copy of the card, a favourable audit is provisional and names the contradiction.
+
+    The contradiction keeps its standing: whoever registers a claim again cannot lower what was found.
+    """
+    with ledger.write(actor="LAB") as writer:
+        phi, card, claim = start(writer)
+        if copied == "property":
+            phi = make.add_property(writer, slug="renamed")
+        else:
+            card = make.add_card(writer, document="bc" * 32)
+        again = make.add_quoted(writer, phi, f"{card}@1", quote=QUOTE, **THRESHOLD)
+        support(writer, f"{again}@1")
+
+    with ledger.view() as view:
+        assert see(view, again) == (RestrictionStatus.NARROWED, f"{again}@1", f"{claim}@1")
+        assert see(view, claim) == (RestrictionStatus.NOT_SUPPORTED, f"{claim}@1", f"{again}@1")
+        (copy,), (beside,) = view.dossier(again).family.outcomes, view.dossier(claim).family.others
+    assert (copy.standing, beside.standing) == (VerdictStanding.PROVISIONAL, VerdictStanding.PROVISIONAL)
+    assert copy.opposed is not None
+    assert (copy.opposed.kind, copy.opposed.claim) == (OppositionKind.WORDS, f"{claim}@1")
