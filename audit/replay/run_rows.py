@@ -58,7 +58,7 @@ def read_clusters(store: RunStore) -> NamedClusters:
     Raises:
         NotFoundError: the folder holds no replay, or no tasks.
     """
-    replay, specs = get_replay(store), _read_contexts(store)
+    replay, specs = get_replay(store), read_contexts(store)
     tasks = get_tasks(store).values()
     return NamedClusters(
         families={task.id: task.family for task in tasks if task.family},
@@ -73,7 +73,7 @@ def read_clusters(store: RunStore) -> NamedClusters:
     )
 
 
-def _read_contexts(store: RunStore) -> dict[str, ContextSpec]:
+def read_contexts(store: RunStore) -> dict[str, ContextSpec]:
     """Return the contexts of the run by name; the latest count, as the latest replay does."""
     versions = list_versions(store, CONTEXTS)
     latest = versions[-1] if versions else {}
@@ -85,7 +85,7 @@ def find_repeated_contexts(store: RunStore) -> tuple[tuple[str, str], ...]:
 
     Requests that are the same to the byte are refused before a run. One more space makes another request, and no other context.
     """
-    specs, repeats = _read_contexts(store), []
+    specs, repeats = read_contexts(store), []
     arms = dict.fromkeys((arm.arm, arm.spec) for arm in get_replay(store).arms)
     for side in arms:
         names = dict.fromkeys(arm.context for arm in get_replay(store).arms if (arm.arm, arm.spec) == side and arm.context in specs)
