@@ -12,7 +12,7 @@ from audit.replay.replay_file import read_replay
 from audit.replay.replay_provenance import CONTEXTS
 from audit.replay.run_store import get_tasks, open_store, put_version
 from audit.score.run_evidence import read_run
-from audit.score.scorers import read_scorer, score_run
+from audit.score.scorers import score_run
 from fleet.database import FleetDatabase, create_schema, describe_address, hold_name, parse_address
 from fleet.queue.job_queue import Job
 from fleet.runs.fleet_overview import list_runs, list_workers
@@ -23,6 +23,7 @@ from fleet.runs.slice_store import SpillFile
 from registry.codec.canonical_documents import to_document
 from registry.errors import AlteredError, CaveatError, ConflictError, InputError, NotFoundError, UnavailableError
 from registry.records.replay_run import Budget
+from registry.records.specification import PatternScorer
 from tests.endpoint.server import KEY, Asked, Endpoint, Refusal, Reply, run_endpoint
 from tests.fleet.conftest import NewFleet
 from tests.fleet.fleet_processes import QUICK
@@ -403,7 +404,7 @@ def test_a_part_of_a_design_is_not_scored_as_the_whole(new_fleet: NewFleet, tmp_
     folder = tmp_path / "copy.run"
     write_folder(database, run, folder)
     database.close()
-    scorer = read_scorer({"kind": "pattern", "rules": [{"pattern": "ok", "score": 1}], "otherwise": 0}, where="scorer")
+    scorer = PatternScorer(kind="pattern", expected=("ok",))
     store = open_store(folder)
     file = read_replay(tmp_path / "small.yaml", None)
     put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in file.contexts.items()})
