@@ -387,7 +387,7 @@ def _check_planned(store: RunStore, folder: Path) -> None:
     there = {cell for cell, _ in store.list_cells()}
     missing = sum(cell not in there for cell in list_cells(replay, tasks, read_contexts(store)))
     if missing:
-        problem = f"{missing:,} cells that its replay plans are not in the folder, so nothing shows what became of them"
+        problem = f"{missing:,} cells that its replay plans are not in the folder, so it is not known whether they were answered"
         advice = "fetch the run again into another folder, or continue it: caveat audit run REPLAY"
         raise ConflictError(Fault("run-incomplete", str(folder), problem, advice=advice))
 

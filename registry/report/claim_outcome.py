@@ -326,7 +326,7 @@ def is_own(outcome: FamilyOutcome, claim: ClaimRevision | str) -> bool:
 
 
 def join_leading(family: Family, claim: ClaimRevision, own: str | None) -> str | None:
-    """Return what leads on page one of *claim*, before its *own* verdict; that alone where nothing graver is in its *family*."""
+    """Return the first sentences of page one of *claim*: the outcome of its *family* that leads, if another one's, then its *own*."""
     leading = _describe_leading(family, claim)
     if leading is None or own is None:
         return leading or own
