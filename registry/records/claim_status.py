@@ -114,7 +114,7 @@ def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, tuple[int, int], float,
 # Audits that disagree (decision of 2026-11-26). Two audits of one claim and model version cannot both
 # be right if one finds that it holds and the other that it does not, or if their intervals of one
 # figure exclude each other. Which one is wrong is not known, so neither verdict is established until
-# one of them no longer counts: its words or its model version changed, or it expired. The gravest still
+# the words or the model version change. The gravest still
 # leads. The cost: a favourable audit can lower an established contradiction to a provisional one.
 
 Intervals = Mapping[str, tuple[float, float]]
@@ -183,8 +183,10 @@ def _is_opposite(outcome: FamilyOutcome, other: FamilyOutcome) -> bool:
     """Whether *other* takes from *outcome* what would make it established."""
     if outcome.verdict is Verdict.HOLDS:
         return other.verdict in _AGAINST
-    # A favourable audit that lacks a condition takes nothing from an adverse one that has all.
-    return outcome.verdict in _AGAINST and other.verdict is Verdict.HOLDS and other.standing in _UNLOWERED
+    # A favourable audit that lacks a condition takes nothing from an adverse one that has all. Nor does one of another log: whoever
+    # keeps that log decides what it says.
+    is_firm = other.verdict is Verdict.HOLDS and other.standing in _UNLOWERED and other.log in (None, outcome.log)
+    return outcome.verdict in _AGAINST and is_firm
 
 
 def read_words(text: str) -> tuple[str, ...]:
