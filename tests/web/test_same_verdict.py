@@ -22,6 +22,7 @@ from registry.report.supplement_wording import format_verdict, get_words
 from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
+from registry.verify.record_checks import list_contradictions
 from tests.cli.given_out import ask, inside, run
 from tests.store import builders as make
 from tests.store.test_families import THRESHOLD
@@ -246,3 +247,16 @@ def test_the_feed_of_a_claim_names_the_audit_that_disagrees(registry: Path) -> N
     outcomes = [item for item in items if "A sentence." in item]
     assert len(outcomes) == 2
     assert all("Audits disagree: AUD-" in item for item in outcomes)
+
+
+@pytest.mark.parametrize("scene", ["holds", "holds-expired", "disagree", "excluded-intervals"])
+def test_a_record_with_what_weakens_its_verdict_agrees_with_itself(registry: Path, scene: str) -> None:
+    """`verify` composes the sentence of page one from the parts of the record, and does not expect the words of the outcome alone."""
+    ledger = open_ledger(registry)
+    with ledger.view() as view:
+        (name,) = (summary.claim for summary in view.list_claims() if (summary.quote or "").startswith(f"Of {scene} it"))
+        supplement = assemble_claim(view.dossier(name), made_at=NOW)
+    ledger.close()
+
+    assert list_contradictions(supplement) == ()
+    assert any("verdict" in problem for problem in list_contradictions(replace(supplement, verdict="Holds. Established.")))
