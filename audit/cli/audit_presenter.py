@@ -19,7 +19,7 @@ from registry.present.listings import Column
 from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_deviations
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
-from registry.records.claim_status import FamilyOutcome
+from registry.records.claim_status import FamilyOutcome, Opposition
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import ModelIdentity, describe_runs
@@ -263,23 +263,33 @@ def present_exploration(record: Recorded[Exploration], *, is_new: bool) -> Itera
 # How audits and their outcomes look in a terminal and as JSON.
 
 
-def present_concluded(concluded: AuditConclusion, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()) -> Answer:
-    """Present the outcome of an import, with minimum reporting, and the accounts of the logs where there were any."""
+def present_concluded(
+    concluded: AuditConclusion,
+    imported: ImportedLog | None = None,
+    *,
+    items: Sequence[ChecklistItem] = (),
+    opposed: Opposition | None = None,
+) -> Answer:
+    """Present the outcome of an import, with minimum reporting, the accounts of the logs, and the audit that disagrees, if any."""
     document = {
         "schema": "caveat/audit-conclude/1",
         "audit": concluded.audit,
         "new": concluded.is_new,
         "restriction": to_document(concluded.restriction),
         "checklist": [to_document(item) for item in items],
+        "opposed": to_document(opposed) if opposed else None,
         **({"imported": to_document(imported)} if imported else {}),
     }
-    return Answer(document, _list_concluded_blocks(concluded, items))
+    return Answer(document, _list_concluded_blocks(concluded, items, opposed))
 
 
-def _list_concluded_blocks(concluded: AuditConclusion, items: Sequence[ChecklistItem]) -> Iterator[Block]:
+def _list_concluded_blocks(concluded: AuditConclusion, items: Sequence[ChecklistItem], opposed: Opposition | None) -> Iterator[Block]:
     """Yield the outcome of an import, verdict first."""
     restriction = concluded.restriction
     yield Title(f"{concluded.audit} of {restriction.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}")
+    # The record has the verdict of this audit by itself. What counts for the claim is said first.
+    if opposed is not None:
+        yield describe_disagreement(concluded.audit, restriction.classification.primary.verdict, opposed)
     yield from present_outcome(restriction, items)
     yield f"\nNext: caveat report {restriction.claim.partition('@')[0]} -o supplements"
 
