@@ -123,7 +123,7 @@ class StatementRules:
             self._sound.add(model)
 
     def check_claimed_spelling(self, model: ModelRef, where: str) -> Iterator[Fault]:
-        """Yield as `check_spelling`, and that earlier claims spell *model* otherwise: such a claim would lose their outcomes."""
+        """Yield as `check_spelling`, and that earlier claims spell *model* in another way: such a claim would lose their outcomes."""
         faults = list(self.check_spelling(model, where))
         if faults or model in self._known:
             yield from faults
