@@ -11,6 +11,7 @@ from audit.verdict.verdict_conditions import DesignSize
 from registry.present.answer_formats import AnswerFormat, answer, group
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.claim_draft import Proposals
+from registry.records.claim_status import Opposition
 from registry.records.dossier import AuditFile
 from registry.records.estimates import Estimate
 from registry.records.model_version import ModelRef
@@ -92,7 +93,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
         answer("audit-evidence", "audit evidence", audit=str, entries=list[int], unread=list[str]),
         answer(
             "audit-conclude", "audit conclude", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
-            imported=NotRequired[ImportedLog],
+            opposed=Opposition | None, imported=NotRequired[ImportedLog],
         ),
         answer("audits", "audit list", audits=list[listed]),
         answer(

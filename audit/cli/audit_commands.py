@@ -397,6 +397,8 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
         scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = record(writer, file, scored)
         items = list_reporting(writer, concluded)
+        counted = writer.find_counted([concluded.restriction.claim]).values()
+    own = max((outcome for outcome in counted if outcome.audit == concluded.audit), key=lambda outcome: outcome.seq, default=None)
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
@@ -404,7 +406,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
         app.say(f"warning: deviates from the lock: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --reason …")
-    app.report(present_concluded(concluded, imported, items=items))
+    app.report(present_concluded(concluded, imported, items=items, opposed=own.opposed if own else None))
 
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")
@@ -420,11 +422,18 @@ def list_(app: App, /, *, output: ListOutput) -> None:
     from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
     from registry.present.listings import Listing
 
-    rows = [
-        {"log": log, **summarise_audit(file, today=view.today), "outcome": describe_listed(file, today=view.today)}
-        for log, view in app.views(by_clock=True)
-        for file in view.list_audits()
-    ]
+    rows = []
+    for log, view in app.views(by_clock=True):
+        files = view.list_audits()
+        counted = view.find_counted(file.audit.payload.claim for file in files)
+        rows += [
+            {
+                "log": log,
+                **summarise_audit(file, counted, today=view.today),
+                "outcome": describe_listed(file, counted, today=view.today),
+            }
+            for file in files
+        ]
     listing = Listing(
         document={"schema": "caveat/audits/1"}, field="audits", rows=rows,
         describe=lambda row: {name: value for name, value in row.items() if name != "outcome"},

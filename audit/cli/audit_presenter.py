@@ -1,7 +1,8 @@
 """How locks, audits, classifications, outcomes and explorations look in a terminal and as JSON."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,23 @@ from registry.present.listings import Column
 from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_deviations
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
+from registry.records.claim_status import FamilyOutcome, Opposition
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import ModelIdentity, describe_runs
-from registry.records.verdict import ChecklistItem, ItemStatus, ReadingVerdict, Restriction, SpecVerdict, is_expired, weaken
+from registry.records.verdict import (
+    ChecklistItem,
+    ItemStatus,
+    ReadingVerdict,
+    Restriction,
+    SpecVerdict,
+    Standing,
+    VerdictStanding,
+    is_expired,
+    lower_reading,
+    weaken,
+)
+from registry.report.claim_outcome import describe_disagreement, find_counted
 from registry.report.minimum_reporting import build_audit_items, build_case_items, count_items
 from registry.report.number_format import Unit, share
 from registry.report.supplement_wording import format_verdict, get_words
@@ -249,23 +263,33 @@ def present_exploration(record: Recorded[Exploration], *, is_new: bool) -> Itera
 # How audits and their outcomes look in a terminal and as JSON.
 
 
-def present_concluded(concluded: AuditConclusion, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()) -> Answer:
-    """Present the outcome of an import, with minimum reporting, and the accounts of the logs where there were any."""
+def present_concluded(
+    concluded: AuditConclusion,
+    imported: ImportedLog | None = None,
+    *,
+    items: Sequence[ChecklistItem] = (),
+    opposed: Opposition | None = None,
+) -> Answer:
+    """Present the outcome of an import, with minimum reporting, the accounts of the logs, and the audit that disagrees, if any."""
     document = {
         "schema": "caveat/audit-conclude/1",
         "audit": concluded.audit,
         "new": concluded.is_new,
         "restriction": to_document(concluded.restriction),
         "checklist": [to_document(item) for item in items],
+        "opposed": to_document(opposed) if opposed else None,
         **({"imported": to_document(imported)} if imported else {}),
     }
-    return Answer(document, _list_concluded_blocks(concluded, items))
+    return Answer(document, _list_concluded_blocks(concluded, items, opposed))
 
 
-def _list_concluded_blocks(concluded: AuditConclusion, items: Sequence[ChecklistItem]) -> Iterator[Block]:
+def _list_concluded_blocks(concluded: AuditConclusion, items: Sequence[ChecklistItem], opposed: Opposition | None) -> Iterator[Block]:
     """Yield the outcome of an import, verdict first."""
     restriction = concluded.restriction
     yield Title(f"{concluded.audit} of {restriction.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}")
+    # The record has the verdict of this audit by itself. What counts for the claim is said first.
+    if opposed is not None:
+        yield describe_disagreement(concluded.audit, restriction.classification.primary.verdict, opposed)
     yield from present_outcome(restriction, items)
     yield f"\nNext: caveat report {restriction.claim.partition('@')[0]} -o supplements"
 
@@ -336,6 +360,8 @@ def _present_outcomes(file: AuditFile, dossier: Dossier, asked_now: ModelIdentit
         yield from present_outcome(recorded.payload, build_audit_items(dossier, file, recorded))
         if is_expired(recorded.payload.valid_until, dossier.today):
             yield f"expired: it was valid until {recorded.payload.valid_until}, so it is provisional at most; the claim needs review"
+        if (counted := find_counted(dossier, recorded)) is not None and counted.opposed is not None:
+            yield describe_disagreement(counted.audit, counted.verdict, counted.opposed)
     then = file.restrictions[-1].payload.asked if file.restrictions else None
     if asked_now is not None and asked_now.differs_from(then):
         yield f"who was asked, by the endpoint names in force: {asked_now.text}"
@@ -349,8 +375,9 @@ def _present_deviations(file: AuditFile) -> Iterator[Block]:
         yield f"✗ not as locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
 
 
-def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
-    """Return an audit of a listing as a document, with its outcome as it counts on *today*."""
+def summarise_audit(file: AuditFile, counted: Mapping[int, FamilyOutcome], *, today: date | None) -> dict[str, Any]:
+    """Return an audit of a listing as a document, with its outcome as it counts on *today*, and next to others (*counted*, by entry)."""
+    standing, label = _find_standing(file, counted, today)
     audit, outcome = file.audit.payload, file.restrictions[-1].payload if file.restrictions else None
     last_day = outcome.valid_until if outcome else None
     return {
@@ -359,25 +386,40 @@ def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
         "auditor": audit.auditor,
         "locked_at": f"{file.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if file.lock else None,
         "verdict": outcome.classification.primary.verdict if outcome else None,
-        "verdict_standing": weaken(outcome.classification.primary.verdict_standing, last_day, today) if outcome else None,
+        "verdict_standing": standing,
         "valid_until": last_day.isoformat() if last_day else None,
         "expired": is_expired(last_day, today),
         "class": outcome.classification.primary.class_.value if outcome else None,
-        "standing": outcome.classification.primary.standing if outcome else None,
+        "standing": label,
         "mode": outcome.classification.primary.mode if outcome else None,
         "basis": outcome.basis.value if outcome else None,
     }
 
 
-def describe_listed(file: AuditFile, *, today: date | None) -> str:
-    """Return the outcome of an audit of a listing in a few words, as it counts on *today*."""
+def _find_standing(
+    file: AuditFile, counted: Mapping[int, FamilyOutcome], today: date | None
+) -> tuple[VerdictStanding | None, Standing | None]:
+    """Return how firm the last outcome of *file* is, in Caveat's word and in TRACE's."""
+    if not file.restrictions:
+        return None, None
+    last = file.restrictions[-1]
+    primary, member = last.payload.classification.primary, counted.get(last.entry.seq)
+    standing = member.standing if member else weaken(primary.verdict_standing, last.payload.valid_until, today)
+    return standing, lower_reading(primary, standing).standing
+
+
+def describe_listed(file: AuditFile, counted: Mapping[int, FamilyOutcome], *, today: date | None) -> str:
+    """Return the outcome of an audit of a listing in a few words, as it counts on *today*, and next to others (*counted*, by entry)."""
     if not file.restrictions:
         return "locked, no outcome yet" if file.lock else "no outcome yet"
     outcome = file.restrictions[-1].payload
     primary, last_day = outcome.classification.primary, outcome.valid_until
     expired = f"; expired {last_day}" if is_expired(last_day, today) else ""
-    standing = weaken(primary.verdict_standing, last_day, today)
-    return f"{format_verdict(primary.verdict, standing)} ({describe_label(primary)}; {outcome.basis.value}{expired})"
+    standing, label = _find_standing(file, counted, today)
+    member = counted.get(file.restrictions[-1].entry.seq)
+    opposed = f"; audits disagree: {member.opposed.audit}" if member and member.opposed else ""
+    trace = describe_label(replace(primary, standing=label))
+    return f"{format_verdict(primary.verdict, standing)} ({trace}; {outcome.basis.value}{expired}{opposed})"
 
 
 def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:

@@ -525,9 +525,7 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
         for edit, item in side.list_versions():
             where = f"{side.arm.context}, contexts[{item.id}]"
             for task in side.tasks:
-                # A conversation is part of the context, so each of these tasks has contexts of its own.
-                context_id = item.id if task.prefix is None else f"{item.id}/{task.id}"
-                cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=context_id, sample=0, spec=side.arm.spec, cue_removed=edit)
+                cell = _name_cell(side.arm, edit, item, task)
                 # Two entries of one arm may contain a context of the same name. Their responses would have the same key
                 # in the score table.
                 if cell in design_cells:
@@ -546,6 +544,22 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
                 except InputError as error:
                     faults.extend(error.faults)
     return list(design_cells.values())
+
+
+def _name_cell(arm: Arm, edit: str | None, item: ContextItem, task: Task, sample: int = 0) -> ReplayCell:
+    # A conversation is part of the context, so each of these tasks has contexts of its own.
+    context_id = item.id if task.prefix is None else f"{item.id}/{task.id}"
+    return ReplayCell(task_id=task.id, arm=arm.arm, context_id=context_id, sample=sample, spec=arm.spec, cue_removed=edit)
+
+
+def list_cells(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, ContextSpec]) -> Iterator[ReplayCell]:
+    """Give the cells that the design of *replay* has, without composing a request; an entry of an arm without its context gives none."""
+    for number, arm in enumerate(replay.arms):
+        if arm.context in contexts:
+            # A design with faults was never planned, so what they are does not matter here.
+            side = _build_side(number, arm, tasks, contexts[arm.context], [])
+            for edit, item in side.list_versions():
+                yield from (_name_cell(arm, edit, item, task, sample) for task in side.tasks for sample in range(replay.samples))
 
 
 def _find_coinciding(design_cells: Sequence[_DesignCell]) -> Iterator[Fault]:

@@ -1,8 +1,9 @@
 """A run folder as a score table with families and templates, and its prompts as samples for blind raters."""
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from audit.records.model_response import ReplayCell, Response
 from audit.records.rating_sheet import RatingSample, SampleSide
 from audit.replay.replay_provenance import CONTEXTS
 from audit.replay.run_store import RunStore, Score, get_replay, get_tasks, list_versions
-from registry.codec.canonical_documents import from_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.codec.file_io import replacing
 from registry.errors import Fault
-from registry.records.specification import ContextSpec
+from registry.intake.text_similarity import find_repeats
+from registry.records.specification import ContextItem, ContextSpec
 
 # Families of tasks and templates of contexts. Tasks of one family, and contexts made from one template, depend on each
 # other, so the statistics need both as columns of the score table.
@@ -56,12 +58,7 @@ def read_clusters(store: RunStore) -> NamedClusters:
     Raises:
         NotFoundError: the folder holds no replay, or no tasks.
     """
-    replay, versions = get_replay(store), list_versions(store, CONTEXTS)
-    specs = {
-        # The latest contexts count, as the latest replay does.
-        name: from_document(ContextSpec, document, where=f"{store.path}, {name}")
-        for name, document in (versions[-1] if versions else {}).items()
-    }
+    replay, specs = get_replay(store), read_contexts(store)
     tasks = get_tasks(store).values()
     return NamedClusters(
         families={task.id: task.family for task in tasks if task.family},
@@ -74,6 +71,37 @@ def read_clusters(store: RunStore) -> NamedClusters:
             if item.made_from
         },
     )
+
+
+def read_contexts(store: RunStore) -> dict[str, ContextSpec]:
+    """Return the contexts of the run by name; the latest count, as the latest replay does."""
+    versions = list_versions(store, CONTEXTS)
+    latest = versions[-1] if versions else {}
+    return {name: from_document(ContextSpec, document, where=f"{store.path}, {name}") for name, document in latest.items()}
+
+
+def find_repeated_contexts(store: RunStore) -> tuple[tuple[str, str], ...]:
+    """Return the contexts of each side with the same words as another one of it and no common template, after the one that they repeat.
+
+    Requests that are the same to the byte are refused before a run. One more space makes another request, and no other context.
+    """
+    specs, repeats = read_contexts(store), []
+    arms = dict.fromkeys((arm.arm, arm.spec) for arm in get_replay(store).arms)
+    for side in arms:
+        names = dict.fromkeys(arm.context for arm in get_replay(store).arms if (arm.arm, arm.spec) == side and arm.context in specs)
+        listed = [(specs[name], item) for name in names for item in specs[name].contexts]
+        for first, second in find_repeats([_write_words(spec, item) for spec, item in listed]):
+            items = listed[first][1], listed[second][1]
+            if items[0].made_from is None or items[0].made_from != items[1].made_from:
+                repeats.append((items[0].id, items[1].id))
+    return tuple(dict.fromkeys(repeats))
+
+
+def _write_words(spec: ContextSpec, item: ContextItem) -> str:
+    """Return what makes *item* another context than others: all texts and tools that the model sees, and the scaffold."""
+    blocks = [to_document((spec.blocks or {}).get(name)) for name in item.block_names]
+    seen = replace(item, id="", made_from=None, cues=())
+    return json.dumps([to_document(seen), blocks], ensure_ascii=False)
 
 
 # A run folder as a score table: one row for every scoring of every response. Failed calls are rows with the reason for

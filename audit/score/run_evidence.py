@@ -12,8 +12,9 @@ import numpy as np
 
 from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog, ReplayCell
 from audit.replay.call_engine import UNSENT
+from audit.replay.replay_design import list_cells
 from audit.replay.replay_provenance import build_provenance
-from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, list_rows, read_clusters, write_table
+from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, find_repeated_contexts, list_rows, read_clusters, read_contexts, write_table
 from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, open_store
 from audit.score.answer_extraction import NOT_FOUND
 from audit.score.judging import account_judging, describe_judge, describe_repeats
@@ -267,6 +268,7 @@ def _read_run(
     # `scores.csv` in the folder belongs to the replay's own scorer. For another scorer there is nothing to compare.
     is_own = get_replay(store).scoring in (None, scorer)
     account = _account(store, folder, scorer, beyond)
+    _check_planned(store, folder)
     _check_finished(
         account, folder, unfinished=unfinished, command=f"caveat audit score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}"
     )
@@ -289,7 +291,11 @@ def _read_run(
     files = tuple(TableFile(name=name, sha256=file.sha256, rows=file.rows) for file in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
     provenance = replace(
-        build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)
+        build_provenance(store),
+        judge=judge,
+        judge_uncertainty=uncertainty,
+        scorer_reads_response=reads_only_response(scorer),
+        repeated_contexts=find_repeated_contexts(store),
     )
     # The run began when its first call was written down. This is recorded by the run itself and not stated by a person.
     imported = ImportedLog(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
@@ -369,6 +375,21 @@ def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, co
         faults.append(Fault("run-incomplete", str(folder), problem, advice=advice))
     if faults:
         raise ConflictError(faults)
+
+
+def _check_planned(store: RunStore, folder: Path) -> None:
+    """Raise ConflictError where cells of the replay's design are not in the folder at all.
+
+    What is not there is neither answered nor excluded, so a part of a design would count as the whole. A folder that was fetched from a
+    fleet while its plan was being written, or from rows of which some are gone, is such a part.
+    """
+    replay, tasks = get_replay(store), tuple(get_tasks(store).values())
+    there = {cell for cell, _ in store.list_cells()}
+    missing = sum(cell not in there for cell in list_cells(replay, tasks, read_contexts(store)))
+    if missing:
+        problem = f"{missing:,} cells that its replay plans are not in the folder, so it is not known whether they were answered"
+        advice = "fetch the run again into another folder, or continue it: caveat audit run REPLAY"
+        raise ConflictError(Fault("run-incomplete", str(folder), problem, advice=advice))
 
 
 def _check_same(made: Path, kept: Path) -> None:

@@ -34,7 +34,7 @@ from audit.sources.score_columns import (
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
 from registry.codec.file_io import LOG
 from registry.errors import Fault
-from registry.intake.text_similarity import MOST, find_alike
+from registry.intake.text_similarity import MOST, find_alike, find_repeats
 from registry.records.replay_run import NearDuplicates, Task
 
 # Files become one checked score table; a person's labels and lists of task ids are read the same way.
@@ -490,8 +490,15 @@ def find_near_duplicates(texts: Mapping[str, str], families: Mapping[str, str]) 
     # Statistics treat tasks as independent. Near-duplicates in no common family make every interval too narrow; those
     # with a common family are already treated as one cluster.
     apart = [(first, second) for first, second in alike if families.get(first) is None or families.get(first) != families.get(second)]
+    equal = [(ids[first], ids[second]) for first, second in find_repeats([texts[task] for task in ids])]
+    repeats = [(first, second) for first, second in equal if families.get(first) is None or families.get(first) != families.get(second)]
     return NearDuplicates(
-        compared=min(len(ids), MOST), not_compared=max(0, len(ids) - MOST), found=len(apart), pairs=tuple(sorted(apart)[:_SHOWN])
+        compared=min(len(ids), MOST),
+        not_compared=max(0, len(ids) - MOST),
+        found=len(apart),
+        pairs=tuple(sorted(apart)[:_SHOWN]),
+        repeated=len(repeats),
+        repeats=tuple(repeats[:_SHOWN]),
     )
 
 

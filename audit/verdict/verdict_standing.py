@@ -112,7 +112,7 @@ def check_conditions(ground: StandingBasis) -> tuple[ConditionCheck, ...]:
         (Condition.PROVENANCE, _check_provenance(ground)),
         (Condition.VALIDITY, _check_validity(ground)),
         (Condition.REPRODUCTION, _check_reproduction(ground)),
-        *(((Condition.CLUSTERS, _check_clusters(ground)),) if any(_has_clusters(spec) for spec in ground.specs) else ()),
+        *(((Condition.CLUSTERS, answer),) if (answer := _check_clusters(ground)) is not None else ()),
     )
     return tuple(ConditionCheck(condition=condition, status=status, note=note) for condition, (status, note) in checks)
 
@@ -250,12 +250,32 @@ def _has_clusters(spec: SpecEstimate) -> bool:
     return spec.n.families is not None or spec.n.templates_deploy is not None
 
 
-def _check_clusters(ground: StandingBasis) -> Answer:
-    """Whether every task and context of a table with families or templates has its own."""
+def _check_clusters(ground: StandingBasis) -> Answer | None:
+    """Whether every task and context of a table with families or templates has its own, and none repeats another; None if neither is so."""
+    # The same question asked twice is not two independent tasks: the stated n is too large, and every interval too narrow.
+    if repeats := "; ".join(_find_repeats(ground)):
+        return _missing(repeats)
+    if not any(_has_clusters(spec) for spec in ground.specs):
+        return None
     unnamed = max(spec.n.unnamed for spec in ground.specs)
     if unnamed:
         return _missing(f"{unnamed} tasks or contexts name no family or template where others do")
     return _met("every task or context belongs to a family or template that is declared")
+
+
+def _find_repeats(ground: StandingBasis) -> Iterator[str]:
+    if ground.conduct is None:
+        return
+    tasks, contexts = ground.conduct.provenance.near_duplicates, ground.conduct.provenance.repeated_contexts
+    if tasks is not None and tasks.repeats:
+        first, second = tasks.repeats[0]
+        counted = "a task repeats" if tasks.repeated == 1 else f"{tasks.repeated} tasks repeat"
+        yield f"{counted} the words of another one without a common family, such as {second} those of {first}"
+    # Fixed contexts are the ones in question, and no sample: one that counts twice has twice the weight.
+    if contexts and ContextDesign(ground.estimate.contexts) is not ContextDesign.FIXED:
+        first, second = contexts[0]
+        counted = "a context repeats" if len(contexts) == 1 else f"{len(contexts)} contexts repeat"
+        yield f"{counted} the words of another one without a common template, such as {second} those of {first}"
 
 
 def _check_invariance(ground: StandingBasis) -> Answer:

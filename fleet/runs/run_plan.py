@@ -17,7 +17,7 @@ from fleet.pieces import KINDS
 from fleet.runs.slice_store import list_texts
 from fleet.slices import number_slices
 from registry.codec.canonical_documents import Json
-from registry.errors import ConflictError, Fault, NotFoundError
+from registry.errors import AlteredError, ConflictError, Fault, NotFoundError
 
 _BLOCK = 4000
 """Rows of one transaction: each waits for the disk once."""
@@ -172,9 +172,18 @@ def copy_outcomes(database: FleetDatabase, run: str, store: RunStore) -> Iterato
     while numbers := [number for (number,) in islice(slices, _SLICES)]:
         fresh = [row for row in _read_outcomes(database, run, numbers) if row[3] + row[1] > held.get(row[0], 0)]
         calls = [MadeCall(at=_normalise(row[5]), response=load_response(row[6]), document=row[6]) for row in fresh]
+        _check_own(run, purpose, fresh, calls)
         if calls:
             store.add_made_calls(calls, *_fetch_requests(database, store, {row[2] for row in fresh}))
         yield from ((row[4], call.response) for row, call in zip(fresh, calls, strict=True))
+
+
+def _check_own(run: str, purpose: Purpose, rows: Sequence[tuple[Any, ...]], calls: Sequence[MadeCall]) -> None:
+    """Raise AlteredError where the response of a row answers another call: it would count for that call in the run folder."""
+    for row, call in zip(rows, calls, strict=True):
+        if (call.response.key, call.response.request, call.response.purpose) != (row[0], row[2], purpose):
+            problem = f"the outcome of the call {row[0][:16]}… is a response to the call {call.response.key[:16]}…; its row was altered"
+            raise AlteredError(Fault("outcome-differs", run, problem))
 
 
 def _read_outcomes(database: FleetDatabase, run: str, slices: Sequence[int]) -> list[tuple[Any, ...]]:

@@ -158,11 +158,12 @@ def show(app: App, /, *, monitor_id: Identifier | None, figure: Path | None, out
     with app.view(by_clock=True) as view:
         file = get_monitor(view, monitor_id.bare)
         today = view.today or app.config.today
+        monitors = view.list_monitors(file.monitor.payload.claim.partition("@")[0])
     if wrong := check_readings(file):
         raise AlteredError([Fault("evidence-differs", monitor_id.bare, text) for text in wrong])
     if figure is not None:
         _write_figure(figure, file)
-    app.answer({"schema": "caveat/monitor-show/1", **build_document(file, today=today)}, present_monitor(file, today=today))
+    app.answer({"schema": "caveat/monitor-show/1", **build_document(file, today=today)}, present_monitor(file, monitors, today=today))
     state = file.find_state(today)
     if state in (MonitorState.ALARM, MonitorState.SILENT):
         click.get_current_context().exit(1 if state is MonitorState.ALARM else 3)

@@ -14,7 +14,7 @@ from registry.records.claim import Relation
 from registry.records.dossier import MonitorFile
 from registry.records.monitor import Monitor, MonitorIncident, MonitorPlan, MonitorReading, MonitorState, MonitorWindow
 from registry.report.number_format import format_hundredths, format_items
-from registry.report.supplement_wording import describe_production, describe_review, get_words
+from registry.report.supplement_wording import describe_joint_error, describe_production, describe_review, get_words
 
 _STATES = {
     MonitorState.LOCKED: "locked, no window yet",
@@ -126,11 +126,13 @@ def present_added(
     return Answer(document, blocks())
 
 
-def present_monitor(file: MonitorFile, *, today: date) -> Iterator[Block]:
-    """Present one monitor: verdict, evidence, what is missing, plan, windows."""
+def present_monitor(file: MonitorFile, monitors: Sequence[MonitorFile], *, today: date) -> Iterator[Block]:
+    """Present one monitor, of all *monitors* of its claim: verdict, evidence, what is missing, plan, windows."""
     monitor, plan, reading = file.monitor.payload, file.plan, file.reading
     yield Title(f"{monitor.monitor} of {monitor.claim}")
     yield _say_verdict(file, today)
+    if joint_error := describe_joint_error(monitors, today):
+        yield joint_error
     yield Facts([("state", _STATES[file.find_state(today)]), ("limit", _limit(plan)), *(_list_evidence(file, reading) if reading else ())])
     if doubts := file.list_doubts():
         yield Subtitle("what is missing")

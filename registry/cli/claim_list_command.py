@@ -184,7 +184,7 @@ def _list_outcome_columns() -> "Iterator[Column[ListedClaim]]":
     from registry.records.verdict import find_gravity
     from registry.registration.claim_search import write_verdict
     from registry.report.number_format import format_signed
-    from registry.report.supplement_wording import get_words
+    from registry.report.supplement_wording import format_verdict
 
     def show(value: float | None) -> str:
         return "" if value is None else format_signed(value)
@@ -194,7 +194,7 @@ def _list_outcome_columns() -> "Iterator[Column[ListedClaim]]":
 
     yield Column(
         name="verdict", read=lambda claim: write_verdict(claim.summary),
-        show=lambda claim: get_words(gravest.verdict) if (gravest := get_gravest(claim)) else "not audited",
+        show=lambda claim: format_verdict(gravest.verdict, gravest.standing) if (gravest := get_gravest(claim)) else "not audited",
         rank=lambda claim: find_gravity(gravest.verdict, gravest.standing) if (gravest := get_gravest(claim)) else None,
     )  # fmt: skip
     yield Column(name="verdict_standing", read=lambda claim: gravest.standing if (gravest := get_gravest(claim)) else None)

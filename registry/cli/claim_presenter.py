@@ -24,6 +24,7 @@ from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
 from registry.report.claim_outcome import (
+    describe_counted_verdict,
     describe_identity,
     describe_outcome,
     describe_subject,
@@ -109,7 +110,7 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
     for file in dossier.audits:
         # An audit of an earlier model version says so: its outcome is not about the present one.
         earlier = models.get(file.audit.payload.claim, claim.model)
-        yield from _present_audit(file, None if earlier == claim.model else earlier)
+        yield from _present_audit(dossier, file, None if earlier == claim.model else earlier)
         yield from _present_identity(dossier, file)
 
 
@@ -168,7 +169,7 @@ def _quote(passage_match: PassageMatch) -> str:
     )
 
 
-def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]:
+def _present_audit(dossier: Dossier, file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]:
     """Present an audit; of one that is about an *earlier* version it says that it applies only to that."""
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
@@ -181,9 +182,9 @@ def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]
     if not file.restrictions:
         yield "  no outcome recorded yet"
         return
-    outcome = file.restrictions[-1].payload
-    yield f"  {outcome.text.verdict}"
-    yield f"  restricted claim: {outcome.text.restricted}"
+    outcome = file.restrictions[-1]
+    yield f"  {describe_counted_verdict(dossier, outcome)}"
+    yield f"  restricted claim: {outcome.payload.text.restricted}"
 
 
 def _present_identity(dossier: Dossier, file: AuditFile) -> Iterator[Block]:

@@ -45,6 +45,7 @@ from registry.folder.supplement_publishing import (
 from registry.records.record import parse_identifier
 from registry.records.statement import OutputFormat
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
+from registry.report.claim_outcome import find_trace_now
 from registry.report.html_rendering import digest_record
 from registry.report.published_file import sign_pdf
 from registry.report.render_workers import RenderJob, RenderJobs, render_many
@@ -73,7 +74,7 @@ def _describe_claim(supplement: Supplement) -> SupplementDigest:
         # The list shows the status; its causes are printed by the supplement.
         status=replace(supplement.status, causes=()),
         class_=reading.class_ if reading else None,
-        standing=reading.standing if reading else None,
+        standing=find_trace_now(supplement.audit, reading),
         mode=reading.mode if reading else None,
         point_class=reading.printed_point_class if reading else None,
         ed=ed.value if ed else None,

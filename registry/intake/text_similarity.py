@@ -1,6 +1,7 @@
 """Which of many texts hardly differ from each other."""
 
 import re
+import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +21,7 @@ _GROUP, _BUCKETS, _SHARED = 3, 4_096, 0.4
 """Texts of one length that are 90 % alike share at least 0.4 of their groups of three letters: an edit changes three (q-gram lemma,
 E. Ukkonen, Theoretical Computer Science 92 (1992) 191–211)."""
 _NUMBER = re.compile(r"\d+")
+_PUNCTUATION = ".,;:!?'\"`()[]{}…‘’“”«»„"
 
 
 def find_alike(texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -32,6 +34,22 @@ def find_alike(texts: Sequence[str]) -> list[tuple[int, int]]:
     # removed before comparing.
     plain = _strip_common([_NUMBER.sub("0", " ".join(text.split()).casefold()) for text in texts[:MOST]])
     return sorted(pair for pair in _find_likely(plain) if fuzz.ratio(plain[pair[0]], plain[pair[1]], score_cutoff=ALIKE))
+
+
+def find_repeats(texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the place of each text with the same words as an earlier one, after the place of the first of these, in order.
+
+    Letter case, white space, and punctuation around words do not count; signs and numbers do.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    places = [(first.setdefault(_list_words(text), place), place) for place, text in enumerate(texts)]
+    return [(earlier, place) for earlier, place in places if earlier != place]
+
+
+def _list_words(text: str) -> tuple[str, ...]:
+    # Punctuation inside of a word stays, so that 1.5 is not 15; signs such as + and - are no punctuation.
+    words = (word.strip(_PUNCTUATION) for word in unicodedata.normalize("NFKC", text).casefold().split())
+    return tuple(word for word in words if word)
 
 
 def _strip_common(texts: list[str]) -> list[str]:

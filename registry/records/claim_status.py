@@ -2,14 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 
 from registry.records.model_version import ModelRef
 from registry.records.record import Payload, Record
-from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity
+from registry.records.verdict import FIRM, RestrictionStatus, Verdict, VerdictStanding, find_gravity
 
 # Claim families: claims on one property of one model version that quote the same words of one card,
 # with their outcomes.
@@ -21,6 +21,32 @@ from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%<>=≤≥±]")
 SHORTEST_RUN = 5
 """Words in a row that two quotes share by chance too rarely to count."""
+
+
+class OppositionKind(StrEnum):
+    """In what two audits of one claim disagree."""
+
+    VERDICT = "verdict"
+    """By one the claim holds, by the other it does not."""
+    INTERVAL = "interval"
+    """Their intervals of Φ_deploy against one specification have no point in common."""
+    WORDS = "words"
+    """By the other, another claim on the same words does not hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opposition(Record):
+    """The outcome of another audit that disagrees with an outcome, which is therefore not established."""
+
+    audit: str
+    claim: str
+    """`CLM-…@n`."""
+    verdict: Verdict
+    kind: OppositionKind
+    lowered_from: VerdictStanding
+    """The standing of the outcome that is lowered, without this disagreement: it still decides which of equal verdicts leads."""
+    log: str | None = None
+    """Name of the other registry's log that has it; None for the registry's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +75,10 @@ class FamilyOutcome(Record):
     other_words: str | None = None
     """The card revision, `CRD-…@n`, that has other words in the place that the older of both claims quotes; None while the words are
     the same. An outcome on other words is history: it never leads."""
+    question: str = ""
+    """What the audited revision claims: its form, with relation and θ where it has them, `threshold <= 0.1`."""
+    opposed: Opposition | None = None
+    """The gravest outcome that disagrees with it; `standing` is then provisional. None where no other audit does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +106,87 @@ def find_gravest(outcomes: Sequence[FamilyOutcome]) -> FamilyOutcome | None:
 
 def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, tuple[int, int], float, int]:
     """Return a key that sorts outcomes: those on the same words first, then the gravest, then the latest."""
-    return outcome.other_words is not None, find_gravity(outcome.verdict, outcome.standing), -outcome.at.timestamp(), -outcome.seq
+    # A disagreement lowers both sides alike, so it does not change which of equal verdicts is better supported.
+    standing = outcome.opposed.lowered_from if outcome.opposed else outcome.standing
+    return outcome.other_words is not None, find_gravity(outcome.verdict, standing), -outcome.at.timestamp(), -outcome.seq
+
+
+# Audits that disagree (decision of 2026-11-26). Two audits of one claim and model version cannot both
+# be right if one finds that it holds and the other that it does not, or if their intervals of one
+# figure exclude each other. Which one is wrong is not known, so neither verdict is established until
+# the words or the model version change. The gravest still
+# leads. The cost: a favourable audit can lower an established contradiction to a provisional one.
+
+Intervals = Mapping[str, tuple[float, float]]
+"""The intervals of Φ_deploy of an outcome by specification, and judge where there are several."""
+
+_AGAINST = (FIRM - {Verdict.HOLDS}) | {Verdict.CONTRADICTED_IN_PRODUCTION}
+_KINDS = (OppositionKind.VERDICT, OppositionKind.WORDS, OppositionKind.INTERVAL)
+_UNLOWERED = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
+
+
+def lower_opposed(
+    outcomes: Sequence[FamilyOutcome], intervals: Mapping[int, Intervals], beside: Sequence[FamilyOutcome] = ()
+) -> list[FamilyOutcome]:
+    """Return *outcomes* in the same order, those that another one disagrees with as provisional.
+
+    Args:
+        outcomes: of one claim family; those on other words, and of another property or model version, are not compared.
+        intervals: by the entry of an outcome in the registry's own log, as far as they are known.
+        beside: of other claims on the same words about the same model version: a claim that was registered again under another
+            property, or quoted from another copy of the card, does not hold as if nothing had been found.
+    """
+    return [_lower(outcome, outcomes, intervals, beside) for outcome in outcomes]
+
+
+def list_comparable(outcomes: Sequence[FamilyOutcome]) -> list[int]:
+    """Return the entries of *outcomes* of which intervals can decide: those in this log that could be lowered, where there are several."""
+    entries = [
+        outcome.seq for outcome in outcomes if outcome.log is None and outcome.standing in _UNLOWERED and outcome.other_words is None
+    ]
+    return entries if len(entries) > 1 else []
+
+
+def _lower(
+    outcome: FamilyOutcome, outcomes: Collection[FamilyOutcome], intervals: Mapping[int, Intervals], beside: Collection[FamilyOutcome]
+) -> FamilyOutcome:
+    standing = outcome.standing
+    if standing not in _UNLOWERED or standing is None or outcome.other_words is not None:
+        return outcome
+    opposing = [(other, kind) for other in outcomes if (kind := _find_opposition(outcome, other, intervals)) is not None]
+    if outcome.verdict is Verdict.HOLDS:
+        opposing += [(other, OppositionKind.WORDS) for other in beside if other.verdict in _AGAINST and other.model == outcome.model]
+    if not opposing:
+        return outcome
+    # An opposite verdict says more than an interval.
+    other, kind = min(opposing, key=lambda pair: (_KINDS.index(pair[1]), weigh_outcome(pair[0])))
+    opposed = Opposition(audit=other.audit, claim=other.claim, verdict=other.verdict, kind=kind, lowered_from=standing, log=other.log)
+    return replace(outcome, standing=VerdictStanding.PROVISIONAL, opposed=opposed)
+
+
+def _find_opposition(outcome: FamilyOutcome, other: FamilyOutcome, intervals: Mapping[int, Intervals]) -> OppositionKind | None:
+    about, of_other = ((side.property.partition("@")[0], side.model) for side in (outcome, other))
+    if other.other_words is not None or about != of_other:
+        return None
+    # Another θ is another question: a claim may hold at 85 % and fail at 90 %.
+    if outcome.question == other.question and _is_opposite(outcome, other):
+        return OppositionKind.VERDICT
+    # Only what could be established excludes another interval, and only on one scale.
+    if other.standing not in _UNLOWERED or outcome.property != other.property or outcome.log is not None or other.log is not None:
+        return None
+    own, others = intervals.get(outcome.seq, {}), intervals.get(other.seq, {})
+    is_excluded = any(own[spec][0] > others[spec][1] or own[spec][1] < others[spec][0] for spec in own.keys() & others.keys())
+    return OppositionKind.INTERVAL if is_excluded else None
+
+
+def _is_opposite(outcome: FamilyOutcome, other: FamilyOutcome) -> bool:
+    """Whether *other* takes from *outcome* what would make it established."""
+    if outcome.verdict is Verdict.HOLDS:
+        return other.verdict in _AGAINST
+    # A favourable audit that lacks a condition takes nothing from an adverse one that has all. Nor does one of another log: whoever
+    # keeps that log decides what it says.
+    is_firm = other.verdict is Verdict.HOLDS and other.standing in _UNLOWERED and other.log in (None, outcome.log)
+    return outcome.verdict in _AGAINST and is_firm
 
 
 def read_words(text: str) -> tuple[str, ...]:

@@ -78,15 +78,23 @@ class ModelEventKind(StrEnum):
     """It is offered again, or after all."""
 
 
+# Letters of other scripts that a reader takes for Latin ones, after case folding: В and в are both here, although only В looks like B.
+# Unicode lists thousands (UTS #39); these are the Cyrillic and Greek ones that names of models can be written with.
+_LOOKALIKES = str.maketrans("аівекмнорстухјѕԁԛԝαβεζηικμνορτυχ", "aibekmhopctyxjsdqwabezhikmnoptyx")
+
+
 def fold_model(model: ModelRef) -> str:
-    """Return what model versions have in common that differ in case, Unicode form, white space, or in where name and version part."""
+    """Return what model versions have in common that differ in case, Unicode form, white space, in letters and dashes that look alike, or
+    in where name and version part.
+    """
     # NFKC twice, since case folding can produce characters that are not in normal form. Control and
     # format characters (Cc, Cf) are invisible and would make two names look the same.
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
     seen = "".join(
         " " if unicodedata.category(name) in ("Zl", "Zp", "Zs", "Cc") else name for name in text if unicodedata.category(name) != "Cf"
     )
-    return " ".join(seen.split())
+    plain = "".join("-" if unicodedata.category(name) == "Pd" else name for name in seen.translate(_LOOKALIKES))
+    return " ".join(plain.split())
 
 
 def find_date(version: ModelVersion) -> tuple[date, str] | None:

@@ -322,6 +322,10 @@ class NearDuplicates(Record):
     """Pairs of near-duplicates that are not in one family."""
     pairs: tuple[tuple[str, str], ...] = ()
     """The first of them, by task id."""
+    repeated: int = 0
+    """Tasks with the same words as an earlier one that is not in their family."""
+    repeats: tuple[tuple[str, str], ...] = ()
+    """The first of them, each after the task that it repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,6 +367,8 @@ class Provenance(Record):
     """Random name of the run folder, by which its start is found in the log; None where no start was entered."""
     near_duplicates: NearDuplicates | None = None
     """Whether tasks that look alike are in one family; None: the texts of the tasks were not available."""
+    repeated_contexts: tuple[tuple[str, str], ...] = ()
+    """Contexts of one side with the same words as another one of it and no common template, each after the one that it repeats."""
     replayed: ReplayAccount | None = None
     """Contexts, arms and outcomes of a live replay, as its run folder holds them; None for other scores."""
 

@@ -11,7 +11,7 @@ from typing import Literal
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Access, AccessLevel, Audit, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
-from registry.records.claim_status import Family, Staleness, StalenessReview, Status
+from registry.records.claim_status import Family, Opposition, Staleness, StalenessReview, Status
 from registry.records.dossier import EntrySupersession, Inclusion, MonitorFile, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
@@ -333,8 +333,15 @@ class AuditPart(Record):
     """Analyses that no verdict rests on, in log order."""
     is_expired: bool = False
     """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
+    opposed: Opposition | None = None
+    """The outcome of another audit that disagrees with this one's: the verdict is then provisional at most. None without one."""
     asked_now: ModelIdentity | None = None
     """Who was asked, by the endpoint names in force at `log_size`; the record of the outcome is in it. None without scores."""
+
+    @property
+    def is_lowered(self) -> bool:
+        """Whether its verdict is provisional at most on the day of this document, whatever was recorded."""
+        return self.is_expired or self.opposed is not None
 
     @property
     def checked_invariance(self) -> bool | None:

@@ -1,7 +1,7 @@
 """The outcome of a claim: class and verdict of each reading, how long it counts, and the restricted claim."""
 
 from calendar import monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from typing import Literal
@@ -389,6 +389,17 @@ def is_expired(valid_until: date | None, today: date | None) -> bool:
 def weaken(standing: VerdictStanding | None, valid_until: date | None, today: date | None) -> VerdictStanding | None:
     """Return *standing* as it counts on *today*: provisional at most once the outcome expired."""
     return VerdictStanding.PROVISIONAL if standing is not None and is_expired(valid_until, today) else standing
+
+
+def lower_reading(reading: ReadingVerdict, standing: VerdictStanding | None) -> ReadingVerdict:
+    """Return *reading* as it counts with *standing*, which is that of its record or lower; TRACE's standing is then no firmer."""
+    if standing is reading.verdict_standing:
+        return reading
+    trace = reading.standing
+    # Other standings of TRACE are no firmer than a provisional verdict, so they stay.
+    if trace in (Standing.ESTABLISHED, Standing.CONDITIONAL):
+        trace = Standing.CANDIDATE if reading.class_ is ClaimClass.INVERTED else Standing.PROVISIONAL
+    return replace(reading, verdict_standing=standing, standing=trace)
 
 
 # Completeness: what a claim says about the origin of its figure. Never a condition for registering

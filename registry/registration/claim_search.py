@@ -14,7 +14,7 @@ from registry.records.model_version import ModelRef
 from registry.records.monitor import MonitorState, MonitorVerdict
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
-from registry.records.verdict import Basis, ReadingVerdict, Restriction
+from registry.records.verdict import Basis, ReadingVerdict, Restriction, lower_reading
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
@@ -202,7 +202,7 @@ def _add_outcomes(
                 summary=summary,
                 registered=times[summary.seq],
                 property_class=classes[summary.property],
-                reading=known.classification.primary if known else None,
+                reading=lower_reading(known.classification.primary, gravest.standing) if known and gravest else None,
                 basis=known.basis if known else None,
                 ed=ed,
                 ed_spec=spec,

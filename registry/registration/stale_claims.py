@@ -12,9 +12,9 @@ from registry.records.estimates import SpecEstimate
 from registry.records.model_version import ModelRef
 from registry.records.specification import PropertySpec
 from registry.records.system_card import MatchResult
-from registry.records.verdict import ReadingVerdict, RestrictionStatus
+from registry.records.verdict import ReadingVerdict, RestrictionStatus, lower_reading
 from registry.registration.model_lineage import get_head, write_model
-from registry.report.claim_outcome import find_leading
+from registry.report.claim_outcome import find_counted_standing, find_leading
 from registry.store.claim_listing import ClaimSummary
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
@@ -249,7 +249,8 @@ def _read_so_far(claim: ClaimSummary, dossier: Dossier) -> KnownOutcome:
     by_entry = {result.entry.seq: result.payload.estimate for result in file.results}
     # A reported outcome carries its own estimate. One from a replay refers to its result entry.
     estimate = payload.estimate if payload.result is None else by_entry.get(payload.result)
-    return KnownOutcome(claim=claim, verdict=payload.classification.primary, estimates=estimate.specs if estimate else ())
+    reading = lower_reading(payload.classification.primary, find_counted_standing(dossier, outcome))
+    return KnownOutcome(claim=claim, verdict=reading, estimates=estimate.specs if estimate else ())
 
 
 # Reviews: what people decide about changes that may affect a claim.

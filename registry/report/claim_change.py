@@ -12,8 +12,15 @@ from registry.records.estimates import Estimate
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.statement import Entry
 from registry.records.supplement import ClaimChange, ClaimState, Occasion, OccasionKind
-from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction
-from registry.report.claim_outcome import find_first_spec, find_leading, strip_models
+from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction, VerdictStanding
+from registry.report.claim_outcome import (
+    describe_counted_verdict,
+    find_counted_standing,
+    find_counted_trace,
+    find_first_spec,
+    find_leading,
+    strip_models,
+)
 from registry.report.number_format import format_day
 from registry.report.status_account import name_actor
 from registry.report.supplement_wording import format_verdict, get_words, name_model
@@ -101,10 +108,10 @@ _SUGGESTS = {
 }
 
 
-def describe_verdict_of(reading: ReadingVerdict) -> str:
-    """Return the verdict, how firm it is, and what the point estimate suggests, where that is printed."""
+def describe_verdict_of(reading: ReadingVerdict, standing: VerdictStanding | None) -> str:
+    """Return the verdict, how firm it is now (*standing*), and what the point estimate suggests, where that is printed."""
     suggested = _SUGGESTS.get(reading.printed_point_class) if reading.printed_point_class else None
-    words = format_verdict(reading.verdict, reading.verdict_standing)
+    words = format_verdict(reading.verdict, standing)
     return f"{words} (the point estimate suggests {suggested})" if suggested else words
 
 
@@ -125,7 +132,7 @@ def _describe_outcome(before: Dossier | None, after: Dossier, since: int) -> Ite
     if then is not None and then.entry == now.entry:
         return
     primary, opening = now.payload.classification.primary, file.audit.payload
-    came = f"to {describe_verdict_of(primary)}, by {get_words(primary.basis)}"
+    came = f"to {describe_verdict_of(primary, find_counted_standing(after, now))}, by {get_words(primary.basis)}"
     if now.entry.seq > since:
         who = f"{opening.auditor} ({get_words(opening.independence)})"
         yield _cite(f"Audit {opening.audit} of {opening.claim} by {who} came {came}", now.entry)
@@ -230,10 +237,10 @@ def build_state(dossier: Dossier) -> ClaimState:
         card=claim.card,
         status=dossier.status,
         class_=primary.class_ if primary else None,
-        standing=primary.standing if primary else None,
+        standing=find_counted_trace(dossier, outcome) if outcome else None,
         mode=primary.mode if primary else None,
         point_class=primary.printed_point_class if primary else None,
-        verdict=outcome.payload.text.verdict if outcome else None,
+        verdict=describe_counted_verdict(dossier, outcome) if outcome else None,
         restricted=outcome.payload.text.restricted if outcome else None,
         audit=outcome.payload.audit if outcome else None,
         outcome_entry=outcome.entry if outcome else None,
@@ -244,7 +251,7 @@ def build_state(dossier: Dossier) -> ClaimState:
         margin=estimate.margin if estimate else None,
         range=estimate.range if estimate else None,
         outcome=primary.verdict if primary else None,
-        outcome_standing=primary.verdict_standing if primary else None,
+        outcome_standing=find_counted_standing(dossier, outcome) if outcome else None,
     )
 
 
@@ -330,7 +337,8 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
     for file in after.audits:
         for restriction in _pick(file.restrictions, since):
             outcome = restriction.payload
-            text = f"{outcome.audit} of {outcome.claim} came to {describe_verdict_of(outcome.classification.primary)}."
+            words = describe_verdict_of(outcome.classification.primary, find_counted_standing(after, restriction))
+            text = f"{outcome.audit} of {outcome.claim} came to {words}."
             yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=restriction.entry)
     # All steps of an objection count, not only its decision: an open objection is news too.
     for contested in after.objections:

@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
-from registry.records.claim_status import FamilyOutcome, ObjectionState
+from registry.records.claim_status import Family, FamilyOutcome, ObjectionState, Opposition, OppositionKind
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimates import BoundedEstimate, Measure, SpecEstimate
 from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
@@ -28,9 +27,19 @@ from registry.records.supplement import (
     SupplementParty,
     ThreeFigures,
 )
-from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction, Standing, VerdictStanding, find_gravity, weaken
+from registry.records.verdict import (
+    ReadingVerdict,
+    Restriction,
+    Standing,
+    Verdict,
+    VerdictStanding,
+    find_gravity,
+    is_expired,
+    lower_reading,
+    weaken,
+)
 from registry.report.number_format import Unit, format_day
-from registry.report.supplement_wording import format_verdict
+from registry.report.supplement_wording import format_verdict, get_words
 
 # Which outcome counts: the gravest, and of equally grave ones the latest (decision of 2026-11-21).
 # Otherwise a small or unlocked audit that came later would clear what an earlier one found. The
@@ -59,15 +68,32 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
         # `find_gravity` ranks the gravest lowest; the negative entry number puts the latest first.
-        return min(finished, key=lambda pair: _weigh(pair[1], dossier.today))
+        return min(finished, key=lambda pair: _weigh(dossier, pair[1]))
     # Without an outcome the page still describes the latest open audit.
     return max(audits, key=lambda audit: audit.audit.entry.seq, default=None), None
 
 
-def _weigh(outcome: Recorded[Restriction], today: date | None) -> tuple[tuple[int, int], int]:
+def find_counted(dossier: Dossier, outcome: Recorded[Restriction]) -> FamilyOutcome | None:
+    """Return *outcome* as it counts next to the others of the claim family of *dossier*; None where it is not one of them."""
+    return next((member for member in dossier.family.outcomes if member.log is None and member.seq == outcome.entry.seq), None)
+
+
+def find_counted_standing(dossier: Dossier, outcome: Recorded[Restriction]) -> VerdictStanding | None:
+    """Return how firm the verdict of *outcome* is on the day of *dossier*, next to the other outcomes of its family."""
+    counted = find_counted(dossier, outcome)
+    primary = outcome.payload.classification.primary
+    return counted.standing if counted else weaken(primary.verdict_standing, outcome.payload.valid_until, dossier.today)
+
+
+def find_counted_trace(dossier: Dossier, outcome: Recorded[Restriction]) -> Standing | None:
+    """Return TRACE's standing of *outcome* on that day: no more than its verdict has."""
+    return lower_reading(outcome.payload.classification.primary, find_counted_standing(dossier, outcome)).standing
+
+
+def _weigh(dossier: Dossier, outcome: Recorded[Restriction]) -> tuple[tuple[int, int], int]:
     # An expired outcome weighs as provisional, so that a valid one of the same verdict leads.
     primary = outcome.payload.classification.primary
-    return find_gravity(primary.verdict, weaken(primary.verdict_standing, outcome.payload.valid_until, today)), -outcome.entry.seq
+    return find_gravity(primary.verdict, weaken(primary.verdict_standing, outcome.payload.valid_until, dossier.today)), -outcome.entry.seq
 
 
 # The audits that do not lead, with what they found. They are printed, because a reader must be able
@@ -122,10 +148,10 @@ def _build_audit_summary(dossier: Dossier, file: AuditFile, outcome: Recorded[Re
         independence=file.audit.payload.independence,
         entry=outcome.entry if outcome else file.audit.entry,
         class_=primary.class_ if primary else None,
-        standing=primary.standing if primary else None,
+        standing=find_counted_trace(dossier, outcome) if outcome else None,
         mode=primary.mode if primary else None,
         point_class=primary.printed_point_class if primary else None,
-        verdict=outcome.payload.text.verdict if outcome else None,
+        verdict=describe_counted_verdict(dossier, outcome) if outcome else None,
         objection=file.audit.payload.objection,
         locked=file.lock.entry if file.lock else None,
         deviations=len(deviations),
@@ -213,30 +239,55 @@ def _name(spec: SpecEstimate) -> str:
 
 
 def describe_own_verdict(audit: AuditPart) -> str | None:
-    """Return the verdict of *audit*'s outcome in its sentence, after the note that it expired where it did; None without an outcome."""
+    """Return the verdict of *audit*'s outcome in its sentence, after notes that it expired or audits disagree; None without one."""
     if audit.outcome is None:
         return None
-    outcome = audit.outcome.payload
-    # The words of the record stay, after a note: the expiry does not make them false.
-    if not audit.is_expired or outcome.valid_until is None:
-        return outcome.text.verdict
-    return f"Expired: this audit was valid until {format_day(outcome.valid_until)}, and the claim needs review. {outcome.text.verdict}"
+    return _add_notes(audit.outcome.payload, is_expired=audit.is_expired, opposed=audit.opposed)
+
+
+def describe_counted_verdict(dossier: Dossier, outcome: Recorded[Restriction]) -> str:
+    """Return the verdict of *outcome* in its sentence, with the same notes as on page one of its claim."""
+    counted = find_counted(dossier, outcome)
+    expired = is_expired(outcome.payload.valid_until, dossier.today)
+    return _add_notes(outcome.payload, is_expired=expired, opposed=counted.opposed if counted else None)
+
+
+def _add_notes(outcome: Restriction, *, is_expired: bool, opposed: Opposition | None) -> str:
+    parts = [outcome.text.verdict]
+    # The words of the record stay, after a note: neither expiry nor another audit makes them false.
+    if is_expired and outcome.valid_until is not None:
+        parts.insert(0, f"Expired: this audit was valid until {format_day(outcome.valid_until)}, and the claim needs review.")
+    if opposed is not None:
+        parts.insert(0, describe_disagreement(outcome.audit, outcome.classification.primary.verdict, opposed))
+    return " ".join(parts)
+
+
+def describe_disagreement(audit: str, verdict: Verdict, opposed: Opposition) -> str:
+    """Return that *audit* with its *verdict* and the *opposed* one disagree, in a sentence that names both."""
+    other = f"{opposed.audit} in the log {opposed.log}" if opposed.log else opposed.audit
+    if opposed.kind is OppositionKind.WORDS:
+        return f"Audits disagree: {other} found “{get_words(opposed.verdict)}” of a claim on the same words. {audit} establishes nothing."
+    if opposed.kind is OppositionKind.INTERVAL:
+        return f"Audits disagree: the intervals of {audit} and {other} exclude each other. Neither verdict is established."
+    return f"Audits disagree: {audit} found “{get_words(verdict)}”, {other} “{get_words(opposed.verdict)}”. Neither verdict is established."
 
 
 def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> VerdictStanding | None:
-    """Return how firm the verdict of *reading* is on the day of the document: provisional at most once its audit expired."""
+    """Return how firm the verdict of *reading* is on the day of the document: provisional at most once it is lowered."""
     if reading is None or reading.verdict_standing is None:
         return None
-    # An expired audit is provisional at most, like an outcome with a missing condition.
-    return VerdictStanding.PROVISIONAL if audit is not None and audit.is_expired else reading.verdict_standing
+    # An expired or opposed audit is provisional at most, like an outcome with a missing condition.
+    return VerdictStanding.PROVISIONAL if audit is not None and audit.is_lowered else reading.verdict_standing
 
 
 def find_trace_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> Standing | None:
     """Return TRACE's standing of *reading* on the day of the document: no more than its verdict has."""
-    # Other standings are no firmer than that of an expired audit, so they stay.
-    if reading is None or audit is None or not audit.is_expired or reading.standing not in (Standing.ESTABLISHED, Standing.CONDITIONAL):
-        return None if reading is None else reading.standing
-    return Standing.CANDIDATE if reading.class_ is ClaimClass.INVERTED else Standing.PROVISIONAL
+    return None if reading is None else read_now(audit, reading).standing
+
+
+def read_now(audit: AuditPart | None, reading: ReadingVerdict) -> ReadingVerdict:
+    """Return *reading* with both standings as they are on the day of the document."""
+    return lower_reading(reading, find_standing_now(audit, reading))
 
 
 # A claim family: the claims and revisions on the same words, and the outcome that leads among them
@@ -259,7 +310,8 @@ def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
     # On its own page the identifier would only repeat the title.
     place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
     expired = f"; expired {outcome.valid_until}" if outcome.is_expired else ""
-    return f"{describe_verdict(outcome)} ({place}{expired})"
+    opposed = f"; audits disagree: {outcome.audit}, {outcome.opposed.audit}" if outcome.opposed else ""
+    return f"{describe_verdict(outcome)} ({place}{expired}{opposed})"
 
 
 def describe_subject(outcome: FamilyOutcome) -> str:
@@ -273,13 +325,21 @@ def is_own(outcome: FamilyOutcome, claim: ClaimRevision | str) -> bool:
     return outcome.log is None and outcome.claim == (claim if isinstance(claim, str) else claim.reference)
 
 
-def describe_leading(dossier: Dossier) -> str | None:
-    """Return what leads on page one where it is no outcome of the revision itself; None where it is, or nothing was found."""
-    gravest = dossier.family.gravest
-    if gravest is None or is_own(gravest, dossier.current.payload):
+def join_leading(family: Family, claim: ClaimRevision, own: str | None) -> str | None:
+    """Return the first sentences of page one of *claim*: the outcome of its *family* that leads, if another one's, then its *own*."""
+    leading = _describe_leading(family, claim)
+    if leading is None or own is None:
+        return leading or own
+    return f"{leading} Of this revision: {own}"
+
+
+def _describe_leading(family: Family, claim: ClaimRevision) -> str | None:
+    gravest = family.gravest
+    if gravest is None or is_own(gravest, claim):
         return None
     words = describe_verdict(gravest)
-    return f"{words[0].upper()}{words[1:]}: audit {gravest.audit} of {describe_place(gravest)}, on the same words of the card."
+    leading = f"{words[0].upper()}{words[1:]}: audit {gravest.audit} of {describe_place(gravest)}, on the same words of the card."
+    return f"{describe_disagreement(gravest.audit, gravest.verdict, gravest.opposed)} {leading}" if gravest.opposed else leading
 
 
 # Which modules were not run. Each states its consequence, because an absent section reads as if

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -58,6 +58,7 @@ from registry.report.claim_outcome import (
     find_trace_now,
     is_immaterial,
     number_sections,
+    read_now,
 )
 from registry.report.claim_review import build_claim_review
 from registry.report.control_wording import describe_reach
@@ -94,6 +95,7 @@ from registry.report.supplement_wording import (
     SHAPES,
     SHORT_ITEMS,
     TITLES,
+    describe_joint_error,
     describe_production,
     describe_review,
     format_verdict,
@@ -398,6 +400,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         },
         "fixed_rows": build_fixed_rows(supplement),
         "deviation_rows": build_deviation_rows(supplement.audit),
+        "read_now": partial(read_now, supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
         "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
         "lock_runs": describe_lock_runs(supplement.audit),
@@ -679,6 +682,7 @@ def _globals() -> Mapping[str, Any]:
         "describe_audits": describe_audits,
         "describe_direction": describe_direction,
         "describe_error": describe_error,
+        "describe_joint_error": describe_joint_error,
         "describe_production": describe_production,
         "describe_review": describe_review,
         "describe_ratio": describe_ratio,

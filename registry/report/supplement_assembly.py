@@ -10,6 +10,7 @@ from registry.records.claim_status import Dispute, Staleness
 from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Finding, RealismJudge
+from registry.records.monitor import MonitorVerdict
 from registry.records.specification import PropertySpec
 from registry.records.supplement import (
     AuditPart,
@@ -32,9 +33,9 @@ from registry.report.card_coverage import ReadRow, ReadWords
 from registry.report.claim_outcome import (
     build_other_audits,
     build_three_figures,
-    describe_leading,
     describe_own_verdict,
     find_claim_identity,
+    find_counted,
     find_first_spec,
     find_leading,
     find_not_made,
@@ -43,11 +44,12 @@ from registry.report.claim_outcome import (
     find_party,
     find_standing_now,
     find_trace_now,
+    join_leading,
 )
 from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, derive_layers
 from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome, is_replay_as_locked
 from registry.report.status_account import describe_staleness
-from registry.report.supplement_wording import format_verdict, name_model
+from registry.report.supplement_wording import describe_joint_error, format_verdict, name_model
 from registry.report.version_drift import build_drift
 
 # Page one has room for five reasons.
@@ -187,6 +189,7 @@ def _list_each(dossiers: Sequence[Dossier]) -> tuple[ObjectionFile, ...]:
 def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
     # An audit can hold several results; the outcome names the one it rests on.
     wanted = outcome.payload.result if outcome else None
+    counted = find_counted(dossier, outcome) if outcome else None
     return AuditPart(
         opening=file.audit,
         auditor=find_party(dossier, file.audit.payload.auditor),
@@ -201,6 +204,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         explorations=file.explorations,
         asked_now=find_claim_identity(dossier, file),
         is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
+        opposed=counted.opposed if counted else None,
     )
 
 
@@ -231,10 +235,8 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
         )
     own = describe_own_verdict(audit) if audit else None
     # The gravest outcome of the family leads, even where this revision has one of its own.
-    if (leading := describe_leading(dossier)) is not None:
-        return leading if own is None else f"{leading} Of this revision: {own}"
-    if own is not None:
-        return own
+    if (leading := join_leading(dossier.family, dossier.current.payload, own)) is not None:
+        return leading
     if audit is not None:
         return "An audit is open and has no outcome yet: whether the claim holds in deployment is not known."
     # Outcomes on these very words exist, though on another property or version.
@@ -264,6 +266,11 @@ def _build_reasons(dossier: Dossier, evidence: AuditEvidence | None) -> Iterator
         yield StatusReason(text=text, section=Section.HISTORY if concerned else Section.CONTEXTS)
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
+    # The alarm of one of several monitors says less than that of the only one.
+    if any(file.find_verdict(dossier.today) is MonitorVerdict.VIOLATED for file in dossier.monitors) and (
+        joint_error := describe_joint_error(dossier.monitors, dossier.today)
+    ):
+        yield StatusReason(text=f"{joint_error}.", section=Section.HISTORY)
 
 
 def _build_stale_reason(dossier: Dossier) -> StatusReason | None:

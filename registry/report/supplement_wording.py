@@ -1,6 +1,6 @@
 """The words of a supplement for closed choices: what a reader sees in place of a name from a record."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 
@@ -395,6 +395,18 @@ def describe_production(file: MonitorFile, today: date | None) -> str:
     if verdict is MonitorVerdict.OPEN and file.windows and file.find_state(today) is MonitorState.SILENT:
         return "open: no window came for longer than planned, or the last one has no data, so nothing is settled"
     return get_words(verdict)
+
+
+def describe_joint_error(files: Sequence[MonitorFile], today: date | None) -> str | None:
+    """Return how many monitors watch a claim, how many contradict it on *today*, how often any of them is wrong; None for one."""
+    if len(files) < 2:
+        return None
+    # Each plan states the error of its own monitor, and `family` is what its author wrote. Whoever locks several monitors looks
+    # for the one that alarms, or shows the one that does not: without independence only the sum of the errors is a bound.
+    contradicting = sum(file.find_verdict(today) is MonitorVerdict.VIOLATED for file in files)
+    total = sum(file.plan.alpha / file.plan.family for file in files)
+    error = f"a probability of at most {format_hundredths(total)}" if total < 1 else "a probability that nothing bounds"
+    return f"{len(files)} monitors watch this claim, and {contradicting} of them contradict it; that any of them is ever wrong has {error}"
 
 
 def describe_review(file: MonitorFile) -> str:

@@ -11,7 +11,7 @@ from registry.records.estimates import BoundedEstimate, Differential, Estimate, 
 from registry.records.module_findings import Finding, Shift, SpecShift
 from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.verdict import Restriction
-from registry.report.claim_outcome import find_leading_of
+from registry.report.claim_outcome import describe_counted_verdict, find_counted_trace, find_leading_of
 from registry.report.interval_figures import WIDTH, Axis, IntervalMark, build_axis, build_mark, describe_number, list_ends, shorten
 from registry.report.number_format import Unit, format_level
 
@@ -98,10 +98,10 @@ def _find(dossier: Dossier, claim: str) -> _PointSource:
         independence=None if opening is None else opening.independence,
         outcome_entry=None if outcome is None else outcome.entry,
         class_=None if primary is None else primary.class_,
-        standing=None if primary is None else primary.standing,
+        standing=None if outcome is None else find_counted_trace(dossier, outcome),
         mode=None if primary is None else primary.mode,
         point_class=None if primary is None else primary.printed_point_class,
-        verdict=None if outcome is None else outcome.payload.text.verdict,
+        verdict=None if outcome is None else describe_counted_verdict(dossier, outcome),
         estimates=() if estimate is None else estimate.specs,
         level=None if estimate is None else estimate.level,
         margin=None if estimate is None else estimate.margin,

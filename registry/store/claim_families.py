@@ -16,10 +16,13 @@ from registry.records.claim_status import (
     SHORTEST_RUN,
     Family,
     FamilyOutcome,
+    Intervals,
     contains_words,
     find_gravest,
+    list_comparable,
     list_phrases,
     list_runs,
+    lower_opposed,
     number_phrase,
     overlaps_words,
     read_words,
@@ -63,6 +66,8 @@ class Quote(NamedTuple):
     """Other revisions of the card in which the passage was looked up, in order, and whether it has other words there."""
     origin: tuple[str, str] | None
     """Log and claim that it was adopted from."""
+    question: str
+    """`FamilyOutcome.question`."""
 
     @property
     def reference(self) -> str:
@@ -212,13 +217,25 @@ class FamilyFinder:
             return _NO_FAMILY
         own = [member for member in near if _is_family(quote, member)]
         shown = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in outcomes[member.seq]]
-        others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq]]
+        copies = [outcome for member in near if _is_copy(quote, member) for outcome in outcomes[member.seq]]
+        others = [outcome for member in near if not _is_family(quote, member) for outcome in outcomes[member.seq] if outcome not in copies]
         kin = () if index is None else index.find(quote)
         members = tuple(member.reference for member in kin if member.seq != quote.seq and _is_family(quote, member))
         # An adopted claim also takes the outcomes that its original has in the imported log.
         if quote.origin is not None:
             shown += self._find_foreign_outcomes(quote)
-        return Family(members=members, outcomes=tuple(sorted(shown, key=weigh_outcome)), others=tuple(sorted(others, key=weigh_outcome)))
+        shown, copies, others = self._lower(shown, copies), self._lower(copies, shown), self._lower(others, ())
+        return Family(
+            members=members, outcomes=tuple(sorted(shown, key=weigh_outcome)), others=tuple(sorted([*copies, *others], key=weigh_outcome))
+        )
+
+    def _lower(self, outcomes: list[FamilyOutcome], beside: Sequence[FamilyOutcome]) -> list[FamilyOutcome]:
+        """Return *outcomes* as they count next to each other and to those *beside* them."""
+        if not outcomes or len(outcomes) + len(beside) < 2:
+            return outcomes
+        entries = list_comparable(outcomes)
+        intervals = self._reader.recall(("intervals", tuple(entries)), lambda: _read_intervals(self._reader, entries)) if entries else {}
+        return lower_opposed(outcomes, intervals, beside)
 
     def _find_foreign_outcomes(self, quote: Quote) -> Iterator[FamilyOutcome]:
         """Yield the outcomes that the kept log has of the claim that *quote* was adopted from."""
@@ -247,6 +264,18 @@ class FamilyFinder:
         today = self._reader.today
         reader = self._reader.ask(lambda connection: LogReader(connection, limit=size, log_id=number, today=today))
         return FamilyFinder(reader, reader.find_filled(restriction, claim_origin, passage_match), list_ignored=self._list_ignored)
+
+
+def _read_intervals(reader: LogReader, entries: Sequence[int]) -> dict[int, Intervals]:
+    """Return the intervals of Φ_deploy that the outcomes of *entries* rest on, by entry; without those of an erased text."""
+    outcomes = {seq: recorded.payload for seq, recorded in reader.find_recorded(entries).items()}
+    results = reader.find_recorded(outcome.result for outcome in outcomes.values() if outcome.result is not None)
+    intervals: dict[int, Intervals] = {}
+    for seq, outcome in outcomes.items():
+        estimate = results[outcome.result].payload.estimate if outcome.result in results else outcome.estimate
+        sides = [(f"{part.spec} {part.judge or ''}", part.phi_deploy) for part in (estimate.specs if estimate else ())]
+        intervals[seq] = {name: (side.low, side.high) for name, side in sides if side.low is not None and side.high is not None}
+    return intervals
 
 
 _NO_FAMILY = Family()
@@ -389,6 +418,15 @@ def _is_family(left: Quote, right: Quote) -> bool:
     return left.card[0] == right.card[0]
 
 
+def _is_copy(quote: Quote, member: Quote) -> bool:
+    """Whether *member*, which is on the same words, may be the claim of *quote* once more: under another property, or from another card."""
+    if _is_family(quote, member) or quote.model != member.model or _find_other_words(quote, member) is not None:
+        return False
+    # A few words, such as a figure in a table, are in many claims that have nothing else in common.
+    is_long = min(len(quote.words), len(member.words)) >= SHORTEST_RUN
+    return quote.key == member.key or is_long or (quote.card is not None and quote.card == member.card)
+
+
 def _find_other_words(quote: Quote, member: Quote) -> str | None:
     """Return the card revision that gave the passage of the older of both other words; None while the words are the same."""
     if quote.card is None or member.card is None or quote.card[0] != member.card[0] or quote.card == member.card:
@@ -445,6 +483,7 @@ def _build_outcome(row: tuple[Any, ...], quote: Quote, today: date | None) -> Fa
         at=from_seconds(at),
         valid_until=valid_until,
         is_expired=is_expired(valid_until, today),
+        question=quote.question,
     )
 
 
@@ -462,7 +501,8 @@ def _mark(outcome: FamilyOutcome, other_words: str | None) -> FamilyOutcome:
 
 
 def _in_log(outcome: FamilyOutcome, log: str) -> FamilyOutcome:
-    return replace(outcome, log=outcome.log or log)
+    opposed = outcome.opposed and replace(outcome.opposed, log=outcome.opposed.log or log)
+    return replace(outcome, log=outcome.log or log, opposed=opposed)
 
 
 def find_linkable(reader: LogReader, numbers: Collection[int]) -> set[int]:
@@ -583,7 +623,7 @@ def _find_overlapping(reader: LogReader, place: Place) -> set[str]:
 
 _QUOTES = """
     SELECT r.seq, r.claim, r.revision, r.developer, r.model, r.model_version, r.property, r.property_version, r.card, r.card_revision,
-           r.quote_status, p.start, p.stop, t.quote, o.origin, o.claim, o.revision
+           r.quote_status, r.form, r.relation, r.theta, p.start, p.stop, t.quote, o.origin, o.claim, o.revision
       FROM claim_revision r
       LEFT JOIN claim_text t ON t.log = r.log AND t.seq = r.seq
       LEFT JOIN claim_origin o ON o.log = r.log AND o.seq = r.seq
@@ -599,7 +639,8 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
     # One object for each model version: a hundred thousand claims name a handful of models.
     models: dict[tuple[str, str, str], ModelRef] = {}
     for row in rows:
-        seq, claim, revision, developer, name, version, phi, phi_version, card, card_revision, status, start, stop, quote, *original = row
+        seq, claim, revision, developer, name, version, phi, phi_version, card, card_revision, status, *claimed = row[:14]
+        start, stop, quote, *original = row[14:]
         about_model = models.get((developer, name, version))
         if about_model is None:
             about_model = models[developer, name, version] = ModelRef(developer=developer, name=name, version=version)
@@ -618,6 +659,7 @@ def _read_quotes(reader: LogReader, numbers: Collection[int] | None, *, has_matc
             is_placed=card is not None and status == QuoteStatus.VERBATIM.value,
             changes=tuple((place[1], is_other) for place, is_other in matches) if matches else (),
             origin=None if log is None else (log, f"{adopted}@{adopted_revision}"),
+            question=" ".join(str(part) for part in claimed if part is not None),
         )
 
 

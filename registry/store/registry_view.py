@@ -1,12 +1,12 @@
 """The read side: the registry as it was when one entry was the last."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import bindparam, func, select
 
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.claim_status import StaleCause, StalenessReview, Status
+from registry.records.claim_status import FamilyOutcome, StaleCause, StalenessReview, Status
 from registry.records.dossier import AuditFile, Dossier, MonitorFile, ObjectionFile, Recorded
 from registry.records.model_version import EndpointName, ModelEndpoint, ModelEvent, ModelRef, ModelVersion, list_endpoint_names
 from registry.records.record import Authority, Identifier, Kind, Payload, parse_identifier
@@ -354,6 +354,16 @@ class View(LogReader):
     def list_audits(self, claim: str | None = None) -> tuple[AuditFile, ...]:
         """Return all audits, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
         return dossiers.find_audits(self, claim)
+
+    def find_counted(self, claims: Iterable[str]) -> dict[int, FamilyOutcome]:
+        """Return the outcomes of the claim revisions *claims*, `CLM-…@n`, as they count next to each other, by entry.
+
+        Those under a rival that was not upheld do not count, and are not here.
+        """
+        table, wanted = claim_revision, set(claims)
+        columns = select(table.c.seq, table.c.claim, table.c.revision).where(self.visible(table))
+        rows = self.rows_in(columns, table.c.claim, {name.partition("@")[0] for name in wanted})
+        return FactFinder(self).find_counted([row.seq for row in rows if f"{row.claim}@{row.revision}" in wanted])
 
     def find_audited(self, audits: Collection[str] | None = None) -> dict[str, str]:
         """Return what each of *audits* (of all when None) is of, `CLM-…@n`, in log order; also of those with an erased text."""

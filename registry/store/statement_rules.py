@@ -19,7 +19,7 @@ from registry.records.system_card import Card
 from registry.store.claim_listing import get_head
 from registry.store.database_tables import entry, log
 from registry.store.kinds.audit_kinds import lock
-from registry.store.kinds.claim_kinds import claim_origin
+from registry.store.kinds.claim_kinds import claim_origin, claim_revision
 from registry.store.kinds.definition_kinds import model_version, spec_version
 from registry.store.kinds.log_kinds import authority, log_import
 from registry.store.log_reader import LogReader
@@ -46,6 +46,9 @@ class StatementRules:
         self._authorities: set[str] = set()
         self._model_names: dict[str, list[ModelRef]] | None = None
         self._sound: set[ModelRef] = set()
+        self._known: set[ModelRef] = set()
+        """Versions that a registered statement or an earlier claim names in this spelling."""
+        self._claimed: dict[str, set[ModelRef]] | None = None
         self._finder: FactFinder | None = None
         self._reviewed: set[str] = set()
 
@@ -118,6 +121,32 @@ class StatementRules:
             yield Fault("model-case-differs", where, problem, advice=advice)
         else:
             self._sound.add(model)
+
+    def check_claimed_spelling(self, model: ModelRef, where: str) -> Iterator[Fault]:
+        """Yield as `check_spelling`, and that earlier claims spell *model* in another way: such a claim would lose their outcomes."""
+        faults = list(self.check_spelling(model, where))
+        if faults or model in self._known:
+            yield from faults
+            return
+        table = claim_revision
+        same = (table.c.developer == model.developer) & (table.c.model == model.name) & (table.c.model_version == model.version)
+        # Nearly all claims are about a version that others are about: an index finds that, and no list is read.
+        if self.view.rows(select(table.c.seq).where(self.view.visible(table), same).limit(1)) or self.view.find_model(model):
+            self._known.add(model)
+            return
+        if self._claimed is None:
+            self._claimed = defaultdict(set)
+            for ref in self.view.list_claimed_models():
+                self._claimed[fold_model(ref)].add(ref)
+        claimed = self._claimed[fold_model(model)]
+        if claimed:
+            there = min(claimed, key=str)
+            problem = f"earlier claims are about {there}, which is the same but for its spelling ({_describe_difference(model, there)})"
+            advice = f"write it as developer {there.developer!r}, name {there.name!r}, version {there.version!r}"
+            yield Fault("model-case-differs", where, problem, advice=advice)
+            return
+        claimed.add(model)
+        self._known.add(model)
 
     def check_origin(self, claim: ClaimRevision) -> Iterator[Fault]:
         """Yield what keeps *claim* from standing for its original: not taken over, another entry hash, other words."""

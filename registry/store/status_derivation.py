@@ -276,6 +276,11 @@ class FactFinder:
         """Return the family of each head with all outcomes on its words, in order."""
         return self._families.find([head.seq for head in heads])
 
+    def find_counted(self, numbers: Sequence[int]) -> dict[int, FamilyOutcome]:
+        """Return the outcomes in this log that count in the families of the claim revisions of entries *numbers*, by their own entry."""
+        families = self._families.find(numbers, with_members=False) if self._has(restriction) else []
+        return {outcome.seq: outcome for family in families for outcome in family.outcomes if outcome.log is None}
+
     def find_specs(self, heads: Sequence[ClaimHead]) -> list[tuple[Reference, ...]]:
         """Return the specification versions that each head refers to, with its deployment contexts, in order."""
         contexts = self._contexts([head.seq for head in heads])

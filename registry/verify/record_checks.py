@@ -20,6 +20,7 @@ from registry.records.replay_run import Run
 from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, AuditPart, CardSupplement, ChangeReport, ClaimState, SpecPart, SpecRole, Supplement
 from registry.report.claim_change import is_newly_inverted
+from registry.report.claim_outcome import describe_own_verdict, join_leading
 from registry.report.pdf_reading import decode_text
 from registry.report.statement_backing import Backings
 from registry.report.supplement_reading import find_record, open_pdf, parse_subject, read_supplement
@@ -243,9 +244,10 @@ def _check_identifier(text: str, reference: str, leaf: str) -> Iterator[str]:
 
 
 def _check_verdict(supplement: Supplement) -> Iterator[str]:
-    outcome = supplement.outcome
-    if outcome is not None and supplement.verdict != outcome.text.verdict:
-        yield f"verdict: it says {supplement.verdict[:100]!r}, the outcome recorded {outcome.text.verdict[:100]!r}"
+    own = describe_own_verdict(supplement.audit) if supplement.audit else None
+    # Notes that the outcome expired or that audits disagree, and a graver outcome of the family, come before the words recorded.
+    if own is not None and supplement.verdict != (expected := join_leading(supplement.family, supplement.claim.payload, own)):
+        yield f"verdict: it says {supplement.verdict[:100]!r}, its records {(expected or '')[:100]!r}"
 
 
 def _check_parties(supplement: Supplement) -> Iterator[str]:

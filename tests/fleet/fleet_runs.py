@@ -125,11 +125,11 @@ def send(
     )
 
 
-def describe_outcome(key: str, failure: str | None = None, *, number: int = 1) -> dict[str, Any]:
+def describe_outcome(key: str, failure: str | None = None, *, number: int = 1, request: str = "0" * 64) -> dict[str, Any]:
     """Return an outcome of a call as a worker writes it."""
     response = Response(
         key=key,
-        request="0" * 64,
+        request=request,
         purpose=Purpose.REPLAY,
         model_requested="m",
         model_returned=None if failure else "m",
@@ -145,7 +145,13 @@ def describe_outcome(key: str, failure: str | None = None, *, number: int = 1) -
 
 def settle(database: FleetDatabase, run: str, key: str, failure: str | None = None, *, number: int = 1) -> None:
     """Write an outcome of a call."""
-    database.call("SELECT fleet.settle(%s, 'one', %s::jsonb)", run, to_json([describe_outcome(key, failure, number=number)]))
+    request = database.call("SELECT request FROM fleet.call WHERE run = %s AND key = %s", run, key)
+    write_outcome(database, run, describe_outcome(key, failure, number=number, request=request))
+
+
+def write_outcome(database: FleetDatabase, run: str, outcome: dict[str, Any]) -> None:
+    """Write *outcome* as a worker does."""
+    database.call("SELECT fleet.settle(%s, 'one', %s::jsonb)", run, to_json([outcome]))
 
 
 def expire(database: FleetDatabase) -> None:

@@ -1,5 +1,6 @@
 """Bad input and failures of a fleet: each is named, nothing is lost, and the rest goes on."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,11 @@ import psycopg
 import pytest
 
 from audit.replay.call_engine import read_clock
-from audit.replay.run_store import open_store
+from audit.replay.replay_file import read_replay
+from audit.replay.replay_provenance import CONTEXTS
+from audit.replay.run_store import get_tasks, open_store, put_version
+from audit.score.run_evidence import read_run
+from audit.score.scorers import score_run
 from fleet.database import FleetDatabase, create_schema, describe_address, hold_name, parse_address
 from fleet.queue.job_queue import Job
 from fleet.runs.fleet_overview import list_runs, list_workers
@@ -15,12 +20,26 @@ from fleet.runs.leases import renew_leases, settle_expired
 from fleet.runs.run_plan import check_server, write_folder
 from fleet.runs.run_states import read_event
 from fleet.runs.slice_store import SpillFile
-from registry.errors import CaveatError, ConflictError, InputError, NotFoundError, UnavailableError
+from registry.codec.canonical_documents import to_document
+from registry.errors import AlteredError, CaveatError, ConflictError, InputError, NotFoundError, UnavailableError
 from registry.records.replay_run import Budget
+from registry.records.specification import PatternScorer
 from tests.endpoint.server import KEY, Asked, Endpoint, Refusal, Reply, run_endpoint
 from tests.fleet.conftest import NewFleet
 from tests.fleet.fleet_processes import QUICK
-from tests.fleet.fleet_runs import begin_session, list_environ, list_keys, make_place, prepare_run, send, settle, take, work_on
+from tests.fleet.fleet_runs import (
+    begin_session,
+    describe_outcome,
+    list_environ,
+    list_keys,
+    make_place,
+    prepare_run,
+    send,
+    settle,
+    take,
+    work_on,
+    write_outcome,
+)
 from tests.fleet.piece_workers import working
 from tests.postgres import create_database
 from tests.replay.conftest import Caveat
@@ -356,6 +375,52 @@ def test_the_commands_show_pause_resume_drain_and_fetch(new_fleet: NewFleet, tmp
     assert [ran.code for ran in unknown] == [2, 2, 2, 2, 2, 0]
     assert unknown[-1].document["new"] is False
     database.close()
+
+
+@pytest.mark.parametrize("part", ["key", "request"])
+def test_a_response_in_the_row_of_another_call_is_not_fetched(new_fleet: NewFleet, tmp_path: Path, part: str) -> None:
+    """A worker, or whoever edits rows, cannot make an answer count for another task, context or side."""
+    database, run = prepare_run(new_fleet(), tmp_path)
+    lease, keys = take(database, run), list_keys(database, run)
+    send(database, lease, *keys[:2])
+    settle(database, run, keys[0])
+    request = database.call("SELECT request FROM fleet.call WHERE run = %s AND key = %s", run, keys[1])
+    own = describe_outcome(keys[1], request=request)
+    other = describe_outcome(keys[0], request=request) if part == "key" else describe_outcome(keys[1], request="ab" * 32)
+    write_outcome(database, run, own | {"document": other["document"]})
+
+    with pytest.raises(AlteredError, match="is a response to"):
+        write_folder(database, run, tmp_path / "copy.run")
+    database.close()
+
+
+def test_a_part_of_a_design_is_not_scored_as_the_whole(new_fleet: NewFleet, tmp_path: Path) -> None:
+    """A folder that was fetched while the plan was being written has the replay without all of its cells, also with `unfinished`."""
+    database, run = prepare_run(new_fleet(), tmp_path)
+    lease, keys = take(database, run), list_keys(database, run)
+    send(database, lease, *keys)
+    for key in keys:
+        settle(database, run, key)
+    folder = tmp_path / "copy.run"
+    write_folder(database, run, folder)
+    database.close()
+    scorer = PatternScorer(kind="pattern", expected=("ok",))
+    store = open_store(folder)
+    file = read_replay(tmp_path / "small.yaml", None)
+    put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in file.contexts.items()})
+    score_run(store, scorer, get_tasks(store))
+    store.close()
+    whole = read_run(folder, low=0, high=1, scorer=scorer).imported
+    assert whole is not None
+
+    with sqlite3.connect(folder / "responses.db") as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'cell'")]
+        for name in names:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("DELETE FROM cell WHERE id > 4")
+    for unfinished in (False, True):
+        with pytest.raises(ConflictError, match="4 cells that its replay plans are not in the folder"):
+            read_run(folder, low=0, high=1, scorer=scorer, unfinished=unfinished)
 
 
 def test_lost_calls_are_settled_when_no_worker_is_left(new_fleet: NewFleet, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from registry.records.monitor import (
     is_chosen_as_planned,
 )
 from registry.records.statement import Entry
-from registry.report.supplement_wording import describe_production
+from registry.report.supplement_wording import describe_joint_error, describe_production
 from tests.monitoring.plans import ANCHORS, START, WEEK, anchors, cell, plan, windows_of
 
 MONITOR = "MON-LAB-2026-0001-C"
@@ -253,3 +253,21 @@ def test_the_same_windows_give_the_same_reading_in_any_order_of_cells() -> None:
 def test_a_plan_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r".+"):
         plan(**changes)
+
+
+@pytest.mark.parametrize(
+    ("families", "alpha", "error"),
+    [((1,), 0.05, None), ((1, 1), 0.05, "at most 10.00 %"), ((1, 2, 4), 0.04, "at most 7.00 %"), ((1, 1, 1), 0.4, "that nothing bounds")],
+)
+def test_several_monitors_of_one_claim_have_the_sum_of_their_errors(families: tuple[int, ...], alpha: float, error: str | None) -> None:
+    """Whatever family each plan states: whoever locks several looks for the one that suits. One of these contradicts the claim."""
+    files = [file_of([QUIET, *[BAD] * 5], alpha=alpha, family=families[0])]
+    files += [file_of([QUIET], alpha=alpha, family=family) for family in families[1:]]
+    text = describe_joint_error(files, last_day(files[0]))
+
+    if error is None:
+        assert text is None
+    else:
+        assert text is not None
+        assert text.startswith(f"{len(families)} monitors watch this claim, and 1 of them contradict")
+        assert text.endswith(error)

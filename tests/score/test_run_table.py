@@ -1,21 +1,24 @@
 """A run folder as a score table: what is a row, who judged it, and that the table is one that an estimate reads."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from audit.modules.differential_estimate import estimate
 from audit.records.model_response import Purpose, ReplayCell
-from audit.replay.run_rows import TableRow, list_rows, write_table
-from audit.replay.run_store import RunStore, Score
+from audit.replay.replay_provenance import CONTEXTS
+from audit.replay.run_rows import TableRow, find_repeated_contexts, list_rows, write_table
+from audit.replay.run_store import RunStore, Score, put_version
 from audit.score.run_evidence import read_run, remark_sides, tally_rows
 from audit.score.scorers import digest_scorer, score_run
 from audit.sources.score_table import read_table
+from registry.codec.canonical_documents import to_document
 from registry.errors import ConflictError, InputError
 from registry.records.analysis_plan import Plan
 from registry.records.replay_run import Task
-from registry.records.specification import ChoiceScorer, Dimension, JudgeScorer
+from registry.records.specification import ChoiceScorer, ContextItem, ContextSpec, Dimension, JudgeScorer
 from tests.score.runs import BEGUN, Said, write_run
 
 CHOICE = ChoiceScorer(kind="choice")
@@ -206,4 +209,17 @@ def test_tasks_that_cannot_be_scored_are_refused_before_anything_is_written(tmp_
         score_run(store, CHOICE, {"t0": tasks[0]})
 
     assert store.list_scorers() == []
+    store.close()
+
+
+def test_contexts_of_one_side_with_the_same_words_are_found(tmp_path: Path) -> None:
+    """One more space makes another request and no other context; a common template, another side, or other words are no repetition."""
+    store = write_run(tmp_path, TASKS, [], CHOICE)
+    plain, spaced = ContextItem(id="c1", system="You help."), ContextItem(id="c2", system=" You  help")
+    made = [replace(item, id=f"{item.id}-made", made_from="m", system=f"{item.system} Always") for item in (plain, spaced)]
+    test = ContextSpec(name="Test", description="d", contexts=(plain, spaced, *made, replace(plain, id="c3", system="You do not help.")))
+    deploy = ContextSpec(name="Deploy", description="d", contexts=(plain,))
+    put_version(store, CONTEXTS, {"test.yaml": to_document(test), "deploy.yaml": to_document(deploy)})
+
+    assert find_repeated_contexts(store) == (("c1", "c2"),)
     store.close()

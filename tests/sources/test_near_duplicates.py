@@ -84,3 +84,24 @@ def test_the_checklist_says_whether_families_were_declared() -> None:
     )
     assert find_item(plain, {"a": TEXTS["a"], "c": TEXTS["c"]})[0] is ItemStatus.REPORTED
     assert find_item(declared, None)[1].startswith("20 tasks in 20 declared families")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_repeat"),
+    [
+        ("  compute 1.5 - 3,  then STOP ", True),
+        ("“Compute 1.5 - 3” then stop!", True),
+        ("Compute 15 - 3, then stop.", False),
+        ("Compute 1.5 + 3, then stop.", False),
+        ("Compute 1.5 - 3, then stop. Now.", False),
+    ],
+)
+def test_a_task_repeats_another_one_in_the_same_words(text: str, *, is_repeat: bool) -> None:
+    """Case, white space and punctuation make no other task; signs and numbers do. A common family makes both one cluster."""
+    texts = {"a": "Compute 1.5 - 3, then stop.", "b": text}
+    apart, together = find_near_duplicates(texts, {}), find_near_duplicates(texts, {"a": "f", "b": "f"})
+
+    assert apart is not None
+    assert together is not None
+    assert apart.repeats == ((("a", "b"),) if is_repeat else ())
+    assert (apart.repeated, together.repeated) == (int(is_repeat), 0)

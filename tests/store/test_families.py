@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from registry.records.claim import Form, Relation
-from registry.records.claim_status import overlaps_words, read_words
+from registry.records.claim_status import OppositionKind, overlaps_words, read_words
+from registry.records.estimates import BoundedEstimate
 from registry.records.model_version import ModelRef
 from registry.records.system_card import MatchResult
 from registry.records.verdict import (
@@ -40,11 +41,16 @@ def support(writer: Writer, claim: str) -> str:
     return _conclude(writer, claim, ClaimClass.STABLE)
 
 
-def _conclude(writer: Writer, claim: str, class_: ClaimClass, **changes: Any) -> str:
+def _conclude(
+    writer: Writer, claim: str, class_: ClaimClass, *, deployment: tuple[float, float, float] = (0.8, 0.7, 0.85), **changes: Any
+) -> str:
     audit = make.add_audit(writer, claim)
     locked = writer.append(make.lock(audit, claim))
     run = writer.append(make.run(audit, locked.at + timedelta(hours=1)))
-    result = writer.append(make.result(audit, run.seq)).seq
+    (spec,) = make.estimate().specs
+    value, low, high = deployment
+    measured = replace(spec, phi_deploy=BoundedEstimate(value=value, low=low, high=high))
+    result = writer.append(make.result(audit, run.seq, specs=(measured,))).seq
     form = Form.THRESHOLD
     reading = make.verdict(form, class_, basis=Basis.REPLAY, **changes)
     writer.append(make.restriction(audit, claim, reading, result=result))
@@ -189,7 +195,7 @@ def test_a_later_holds_stands_beside_a_contradiction(ledger: Ledger) -> None:
         support(writer, revise(writer, claim, theta=0.5))
 
     with ledger.view() as view:
-        assert see(view, claim)[:2] == (RestrictionStatus.NOT_SUPPORTED, f"{claim}@1")
+        assert see(view, claim)[:2] == (RestrictionStatus.SUSPENDED, f"{claim}@1")
         verdicts = [result.verdict for result in view.dossier(claim).family.outcomes]
     assert verdicts == [Verdict.CONTRADICTED, Verdict.HOLDS, Verdict.HOLDS]
 
@@ -257,3 +263,89 @@ def test_words_overlap_by_containment_or_half_of_the_shorter() -> None:
     assert overlaps(whole, "model refuses at least 90 % of harmful requests in English, French and German text")
     assert not overlaps(whole, "The model refuses at least one request in each session that we ran with people.")
     assert not overlaps(whole, "")
+
+
+def _find_standings(view: View, claim: str) -> list[tuple[Verdict, VerdictStanding | None, str | None]]:
+    outcomes = view.dossier(claim).family.outcomes
+    return [(outcome.verdict, outcome.standing, outcome.opposed.audit if outcome.opposed else None) for outcome in outcomes]
+
+
+@pytest.mark.parametrize("is_contradicted_first", [True, False])
+def test_audits_that_disagree_are_both_provisional(ledger: Ledger, *, is_contradicted_first: bool) -> None:
+    """Two established outcomes of one claim, in either order: neither stays established, the graver leads, and each names the other."""
+    with ledger.write(actor="LAB") as writer:
+        phi, card = make.settle(writer), make.add_card(writer)
+        claim = make.add_quoted(writer, phi, f"{card}@1", quote=QUOTE, **THRESHOLD)
+        steps = (contradict, support) if is_contradicted_first else (support, contradict)
+        audits = {step: step(writer, f"{claim}@1") for step in steps}
+
+    with ledger.view() as view:
+        assert see(view, claim)[0] is RestrictionStatus.SUSPENDED
+        assert _find_standings(view, claim) == [
+            (Verdict.CONTRADICTED, VerdictStanding.PROVISIONAL, audits[support]),
+            (Verdict.HOLDS, VerdictStanding.PROVISIONAL, audits[contradict]),
+        ]
+
+
+def test_audits_of_different_limits_do_not_disagree(ledger: Ledger) -> None:
+    """A claim may fail at 90 % and hold at 50 %: the contradiction stays established."""
+    with ledger.write(actor="LAB") as writer:
+        _, _, claim = start(writer)
+        support(writer, revise(writer, claim, theta=0.5))
+
+    with ledger.view() as view:
+        assert see(view, claim)[0] is RestrictionStatus.NOT_SUPPORTED
+        assert {(standing, opposed) for _, standing, opposed in _find_standings(view, claim)} == {(VerdictStanding.ESTABLISHED, None)}
+
+
+def test_a_favourable_audit_that_lacks_a_condition_lowers_nothing(ledger: Ledger) -> None:
+    """An unlocked table is cheap: an established contradiction keeps its standing next to it."""
+    with ledger.write(actor="LAB") as writer:
+        _, _, claim = start(writer)
+        audit = make.add_audit(writer, f"{claim}@1")
+        writer.append(make.restriction(audit, f"{claim}@1", make.verdict(Form.THRESHOLD, ClaimClass.STABLE)))
+
+    with ledger.view() as view:
+        assert see(view, claim)[0] is RestrictionStatus.NOT_SUPPORTED
+        assert [standing for _, standing, _ in _find_standings(view, claim)] == [VerdictStanding.ESTABLISHED, VerdictStanding.PROVISIONAL]
+
+
+@pytest.mark.parametrize(("low", "is_excluded"), [(0.86, True), (0.85, False)])
+def test_intervals_that_exclude_each_other_establish_nothing(ledger: Ledger, *, low: float, is_excluded: bool) -> None:
+    """Two audits with one verdict whose intervals of deployment have no point in common: one is wrong. A shared end is a point."""
+    with ledger.write(actor="LAB") as writer:
+        phi, card = make.settle(writer), make.add_card(writer)
+        claim = make.add_quoted(writer, phi, f"{card}@1", quote=QUOTE, **THRESHOLD)
+        support(writer, f"{claim}@1")
+        _conclude(writer, f"{claim}@1", ClaimClass.STABLE, deployment=(0.9, low, 0.95))
+
+    with ledger.view() as view:
+        standings = {standing for _, standing, _ in _find_standings(view, claim)}
+        kinds = {outcome.opposed.kind for outcome in view.dossier(claim).family.outcomes if outcome.opposed}
+        assert see(view, claim)[0] is (RestrictionStatus.NARROWED if is_excluded else RestrictionStatus.SUPPORTED)
+    assert standings == {VerdictStanding.PROVISIONAL if is_excluded else VerdictStanding.ESTABLISHED}
+    assert kinds == ({OppositionKind.INTERVAL} if is_excluded else set())
+
+
+@pytest.mark.parametrize("copied", ["property", "card"])
+def test_a_copy_of_a_contradicted_claim_does_not_hold_established(ledger: Ledger, copied: str) -> None:
+    """Under a new property, or quoted from a new copy of the card, a favourable audit is provisional and names the contradiction.
+
+    The contradiction keeps its standing: whoever registers a claim again cannot lower what was found.
+    """
+    with ledger.write(actor="LAB") as writer:
+        phi, card, claim = start(writer)
+        if copied == "property":
+            phi = make.add_property(writer, slug="renamed")
+        else:
+            card = make.add_card(writer, document="bc" * 32)
+        again = make.add_quoted(writer, phi, f"{card}@1", quote=QUOTE, **THRESHOLD)
+        support(writer, f"{again}@1")
+
+    with ledger.view() as view:
+        assert see(view, again) == (RestrictionStatus.NARROWED, f"{again}@1", f"{claim}@1")
+        assert see(view, claim) == (RestrictionStatus.NOT_SUPPORTED, f"{claim}@1", f"{again}@1")
+        (copy,), (beside,) = view.dossier(again).family.outcomes, view.dossier(claim).family.others
+    assert (copy.standing, beside.standing) == (VerdictStanding.PROVISIONAL, VerdictStanding.PROVISIONAL)
+    assert copy.opposed is not None
+    assert (copy.opposed.kind, copy.opposed.claim) == (OppositionKind.WORDS, f"{claim}@1")

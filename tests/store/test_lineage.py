@@ -119,14 +119,37 @@ def test_a_date_is_said_or_read_off_the_version(released: date | None, text: str
 
 
 @pytest.mark.parametrize(
-    "other", ["Example|M|1", " Example |m|1", "Example|m\u00a0|1", "Example|m\u200b|1", "Example|\uff4d|1", "Example m||1", "Example||m 1"]
+    "other",
+    [
+        "Ex\u0430mple|m|1",
+        "Example|\u041c|1",
+        "Example|M|1",
+        " Example |m|1",
+        "Example|m\u00a0|1",
+        "Example|m\u200b|1",
+        "Example|\uff4d|1",
+        "Example m||1",
+        "Example||m 1",
+    ],
 )
 def test_names_that_differ_in_spelling_alone_are_folded_together(other: str) -> None:
-    """Case, white space, full-width letters, what cannot be seen, and where the words part."""
+    """Case, white space, full-width and Cyrillic letters, what cannot be seen, and where the words part."""
     developer, name, number = other.split("|")
 
     assert fold_model(ModelRef(developer=developer, name=name, version=number)) == fold_model(version(1))
     assert fold_model(version(1)) != fold_model(version(2))
+
+
+def test_a_claim_about_another_spelling_of_a_version_that_claims_are_about_is_refused(ledger: Ledger) -> None:
+    """It would shed the outcomes of the first one, whether or not the version is registered; dashes that look alike are one."""
+    first, other = (ModelRef(developer="Example", name=name, version="1") for name in ("m-one", "m\u2010one"))
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        make.add_claim(writer, phi, model=first)
+        with pytest.raises(InputError, match="model-case-differs"):
+            make.add_claim(writer, phi, model=other)
+    with pytest.raises(InputError, match="earlier claims are about Example m-one 1"), ledger.write(actor="LAB") as writer:
+        make.add_claim(writer, phi, model=other)
 
 
 @pytest.fixture

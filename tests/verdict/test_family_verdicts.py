@@ -3,13 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from audit.verdict.claim_classification import classify
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
+from registry.records.replay_run import NearDuplicates
 from registry.records.verdict import ClaimClass, Condition, ConditionStatus, ReadingVerdict, Standing, VerdictStanding
 from registry.report.page_one import describe_unchecked
 from tests.report.builders import reading
 from tests.verdict.cases import build_case, build_estimate, build_spec
+from tests.verdict.test_evidence_laws import CONDUCT
 
 
 def measure(**counts: Any) -> Estimate:
@@ -56,3 +60,30 @@ def test_page_one_assumes_what_is_not_declared() -> None:
 
     assert "checked: tasks are independent" in describe_unchecked(holds, measure())
     assert "the declared families of tasks are independent" in describe_unchecked(holds, measure(families=30))
+
+
+REPEATED = NearDuplicates(compared=60, not_compared=0, found=1, pairs=(("a", "b"),), repeated=2, repeats=(("a", "b"), ("a", "c")))
+
+
+@pytest.mark.parametrize(
+    ("provenance", "contexts", "note"),
+    [
+        ({"near_duplicates": REPEATED}, "random", "2 tasks repeat the words of another one"),
+        ({"near_duplicates": REPEATED}, "fixed", "2 tasks repeat"),
+        ({"repeated_contexts": (("c1", "c2"),)}, "random", "a context repeats the words of another one without a common template"),
+        ({"repeated_contexts": (("c1", "c2"),)}, "fixed", None),
+        ({}, "random", None),
+    ],
+)
+def test_repeated_tasks_or_contexts_make_a_verdict_provisional(provenance: dict[str, Any], contexts: str, note: str | None) -> None:
+    """The stated n is larger than the number of independent tasks or contexts; of fixed contexts no sample is claimed."""
+    conduct = replace(CONDUCT, provenance=replace(CONDUCT.provenance, **provenance))
+    decided = classify(build_case(theta=0.1), replace(measure(), contexts=contexts), conduct=conduct).primary
+    notes = [check.note for check in decided.conditions if check.condition is Condition.CLUSTERS]
+
+    assert len(notes) == (note is not None)
+    if note is not None:
+        assert note in notes[0]
+        assert decided.verdict_standing is VerdictStanding.PROVISIONAL
+    else:
+        assert decided.missing_condition is not Condition.CLUSTERS

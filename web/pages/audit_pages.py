@@ -9,7 +9,7 @@ from registry.records.dossier import AuditFile, Dossier
 from registry.records.record import parse_identifier
 from registry.records.statement import Entry
 from registry.records.supplement import Section, Supplement
-from registry.records.verdict import ClaimClass
+from registry.records.verdict import ClaimClass, weaken
 from registry.report.claim_outcome import find_absent, find_leading_of, find_party, number_sections
 from registry.report.status_account import name_causes
 from registry.report.supplement_assembly import assemble_claim
@@ -46,11 +46,16 @@ class AuditRow:
     """Why it leads or does not, in a sentence; empty where the table does not say so."""
 
 
-def build_audit_row(file: AuditFile, link: Linker, *, dossier: Dossier | None = None) -> AuditRow:
-    """Return what a table shows of one audit; with *dossier*, that of its claim, also whether it leads."""
+def build_audit_row(file: AuditFile, view: View, link: Linker, *, dossier: Dossier | None = None) -> AuditRow:
+    """Return what a table shows of one audit, as it counts in *view*; with *dossier*, that of its claim, also whether it leads."""
     opening = file.audit.payload
-    primary = file.restrictions[-1].payload.classification.primary if file.restrictions else None
-    words = format_verdict(primary.verdict, primary.verdict_standing) if primary else None
+    last = file.restrictions[-1] if file.restrictions else None
+    primary = last.payload.classification.primary if last else None
+    counted = view.find_counted([opening.claim]).get(last.entry.seq) if last else None
+    # The record has the standing of the day it was made; since then it may have expired, or another audit may disagree.
+    valid_until = last.payload.valid_until if last else None
+    standing = counted.standing if counted else weaken(primary.verdict_standing, valid_until, view.today) if primary else None
+    words = format_verdict(primary.verdict, standing) if primary else None
     leads, place = (None, "") if dossier is None else explain_place(dossier, file)
     party = None if dossier is None else find_party(dossier, opening.auditor)
     return AuditRow(
@@ -99,7 +104,7 @@ def render_audit(view: View, name: str, link: Linker) -> bytes:
     facts: dict[str, Any] = {
         "absent": absent,
         "numbers": numbers,
-        "row": build_audit_row(file, link, dossier=dossier),
+        "row": build_audit_row(file, view, link, dossier=dossier),
         "expected": outcome.text.verdict if outcome else None,
         "entries": build_entry_rows(trail, link, leave_out=name),
         "claim_link": PageLink(text=file.audit.payload.claim, href=link(f"/{file.audit.payload.claim}/"), is_code=True),
@@ -137,7 +142,7 @@ def render_audits(view: View, supplement: Supplement, link: Linker) -> bytes:
     # Most claims of a registry have no audit: then nothing more is read.
     if supplement.audit is not None or supplement.other_audits:
         dossier = view.dossier(current.claim, skips_erased=True)
-        rows = [build_audit_row(file, link, dossier=dossier) for file in dossier.audits]
+        rows = [build_audit_row(file, view, link, dossier=dossier) for file in dossier.audits]
     facts = {
         "rows": tuple(sorted(rows, key=lambda row: (not row.leads, -row.opened.seq))),
         "quote": current.quote,

@@ -85,7 +85,7 @@ def render(
     link, is_newest = Linker(address, settings), "@" not in address
     if is_newest and rest.removeprefix("/") in MEDIA_TYPES:
         name = address.split("/")[1]
-        return render_subject_feed(trail(), link, origin=supplement.log_origin, name=name), MEDIA_TYPES[rest[1:]]
+        return render_subject_feed(view, trail(), link, origin=supplement.log_origin, name=name), MEDIA_TYPES[rest[1:]]
     if isinstance(supplement, CardSupplement):
         body = card_pages.render_card_part(view, supplement, rest, settings=settings, files=files, link=link, is_newest=is_newest)
         media_type = JSON if rest == "api.json" else HTML

@@ -9,6 +9,10 @@ from registry.codec.canonical_documents import write_json
 from registry.errors import Fault, find_entry, list_explanations
 from registry.present.blocks import Block, Facts, Subtitle, Table, Verbatim
 from registry.present.html_fragment import render_fragment
+from registry.records.record import Payload
+from registry.records.statement import Entry
+from registry.records.verdict import Restriction
+from registry.report.claim_outcome import describe_disagreement
 from registry.store.dossiers import TrailEntry, TrailQuery, list_trail
 from registry.store.log_seals import find_root, list_checkpoints
 from registry.store.registry_view import View
@@ -168,22 +172,34 @@ def render_erased(view: View, name: str, faults: Sequence[Fault], trail: Sequenc
 def render_feed(view: View, link: Linker) -> bytes:
     """Return the latest entries that name a claim or card as the feed with the address *link*."""
     pages = [(one, names[0]) for one in list_latest(view) if (names := _find_subjects(one))]
-    return _render_items(pages, link, origin=view.log_origin, title=view.log_origin)
+    return _render_items(view, pages, link, origin=view.log_origin, title=view.log_origin)
 
 
-def render_subject_feed(entries: Sequence[TrailEntry], link: Linker, *, origin: str, name: str) -> bytes:
+def render_subject_feed(view: View, entries: Sequence[TrailEntry], link: Linker, *, origin: str, name: str) -> bytes:
     """Return the latest of *entries*, which are about the claim or card *name*, as the feed with the address *link*."""
-    return _render_items([(one, name) for one in entries[-LATEST:][::-1]], link, origin=origin, title=name)
+    return _render_items(view, [(one, name) for one in entries[-LATEST:][::-1]], link, origin=origin, title=name)
 
 
-def _render_items(entries: Sequence[tuple[TrailEntry, str]], link: Linker, *, origin: str, title: str) -> bytes:
+def describe_news(view: View, entry: Entry, payload: Payload) -> str:
+    """Return what *entry* recorded; of an outcome that another audit disagrees with, that it does."""
+    text = describe(payload)
+    if not isinstance(payload, Restriction):
+        return text
+    # A reader of a feed may see nothing else: the words of the record alone would be a verdict that does not count so.
+    counted = view.find_counted([payload.claim]).get(entry.seq)
+    return f"{text} {describe_disagreement(counted.audit, counted.verdict, counted.opposed)}" if counted and counted.opposed else text
+
+
+def _render_items(view: View, entries: Sequence[tuple[TrailEntry, str]], link: Linker, *, origin: str, title: str) -> bytes:
     items = []
     for one, name in entries:
         page = find_subject_page(name)
         # What was erased is no news.
         if page is not None and one.payload is not None:
             head = f"{name}: {one.entry.kind.replace('_', ' ')} by {one.entry.actor}"
-            items.append(FeedItem(seq=one.entry.seq, at=one.entry.at, title=head, text=describe(one.payload), page=page))
+            items.append(
+                FeedItem(seq=one.entry.seq, at=one.entry.at, title=head, text=describe_news(view, one.entry, one.payload), page=page)
+            )
     render_as = render_atom if link.here.endswith(".atom") else render_json_feed
     return render_as(items, origin=origin, title=f"Caveat: {title}", link=link)
 

@@ -232,7 +232,7 @@ def _build_audit_rows(view: View, names: Sequence[str], link: Linker) -> Iterato
         except NotFoundError:
             continue
         if file is not None:
-            yield build_audit_row(file, link)
+            yield build_audit_row(file, view, link)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

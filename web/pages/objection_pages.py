@@ -46,7 +46,7 @@ def render_objection(view: View, name: str, link: Linker) -> bytes:
             whole=link(f"/{objection.rival}.json") if objection.rival else None,
         ),
         "has_rival": objection.rival is not None,
-        "rows": tuple(build_audit_row(file, link) for file in page.replays),
+        "rows": tuple(build_audit_row(file, view, link) for file in page.replays),
     }
     text = PageText(title=f"Objection {name}", description=f"{name} contests {objection.target}", origin=view.log_origin, state="")
     return render("objection.html.j2", text, facts, link)

@@ -1,13 +1,12 @@
 """Feeds of the claims that pass a filter: of a model version, an authority, or a saved search."""
 
-from registry.cli.log_presenter import describe
 from registry.records.record import Kind
 from registry.store.dossiers import IN_HISTORY, PARTS_IN_HISTORY, find_concerns
 from registry.store.registry_view import View
 from web.facets import ClaimFilter, ClaimSource
 from web.pages.addresses import Linker
 from web.pages.feeds import FeedItem, render_atom, render_json_feed
-from web.pages.log_pages import LATEST
+from web.pages.log_pages import LATEST, describe_news
 
 MOST_CLAIMS = 1_000
 """Claims of a selection whose entries a feed looks through: those with the latest revisions."""
@@ -32,7 +31,7 @@ def render_selection_feed(
         # What was erased is no news: it is not among what is found.
         claim, entry = named[seq], recorded.entry
         head = f"{claim}: {entry.kind.replace('_', ' ')} by {entry.actor}"
-        items.append(FeedItem(seq=seq, at=entry.at, title=head, text=describe(recorded.payload), page=f"/{claim}/"))
+        items.append(FeedItem(seq=seq, at=entry.at, title=head, text=describe_news(view, entry, recorded.payload), page=f"/{claim}/"))
     render_as = render_atom if link.here.endswith(".atom") else render_json_feed
     return render_as(items, origin=view.log_origin, title=f"Caveat: {title}", link=link, page=f"{page}{query}", query=query)
 

@@ -410,7 +410,7 @@ class ClaimKind(StatementKind[ClaimRevision]):
             yield from rules.check_open(claim.claim, "takes no new revision")
         # The model need not be registered. But a name that differs only in spelling from a
         # registered one would silently have no lineage.
-        yield from rules.check_spelling(claim.model, claim.claim)
+        yield from rules.check_claimed_spelling(claim.model, claim.claim)
         for reference, kind in (
             (claim.property, SpecKind.PROPERTY),
             (claim.scoring, SpecKind.SCORING),

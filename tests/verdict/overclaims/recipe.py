@@ -177,7 +177,7 @@ def _build_sample(row: Row, now: str) -> dict[str, Any]:
     return {
         "id": "-".join(str(row[key]) for key in ("task_id", "arm", "context_id", "sample")),
         "epoch": 1,
-        "input": "A question.",
+        "input": f"Question {row['task_id']}.",
         "target": "1",
         "started_at": now,
         "metadata": {"arm": row["arm"], "context": row["context_id"], "task": row["task_id"]},
