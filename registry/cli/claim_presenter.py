@@ -18,6 +18,7 @@ from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, SpecEstimate
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import describe_runs
+from registry.records.specification import PropertySpec
 from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.system_card import MatchLevel, MatchResult, PassageMatch
 from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
@@ -98,7 +99,7 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
     rows = [
         ("model", str(claim.model)),
         ("form", describe_form(claim)),
-        ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
+        ("property", _describe_property(dossier)),
         *_list_figures(dossier),
         ("card", _describe_place(claim)),
         ("status", describe_status(status)),
@@ -246,6 +247,15 @@ def _list_figures(dossier: Dossier) -> list[tuple[str, str]]:
     if supplement.figures is None:
         return [("card reports", "no figure")]
     return describe_three_figures(supplement.figures)
+
+
+def _describe_property(dossier: Dossier) -> str:
+    """Return name, identifier and safer direction of the claim's property; a row of a table says nothing without the name."""
+    claim = dossier.current.payload
+    versions = (recorded.payload for recorded in dossier.specs)
+    body = next((version.body for version in versions if f"{version.spec}@{version.version}" == claim.property), None)
+    name = f"{body.name} ({claim.property})" if isinstance(body, PropertySpec) else claim.property
+    return f"{name}, {_words(claim.direction.value)}"
 
 
 def _describe_place(claim: ClaimRevision) -> str:
