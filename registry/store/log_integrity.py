@@ -223,7 +223,9 @@ def format_time(at: int) -> str:
 
 
 def _fault(code: str, seq: int, text: str) -> Fault:
-    return Fault(code, f"entry {seq}", text)
+    # The usual advice for an altered entry is the check that found this.
+    advice = "sign and publish nothing; restore the registry from a backup" if code == "entry-altered" else None
+    return Fault(code, f"entry {seq}", text, advice=advice)
 
 
 # Check of a log: each entry against its leaf, the tree against the stored subtrees, and both
