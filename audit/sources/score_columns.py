@@ -511,7 +511,7 @@ def check_kinds(tables: Sequence[RawTable], selection: ColumnSelection, *, read:
 
 
 def build_several_kinds(where: str, name: str, values: Sequence[str]) -> Fault | None:
-    """Return the fault of a table whose column *name*, of `KINDS`, has several *values*; None where there is one value or none."""
+    """Return a fault if *values*, those of the column *name* in `KINDS`, are several; else None."""
     if len(values) < 2:
         return None
     problem = f"the rows have {len(values)} values: {_list(values)}; one rate over all of them supports no claim"
