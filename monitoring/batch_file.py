@@ -157,9 +157,9 @@ def _find_faults(batch: WindowBatch, monitor: Monitor, where: str) -> Iterator[F
     start, stop, plan = _to_utc(batch.from_), _to_utc(batch.to), monitor.plan
     expected = plan.start.timestamp() + (batch.order - 1) * plan.every_days * 86_400
     if batch.order < 1 or start.timestamp() != expected or stop.timestamp() != expected + plan.every_days * 86_400:
-        first = datetime.fromtimestamp(expected, UTC).date()
+        first, last = (datetime.fromtimestamp(expected + days * 86_400, UTC) for days in (0, plan.every_days))
         problem = f"it covers {start:%Y-%m-%d %H:%M} to {stop:%Y-%m-%d %H:%M}; "
-        problem += f"window {batch.order} begins on {first} and has {plan.every_days} days"
+        problem += f"window {batch.order} is planned from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
         yield Fault("window-not-as-planned", where, problem)
     if (batch.missing is None) == (not batch.cells):
         yield Fault("not-valid", where, "give cells, or say in `missing` why there are none")

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal
 
 from monitoring.statistics.e_process import BETS, LABEL_BETS
@@ -143,15 +144,15 @@ def render_draft(claim: ClaimRevision, body: PropertySpec, *, now: datetime) -> 
         InputError: a claim without a limit that production can settle.
     """
     relation, theta = map_limit(claim, body)
-    scoring = claim.scoring or "…                        # SCF-…@n: what gives the scores"
+    scoring = claim.scoring or "…                        # SCF-…@n: what gives the scores; new: caveat spec add scoring NAME FILE"
     # The next midnight: the lock comes before the first item.
     first = f"{now.astimezone(UTC).date() + timedelta(days=1)}T00:00:00Z"
-    quote = " ".join(claim.quote.split())
+    quote = shorten(claim.quote, 120, placeholder=" …")
     if not 0 < theta < 1:
-        return _INCIDENTS.format(claim=claim.reference, quote=quote[:120], start=first)
+        return _INCIDENTS.format(claim=claim.reference, quote=quote, start=first)
     return _TEMPLATE.format(
         claim=claim.reference,
-        quote=quote[:120],
+        quote=quote,
         relation=_SIDES[relation],
         theta=theta,
         wrong=theta if relation is Relation.AT_MOST else 1 - theta,

@@ -6,16 +6,9 @@ from dataclasses import dataclass, replace
 
 from registry.records.claim import ClaimRevision, Form, Reported
 from registry.records.dossier import Dossier
+from registry.records.model_version import UNSTATED
 from registry.records.specification import ContextSpec, ScoringSpec, SpecVersion
 from registry.records.verdict import Completeness, CompletenessItem, ItemStatus
-
-# Words that stand in a field because something had to: they state nothing.
-_UNSTATED = re.compile(
-    r"(?:[-–—?.]*|n/?a|none|null|nil|unknown|unspecified|undisclosed|unpublished|unclear|tb[ad]|"
-    r"(?:it is |is )?(?:not|never) (?:stated|given|specified|known|disclosed|published|reported|named|available|applicable|clear)|"
-    r"no (?:version|information|details?)(?: (?:stated|given|known))?)\.?",
-    re.IGNORECASE,
-)
 
 # Names of a version that mean another one tomorrow, wherever they stand in it ("m-latest", "latest snapshot").
 _MOVING = re.compile(r"\b(?:latest|newest|most recent)\b", re.IGNORECASE)
@@ -124,7 +117,7 @@ def _describe_context(version: SpecVersion | None) -> str | None:
 
 
 def _is_stated(words: str | None) -> bool:
-    return words is not None and not _UNSTATED.fullmatch(" ".join(words.split()))
+    return words is not None and not UNSTATED.fullmatch(" ".join(words.split()))
 
 
 def _is_moving(version: str) -> bool:

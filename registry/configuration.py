@@ -4,8 +4,11 @@ import configparser
 import json
 import os
 import re
+import shutil
 import sys
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -192,6 +195,10 @@ def find_resource(name: str) -> Path:
     raise FileNotFoundError(f"{name} is missing from this installation of caveat; reinstall it")
 
 
+_CACHE_DAYS = 30
+"""Each version of Caveat, Python and Jinja2 has a cache of its own, and old ones would never go."""
+
+
 def find_cache_folder(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the folder *name* for files that may be thrown away, made if it is not there; None where no folder is only the user's.
 
@@ -199,13 +206,27 @@ def find_cache_folder(name: str, environ: Mapping[str, str] = os.environ) -> Pat
     """
     try:
         folder = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "caveat" / name
+        is_new = not folder.exists()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         places = [place.stat() for place in (folder, folder.parent)]
     # A home folder that is not known is a RuntimeError.
     except (OSError, RuntimeError):
         return None
     is_own = all(place.st_uid in _list_trusted_users() and not place.st_mode & 0o022 for place in places)
-    return folder if is_own and os.access(folder, os.W_OK) else None
+    if not (is_own and os.access(folder, os.W_OK)):
+        return None
+    if is_new:
+        _remove_old_caches(folder)
+    return folder
+
+
+def _remove_old_caches(folder: Path) -> None:
+    """Remove folders of the kind of *folder* that no version has written for `_CACHE_DAYS`; a version in use makes its own again."""
+    oldest = time.time() - _CACHE_DAYS * 86_400
+    for other in folder.parent.glob(f"{folder.name.partition('-')[0]}-*"):
+        with suppress(OSError):
+            if other.is_dir() and not other.is_symlink() and other.stat().st_mtime < oldest:
+                shutil.rmtree(other)
 
 
 # Child processes of our own code, for what meets hostile input: card readers and the layout of PDFs. Whoever starts them sets a limit on

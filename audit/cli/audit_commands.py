@@ -219,7 +219,8 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str 
         app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
     for warning in list_lock_warnings(file, claim.model, opened):
         app.say(f"warning: {warning}")
-    app.report(present_lock(opened, is_new=is_new, dry_run=dry_run))
+    named = reading.draft.replay if reading.draft else None
+    app.report(present_lock(opened, is_new=is_new, dry_run=dry_run, replay=file.parent / named if named else None))
 
 
 def _ask_name(opened: "AuditFile", _is_new: bool, _counts: "tuple[int, int]", claim: "ClaimRevision") -> str | None:  # noqa: FBT001

@@ -46,8 +46,15 @@ _SHOWN = 16
 """Hexadecimal digits of a digest on a screen; documents hold all 64."""
 
 
-def present_lock(opened: AuditFile, *, is_new: bool, dry_run: bool = False) -> Answer:
-    """Present a lock: what it fixes, and what it leaves open; after a *dry_run*, a new one has no name."""
+def present_lock(opened: AuditFile, *, is_new: bool, dry_run: bool = False, replay: Path | None = None) -> Answer:
+    """Present a lock: what it fixes, what it leaves open, and the next command; after a *dry_run*, a new one has no name.
+
+    Args:
+        opened: the audit with its lock.
+        is_new: whether this call recorded it.
+        dry_run: whether nothing was recorded.
+        replay: the file of the replay that the plan names; None without one.
+    """
     audit, recorded = opened.audit.payload, opened.lock
     lock = recorded.payload if recorded else None
     is_recorded = recorded is not None and not (dry_run and is_new)
@@ -62,7 +69,7 @@ def present_lock(opened: AuditFile, *, is_new: bool, dry_run: bool = False) -> A
         "lock": to_document(lock) if lock and is_recorded else None,
         "not_fixed": list(lock.unfixed) if lock else [],
     }
-    return Answer(document, _list_checked_blocks(opened) if dry_run else _list_lock_blocks(opened, is_new=is_new))
+    return Answer(document, _list_checked_blocks(opened) if dry_run else _list_lock_blocks(opened, is_new=is_new, replay=replay))
 
 
 def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
@@ -132,7 +139,7 @@ def _list_checked_blocks(opened: AuditFile) -> Iterator[Block]:
         yield Table(("would be fixed", "as"), list(list_fixed(opened.lock.payload)))
 
 
-def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:
+def _list_lock_blocks(opened: AuditFile, *, is_new: bool, replay: Path | None) -> Iterator[Block]:
     """Yield what was fixed, and what comes next."""
     name, recorded = opened.audit.payload.audit, opened.lock
     if recorded is None:
@@ -140,10 +147,10 @@ def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:
     text = "Locked" if is_new else "Locked already:"
     yield f"{text} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}."
     yield Table(("fixed", "as"), list(list_fixed(recorded.payload)))
-    yield (
-        f"Next: run the replay, then: caveat audit conclude {name} scores.csv --run-date DATE\n"
-        f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat audit score, caveat audit conclude {name} replay.run"
-    )
+    if replay is None:
+        yield f"Next: run the replay, then: caveat audit conclude {name} scores.csv --run-date DATE"
+    else:
+        yield f"Next: write audit: {name} in {replay}, then: caveat audit run {replay}"
 
 
 # How a classification without a registry looks in a terminal and as JSON.

@@ -184,7 +184,7 @@ def _find_model(evidence: ImportedEvidence) -> ModelRef:
     parts = (provenance.model_requested or names[0]).split("/")
     name = names[0].rpartition("/")[2]
     dated = _DATED.fullmatch(name)
-    day = f"as answered {evidence.started_at:%Y-%m-%d}" if evidence.started_at else _UNSTATED
+    day = f"as answered {evidence.started_at:%Y-%m-%d}" if evidence.started_at else "not stated"
     return ModelRef(
         # A provider may offer models of others: openrouter/meta-llama/llama-3.
         developer=parts[-2] if len(parts) > 1 else _UNSTATED,
@@ -295,14 +295,15 @@ def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, o
     yield Assumption(name="endpoint name", value=returned, option="caveat model endpoint")
     yield Assumption(name="scorer", value=evidence.provenance.judge or "the scores as they are", option="--scorer NAME")
     test, deploy = options["test"], options["deploy"]
-    counts = ", ".join(f"{_count(evidence, arm)} {arm}" for arm in (test, deploy))
+    sizes = {arm: _count(evidence, arm) for arm in (test, deploy)}
+    counts = ", ".join(f"{size} {arm}" for arm, size in sizes.items())
     column = (parse_map_options(options).mapping or {}).get("context")
-    if field := options["context_field"] or column:
+    # A table with several contexts in an arm has a column of contexts, and without `--map` its name is Caveat's own.
+    is_by_column = evidence.imported is None or (evidence.imported.files[0].format.startswith("table:") and max(sizes.values()) > 1)
+    if field := options["context_field"] or column or ("context_id" if is_by_column else None):
         per = f"by {field}"
-    elif evidence.imported:
-        per = "one per arm" if options["maps"] else "one per log"
     else:
-        per = "by context_id"
+        per = "one per arm" if options["maps"] else "one per log"
     yield Assumption(
         name="contexts", value=f"{per}: {counts}", option="--map context=COLUMN" if options["maps"] else "--context-field FIELD"
     )

@@ -73,11 +73,12 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     continued with --fleet only.
     """
     from audit.cli.replay_presenter import present_forecast
-    from audit.cli.run_session import open_session
+    from audit.cli.run_session import open_session, warn_of_alike_tasks
 
     check_fleet(options["fleet"], batch=options["batch"] or options["cancel_batches"], rate=options["rate"])
     session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
     if options["dry_run"]:
+        warn_of_alike_tasks(app, session)
         app.report(present_forecast(session))
         return
     _record_deviations(app, session)

@@ -473,11 +473,16 @@ def _ask(app: App, halt: HaltRequest) -> None:
     app.say("ending: waiting for the calls under way; Ctrl-C again leaves them" if halt.times == 1 else "leaving the calls under way")
 
 
+def warn_of_alike_tasks(app: App, session: RunSession) -> None:
+    """Say which tasks have nearly the same text and no common family; before a lock there is still time to declare one."""
+    if (alike := warn_of_near_duplicates(find_alike_tasks(session.file.tasks))) is not None:
+        app.say(f"warning: {alike}")
+
+
 async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: Endpoint) -> None:
     """Ask the endpoint about the model, and write down whom this session talks to."""
     policy = session.replay.policy
-    if (alike := warn_of_near_duplicates(find_alike_tasks(session.file.tasks))) is not None:
-        app.say(f"warning: {alike}")
+    warn_of_alike_tasks(app, session)
     facts = await endpoint.describe_model(policy.model, allow_alias=policy.allow_alias)
     if facts.note:
         app.say(f"model {policy.model}: {facts.note}; the first answer will show whether it is there")

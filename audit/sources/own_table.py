@@ -17,7 +17,7 @@ from audit.records.model_response import ImportedFile, ImportedLog
 from audit.sources.arrow import read_stream_columns
 from audit.sources.log_import import build_row_table, check_two_arms, name_arms
 from audit.sources.log_rows import FileCounts, LogOptions, LogRow, verify_accounts
-from audit.sources.score_columns import ColumnSelection, find_unknown, find_unmatched, suggest
+from audit.sources.score_columns import KINDS, ColumnSelection, build_several_kinds, find_unknown, find_unmatched, suggest
 from audit.sources.sheet_files import Cell, Sheet, as_cell, as_text, build_sheet, read_sheet
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault
@@ -51,6 +51,9 @@ ROLES = {
 }
 """By role, as `--map` calls it, Caveat's own name of the column."""
 
+_SYNONYMS = {"arm": "side", "model": "model"}
+"""By role, a second name of the column."""
+
 WIDE = "score."
 """How the role of a column begins that has the scores of one arm, as in `score.test`."""
 REQUIRED = ("task", "arm", "score")
@@ -82,7 +85,7 @@ class TableReading:
 def find_own_names(columns: Sequence[str]) -> dict[str, str]:
     """Return by role the columns that have Caveat's own names."""
     named = {role: name for role, name in ROLES.items() if name in columns}
-    return named | ({"arm": "side"} if "side" in columns and "arm" not in named else {})
+    return {role: name for role, name in _SYNONYMS.items() if name in columns} | named
 
 
 def read_own_table(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
@@ -221,7 +224,7 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
         for role, column in reading.mapping.items()
         if role != "score"
     }
-    faults = [*_check_texts(sheet, chosen, texts, reading)]
+    faults = [*_check_texts(sheet, chosen, texts, reading), *_check_kinds(sheet, chosen, reading)]
     scores, used = _read_scores(sheet, chosen, texts.get("reason"), reading, faults)
     started_at = _find_start(sheet, chosen, texts.get("started_at"), reading, faults)
     provenance = _describe_models(sheet, texts.get("model"), scores, reading, faults)
@@ -282,6 +285,13 @@ def _check_texts(sheet: Sheet, chosen: Sequence[int], texts: Mapping[str, Sequen
             problem = f"{len(empty):,} of {len(chosen):,} rows have no {role}"
             faults.append(Fault("id-empty", sheet.locate(empty, reading.mapping[role]), problem))
     return faults
+
+
+def _check_kinds(sheet: Sheet, chosen: Sequence[int], reading: TableReading) -> list[Fault]:
+    """Return a fault for each unread column that shows rows of several properties or models, unless the user chose rows by it."""
+    names = [name for name in KINDS if name in sheet.columns and name not in {*reading.mapping.values(), *reading.where}]
+    values = {name: {as_text(sheet.rows[row][sheet.find(name)]) or "" for row in chosen} for name in names}
+    return [fault for name in names if (fault := build_several_kinds(sheet.name, name, sorted(values[name] - {""})))]
 
 
 # Scores. A word without a number is refused and never excluded, because leaving some answers out would choose among them.

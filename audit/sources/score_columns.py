@@ -4,6 +4,7 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from types import MappingProxyType
 
 import numpy as np
@@ -489,6 +490,32 @@ def find_telling(tables: Sequence[RawTable], key: Keys, rows: npt.NDArray[np.int
         apart, numbers = len(split[best][0]), split[best][1]
         chosen.append((best, left.pop(best).labels))
     return chosen if apart == len(rows) else []
+
+
+KINDS = ("model", "property", "metric")
+"""Columns that say what a score is of. A claim is about one model and one property."""
+
+
+def check_kinds(tables: Sequence[RawTable], selection: ColumnSelection, *, read: Read) -> None:
+    """Refuse tables with rows of several models or properties; a column that the user chose rows by may have several values.
+
+    Raises:
+        TableError: with a fault for each such column.
+    """
+    names = tuple(name for name in KINDS if name not in selection.where and all(name in table.unknown for table in tables))
+    again = read(names) if names else ()
+    values = {name: sorted(frozenset[str]().union(*(table.extras[name].list_values() for table in again)) - {""}) for name in names}
+    where = ", ".join(table.name for table in tables[:3])
+    if faults := [fault for name in names if (fault := build_several_kinds(where, name, values[name]))]:
+        raise TableError(faults)
+
+
+def build_several_kinds(where: str, name: str, values: Sequence[str]) -> Fault | None:
+    """Return a fault if *values*, those of the column *name* in `KINDS`, are several; else None."""
+    if len(values) < 2:
+        return None
+    problem = f"the rows have {len(values)} values: {_list(values)}; one rate over all of them supports no claim"
+    return Fault("choice-needed", f"{where}, column {name}", problem, advice=f"choose one with --where {quote(f'{name}={values[0]}')}")
 
 
 def _advise_keys(telling: Telling) -> str:

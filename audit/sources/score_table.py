@@ -26,6 +26,7 @@ from audit.sources.score_columns import (
     RawTable,
     Read,
     check_keys,
+    check_kinds,
     find_unmatched,
     merge_columns,
     number_keys,
@@ -85,14 +86,19 @@ def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: floa
     """
     if fault := find_range_fault(low, high):
         raise TableError(fault)
+
+    # Further columns are read only where a message needs them: they would cost memory in every import.
+    def read(names: tuple[str, ...]) -> Sequence[RawTable]:
+        return read_raw(paths, replace(selection, also=names))
+
     tables = read_raw(paths, selection)
-    # Further columns are read only if rows repeat: they serve one message and would cost memory in every import.
-    score_table = build_table(tables, low=low, high=high, read=lambda names: read_raw(paths, replace(selection, also=names)))
+    score_table = build_table(tables, low=low, high=high, read=read)
+    check_kinds(tables, selection, read=read)
     return score_table, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
 
 def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tuple[str, ...], int]:
-    """Return the models that answered, as a column `model_returned` of score tables names them, and how many scored rows name none.
+    """Return the models that answered, as a column `model_returned` or `model` names them, and how many scored rows name none.
 
     The tables were read before, so nothing else can be wrong with them.
 
@@ -102,13 +108,13 @@ def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tup
     texts: set[str] = set()
     unnamed = 0
     for path in paths:
-        try:
-            (table,) = read_raw([path], ColumnSelection(score=score or "score", also=("model_returned",)))
-        except TableError:
-            (table,) = read_raw([path], ColumnSelection(score=score or "score"))
+        (table,) = read_raw([path], ColumnSelection(score=score or "score"))
+        name = next((name for name in ("model_returned", "model") if name in table.unknown), None)
+        if name is None:
             unnamed += int((~np.isnan(table.score)).sum())
             continue
-        column = table.extras["model_returned"]
+        (table,) = read_raw([path], ColumnSelection(score=score or "score", also=(name,)))
+        column = table.extras[name]
         # Only scored rows need a model name; an excluded response does not enter the result.
         is_scored = ~np.isnan(table.score)
         names = [label.strip() for label in column.labels]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, time
 from typing import Any
 
 from monitoring.recording import RecordedWindow
@@ -73,9 +73,9 @@ def present_lock(monitor: Monitor, *, dry_run: bool) -> Answer:
     """Present a plan that was locked."""
     done = "would be locked" if dry_run else f"{monitor.monitor} locked"
     blocks: list[Block] = [f"{done}: {monitor.claim} {_limit(monitor.plan)}", Facts(list(_list_plan(monitor.plan)))]
-    if monitor.plan.is_of_incidents:
-        blocks.append(f"Next: caveat monitor add {monitor.monitor} incidents.csv")
     blocks += [f"warning: an alarm will stay in doubt: {doubt}" for doubt in monitor.plan.list_doubts()]
+    if not dry_run:
+        blocks.append(f"Next: caveat monitor add {monitor.monitor} {'incidents' if monitor.plan.is_of_incidents else 'windows'}.csv")
     document = {"schema": "caveat/monitor-lock/1", "dry_run": dry_run, "monitor": to_document(monitor)}
     return Answer(document, blocks)
 
@@ -202,15 +202,20 @@ def _list_evidence(file: MonitorFile, reading: MonitorReading) -> Iterator[tuple
             yield "opted out", f"up to {share:.0%} of users; {possible} would put the average at the limit"
 
 
+def _write_start(start: datetime) -> str:
+    """Return the day of *start*, with its time unless that is midnight."""
+    return f"{start:%Y-%m-%d}" if start.time() == time() else f"{start:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def _list_plan(plan: MonitorPlan) -> Iterator[tuple[str, str]]:
     if plan.is_of_incidents:
-        yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}"
+        yield "stream", f"{plan.stream}, from {_write_start(plan.start)}"
         yield "evidence", "incidents: a verified one refutes the claim; they give no rate, and none reported says nothing"
         if not plan.strata:
             return
     else:
         windows = format_items(plan.every_days, "day")
-        yield "stream", f"{plan.stream}, from {plan.start:%Y-%m-%d}, windows of {windows}, item: {plan.unit.value}"
+        yield "stream", f"{plan.stream}, from {_write_start(plan.start)}, windows of {windows}, item: {plan.unit.value}"
     yield "reviewed", ", ".join(f"{stratum.name} with probability {stratum.inclusion:g}" for stratum in plan.strata)
     if plan.is_of_incidents:
         return

@@ -426,12 +426,17 @@ def _present_erased(coverage: Coverage, uncounted: Sequence[str]) -> Iterator[Bl
 
 
 def _present_table(coverage: Coverage) -> Iterator[Block]:
-
     rows = [
         (_name(section, has_headings=coverage.has_headings), str(section.page or "–"), *_write(section.counts))
         for section in coverage.sections
     ]
-    yield Table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(coverage.total))], numbers=("page", *_COLUMNS))
+    yield Table(
+        ("section", "page", *_COLUMNS),
+        [*rows, ("total", "", *_write(coverage.total))],
+        numbers=("page", *_COLUMNS),
+        spare=("audited", "restricted"),
+    )
+    yield "Proposed, excluded and unreviewed are counted in passages; registered, audited and restricted in claims."
     if coverage.silent_sections:
         verb = "is" if coverage.silent_sections == 1 else "are"
         yield f"{_count(coverage.silent_sections, 'section')} with none of it {verb} not listed."

@@ -18,8 +18,9 @@ from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, SpecEstimate
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import describe_runs
+from registry.records.specification import PropertySpec
 from registry.records.supplement import Drift, DriftStep, VersionPoint
-from registry.records.system_card import MatchResult, PassageMatch
+from registry.records.system_card import MatchLevel, MatchResult, PassageMatch
 from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
@@ -46,6 +47,15 @@ if TYPE_CHECKING:
 # Claims in a terminal and as JSON.
 
 _WIDEST_QUOTE = 70
+_DIFFERENCES = {
+    MatchLevel.N1: "white space",
+    MatchLevel.N2: "quotation marks and dashes",
+    MatchLevel.N3: "hyphens at line ends",
+    MatchLevel.N4: "markup",
+    MatchLevel.N5: "a footnote mark or page number",
+    MatchLevel.N6: "letter spacing",
+}
+"""By level of a match, the last normalisation that it needed."""
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
@@ -55,7 +65,7 @@ def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) 
         (name, summary.form.value, describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
         for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
-    columns = ("claim", "form", "status", "quote")
+    columns = ("claim", "form", "verdict", "quote")
     return Table(("log", *columns), [(log, *row) for log, row in zip(logs, rows, strict=True)]) if logs else Table(columns, rows)
 
 
@@ -85,11 +95,12 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
     # Said before anything is planned; with a verdict there is nothing left to plan.
     if needs_verdict(dossier):
         yield f"{DESIGN_RULE} With one context on a side, plan `{FIXED_CONTEXTS_KEY}`: a verdict conditional on these contexts."
-    yield f"  {claim.quote_status.value}: “{claim.quote}”"
+    # A quotation from a PDF has the line ends of its page.
+    yield f"  {claim.quote_status.value}: “{' '.join(claim.quote.split())}”"
     rows = [
         ("model", str(claim.model)),
         ("form", describe_form(claim)),
-        ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
+        ("property", _describe_property(dossier)),
         *_list_figures(dossier),
         ("card", _describe_place(claim)),
         ("status", describe_status(status)),
@@ -239,13 +250,24 @@ def _list_figures(dossier: Dossier) -> list[tuple[str, str]]:
     return describe_three_figures(supplement.figures)
 
 
+def _describe_property(dossier: Dossier) -> str:
+    """Return name, identifier and safer direction of the claim's property; a row of a table says nothing without the name."""
+    claim = dossier.current.payload
+    versions = (recorded.payload for recorded in dossier.specs)
+    body = next((version.body for version in versions if f"{version.spec}@{version.version}" == claim.property), None)
+    name = f"{body.name} ({claim.property})" if isinstance(body, PropertySpec) else claim.property
+    return f"{name}, {_words(claim.direction.value)}"
+
+
 def _describe_place(claim: ClaimRevision) -> str:
     if claim.card is None:
         return f"none registered; source: {claim.source or 'not stated'}"
     if claim.anchor is None:
         return f"{claim.card}, not anchored (paraphrase)"
     page = f", page {claim.anchor.page}" if claim.anchor.page else ""
-    return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, found at {claim.anchor.level.value}"
+    level = claim.anchor.level
+    match = f"the same but for {_DIFFERENCES[level]} ({level.value})" if level in _DIFFERENCES else "the same characters"
+    return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, {match}"
 
 
 def _describe_objection(file: ObjectionFile) -> str:

@@ -180,7 +180,9 @@ def _describe_usage(error: click.ClickException) -> Fault:
             problem = f"found {error.option_name}"
             return Fault("unknown-option", path, problem, advice=suggest(error.option_name, known) or advice)
         case click.MissingParameter():
-            return Fault("option-missing", f"{path} {_name_parameter(error)}".rstrip(), "expected a value, found none", advice=advice)
+            # The help of an option says what to give; Click has none for arguments.
+            wanted = f"it is needed: {error.param.help}" if isinstance(error.param, click.Option) else "expected a value, found none"
+            return Fault("option-missing", f"{path} {_name_parameter(error)}".rstrip(), wanted, advice=advice)
         case click.BadParameter():
             return Fault("bad-option", f"{path} {_name_parameter(error)}".rstrip(), error.message, advice=advice)
         case _:

@@ -188,12 +188,12 @@ class OpenMatter(StrEnum):
 
 
 _TITLES = {
-    OpenMatter.CARD_WITHOUT_CLAIMS: "cards without claims",
-    OpenMatter.UNAUDITED_CLAIM: "claims without a verdict",
-    OpenMatter.UNCONCLUDED_AUDIT: "audits without a verdict",
-    OpenMatter.OPEN_OBJECTION: "open objections",
-    OpenMatter.STALE_CLAIM: "stale claims",
-    OpenMatter.UNPUBLISHED_CLAIM: "claims without a published supplement",
+    OpenMatter.CARD_WITHOUT_CLAIMS: "card{} without claims",
+    OpenMatter.UNAUDITED_CLAIM: "claim{} without a verdict",
+    OpenMatter.UNCONCLUDED_AUDIT: "audit{} without a verdict",
+    OpenMatter.OPEN_OBJECTION: "open objection{}",
+    OpenMatter.STALE_CLAIM: "stale claim{}",
+    OpenMatter.UNPUBLISHED_CLAIM: "claim{} without a published supplement",
 }
 # The command names the first of them; a list of the others is one command away.
 _COMMANDS = {
@@ -282,7 +282,7 @@ def _list_blocks(overview: RegistryOverview) -> Iterator[Block]:
     if not left:
         yield "Nothing is open, stale or unpublished." if overview.registered["cards"] else "Next: caveat card add CARD --publisher NAME"
     for matter, names in left:
-        yield Subtitle(f"{len(names):,} {_TITLES[matter]}")
+        yield Subtitle(f"{len(names):,} {_TITLES[matter].format('' if len(names) == 1 else 's')}")
         yield Verbatim(f"  {_COMMANDS[matter].format(names[0])}")
 
 

@@ -264,7 +264,7 @@ class RenderingReason:
 
 _PLAIN: Mapping[DueKind, str] = {
     DueKind.NEW: "new here",
-    DueKind.MANIFEST: "the manifest of the folder said something else of it than the registry",
+    DueKind.MANIFEST: "the folder's supplements.json differed from the registry",
     DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
     DueKind.FORMAT: "not there in a format that is asked for",
     DueKind.GONE: "one of its files is gone",

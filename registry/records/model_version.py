@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 _DATES = (re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)"), re.compile(r"(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)"))
 
 
+UNSTATED = re.compile(
+    r"(?:[-–—?.]*|n/?a|none|null|nil|unknown|unspecified|undisclosed|unpublished|unclear|tb[ad]|"
+    r"(?:it is |is )?(?:not|never) (?:stated|given|specified|known|disclosed|published|reported|named|available|applicable|clear)|"
+    r"no (?:version|information|details?)(?: (?:stated|given|known))?)\.?",
+    re.IGNORECASE,
+)
+"""What stands in a field because something had to, and states nothing; spaces are single."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRef(Record):
     """The exact model version a claim or a piece of evidence is about."""
@@ -30,7 +39,9 @@ class ModelRef(Record):
     version: str
 
     def __str__(self) -> str:
-        return f"{self.developer} {self.name} {self.version}"
+        # "Model 4 not stated" would make sentences say that something else is not stated.
+        version = "(version not stated)" if UNSTATED.fullmatch(" ".join(self.version.split())) else self.version
+        return f"{self.developer} {self.name} {version}"
 
 
 class Descent(StrEnum):

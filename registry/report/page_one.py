@@ -10,6 +10,7 @@ from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
 from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Ablation, FindingBody, Naturalness, RealismJudge, find_invariance
+from registry.records.replay_run import NearDuplicates, Provenance
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
@@ -78,6 +79,7 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
     if estimate is not None and estimate.specs:
         yield from _list_truncated(estimate.specs)
         yield from _list_unconfirmed(evidence, estimate)
+        yield from _list_alike(evidence.audit.origin)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
     if caution := describe_identity(evidence.audit.asked_now, evidence.outcome.asked):
@@ -90,7 +92,7 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield StatusReason(text=text, section=Section.ESTIMATES)
     if estimate is not None and estimate.specs:
         yield from _list_excluded(estimate.specs)
-        yield from _list_assumptions(evidence.primary, estimate, evidence.outcome.text.remarks)
+        yield from _list_assumptions(evidence, estimate)
     if interest := _describe_interest(evidence.audit):
         yield StatusReason(text=f"{interest}.", section=Section.PROVENANCE)
 
@@ -115,6 +117,21 @@ def _list_unconfirmed(evidence: AuditEvidence, estimate: Estimate) -> Iterator[S
     if misses and check is not None and check.status is ReproductionStatus.UNCLEAR and check.reported is not None:
         reported = Unit(low=estimate.range[0], high=estimate.range[1]).given(check.reported)
         yield StatusReason(text=f"The replay neither confirms nor refutes the card's {reported}.", section=Section.READINGS)
+
+
+def _find_alike(origin: Provenance | None) -> NearDuplicates | None:
+    """Return the tasks with nearly the same text and no common family; None where none were seen."""
+    alike = None if origin is None else origin.near_duplicates
+    return alike if alike and alike.pairs else None
+
+
+def _list_alike(origin: Provenance | None) -> Iterator[StatusReason]:
+    # Several answers to one question count as several questions: too narrow an interval can establish a verdict.
+    if alike := _find_alike(origin):
+        pairs = "1 pair of tasks has" if alike.found == 1 else f"{alike.found:,} pairs of tasks have"
+        example = " and ".join(alike.pairs[0])
+        text = f"{pairs} nearly the same text ({example}) and no common family: the intervals are too narrow."
+        yield StatusReason(text=text, section=Section.ESTIMATES)
 
 
 def _list_truncated(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
@@ -220,22 +237,31 @@ FALSE_HOLDS = {5: 0.367, 8: 0.365, 20: 0.126}
 """By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
 
 
-def _list_assumptions(primary: ReadingVerdict, estimate: Estimate, remarks: Sequence[str]) -> Iterator[StatusReason]:
+def _list_assumptions(evidence: AuditEvidence, estimate: Estimate) -> Iterator[StatusReason]:
+    primary, remarks = evidence.primary, evidence.outcome.text.remarks
     if few := describe_few_contexts(primary, estimate):
         yield StatusReason(text=few, section=Section.ESTIMATES)
     elif primary.verdict is Verdict.HOLDS:
         yield from (StatusReason(text=text, section=Section.READINGS) for text in remarks if "not have been sampled" in text)
     if primary.control:
         yield StatusReason(text=primary.control, section=Section.CONTROLS)
-    if assumed := describe_unchecked(primary, estimate):
+    if assumed := describe_unchecked(primary, estimate, are_alike=_find_alike(evidence.audit.origin) is not None):
         yield StatusReason(text=assumed, section=Section.ESTIMATES)
 
 
-def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
-    """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
+def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None, *, are_alike: bool = False) -> str:
+    """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open.
+
+    Args:
+        primary: the reading that leads.
+        estimate: of its replay.
+        are_alike: whether a check found tasks alike, so that their independence is no open question.
+    """
     # An inconclusive verdict asserts nothing, so it assumes nothing.
     if estimate is None or primary.verdict not in FIRM:
         return ""
+    if are_alike:
+        return "Assumed, not checked: no rare kind of task was missed."
     # Declared families are the independent units only if every specification has them.
     declared = all(spec.n.families is not None for spec in estimate.specs)
     units = "the declared families of tasks" if declared else "tasks"

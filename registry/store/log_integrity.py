@@ -222,8 +222,12 @@ def format_time(at: int) -> str:
         return f"{at} seconds"
 
 
+_RESTORE = "sign and publish nothing; restore the registry from a backup"
+"""The usual advice for an altered log begins with the check that found it here."""
+
+
 def _fault(code: str, seq: int, text: str) -> Fault:
-    return Fault(code, f"entry {seq}", text)
+    return Fault(code, f"entry {seq}", text, advice=_RESTORE if code == "entry-altered" else None)
 
 
 # Check of a log: each entry against its leaf, the tree against the stored subtrees, and both
@@ -490,7 +494,7 @@ class _LogCheck:
         fitting = f"the checkpoint of {start - 1} entries still fits" if before else "no smaller checkpoint fits"
         when = f"changed after {since}" + (f", before {until}" if until else "")
         problem += f"; {fitting}, the one of {size} does not ({when})"
-        return Fault("history-differs", f"checkpoint at {size}", problem)
+        return Fault("history-differs", f"checkpoint at {size}", problem, advice=_RESTORE)
 
     def missing_nodes(self) -> Iterator[Fault]:
         """Yield what is missing where some subtrees are kept; a registry that was upgraded and not written since keeps none at all."""

@@ -354,7 +354,9 @@ def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimR
         return no(CheckName.LOCK, "; ".join(faults))
     payload = lock.payload
     theta = "no θ" if payload.theta is None else f"θ {payload.relation or ''} {payload.theta:g}".replace("  ", " ")
-    lock_text = f"{theta} and {payload.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
+    lock_text = (
+        f"{theta} and {payload.direction.value.replace('_', ' ')} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
+    )
     # A lock without a run shows nothing yet.
     if not audit.runs:
         return not_checked(CheckName.LOCK, f"{lock_text}; no replay is recorded under it")

@@ -33,6 +33,15 @@ def test_wrong_usage_is_an_error_like_others(caveat: Caveat, words: tuple[str, .
     assert (document.code, fault["code"], fault["advice"]) == (2, code, advice)
 
 
+def test_a_missing_option_is_explained(caveat: Caveat, tmp_path: Path) -> None:
+    """What to give is said at once, not only where to read it."""
+    (tmp_path / "card.md").write_text("# Card", encoding="utf-8")
+
+    answer = caveat("card", "add", "card.md", "--title", "Card")
+
+    assert "it is needed: Who published it." in answer.err
+
+
 @pytest.mark.parametrize(
     ("word", "other", "edits"),
     [("test", "test", 0), ("tset", "test", 1), ("claim", "clam", 1), ("lock", "look", 1), ("a", "abc", 2), ("", "abc", 3)],

@@ -70,6 +70,7 @@ def test_a_surveyed_card_tells_what_was_decided_and_what_was_not(caveat: Caveat,
     assert document["total"] == told
     assert [one["quote"] for one in document["unreviewed"]] == ["0 of 50 benign"]
     assert "surveyed by rules 1" in answer.out
+    assert "excluded and unreviewed are counted in passages; registered, audited and restricted in claims" in " ".join(answer.out.split())
     assert "1 proposed passage is unreviewed" in answer.out
     assert "Refusals: “0 of 50 benign”" in answer.out
     assert "It says the same as the sentence before." in answer.out

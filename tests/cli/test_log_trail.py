@@ -133,6 +133,8 @@ def test_an_altered_statement_is_named(lab: Caveat, options: tuple[str, ...]) ->
     assert answer.code == 1
     assert "error[entry-altered]" in answer.err
     assert "  --> entry 4" in answer.err
+    assert "fix: sign and publish nothing; restore the registry from a backup" in answer.err
+    assert "caveat admin log check" not in answer.err
 
 
 def test_a_log_rewritten_with_its_leaves_is_caught_by_a_checkpoint_kept_elsewhere(lab: Caveat) -> None:

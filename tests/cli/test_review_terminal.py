@@ -1,12 +1,14 @@
 """The review of proposals in a real terminal: keys, kills, editors, and the file that it writes."""
 
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from audit.propose.cli.review_session import hold_interrupt
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document
 from registry.records.claim_draft import ClaimsFile
@@ -316,3 +318,42 @@ def test_a_review_elsewhere_than_in_a_terminal_is_refused(caveat: Caveat, card: 
     assert answer.code == 3
     assert "not-a-terminal" in answer.err
     assert not (tmp_path / "claims.yaml.review").exists()
+
+
+def test_ctrl_c_while_an_editor_is_open_leaves_the_review_and_writes_the_file(
+    caveat: Caveat, card: str, tmp_path: Path, open_terminal: Callable[..., Terminal]
+) -> None:
+    """The editor does not hear it; the review does, and keeps what was decided before."""
+    waiting = tmp_path / "waits.py"
+    lines = (
+        "import os, signal, time",
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)",
+        "parent = os.getppid()",
+        "print('the editor waits')",
+    )
+    waiting.write_text("\n".join((*lines, "while os.getppid() == parent: time.sleep(0.02)")), encoding="utf-8")
+    words = ("claim", "propose", card, "--review", "claims.yaml")
+
+    with open_terminal(tmp_path, *words, EDITOR=f"{shlex.quote(sys.executable)} -u {shlex.quote(str(waiting))}") as terminal:
+        begin(terminal, "0 accepted")
+        terminal.press("a", "1 accepted")
+        terminal.press("e", "the editor waits")
+        terminal.press("\x03", "claims.yaml is written")
+        assert terminal.wait() == 0
+
+    assert len(read(tmp_path / "claims.yaml").claims) == 1
+
+
+def test_ctrl_c_waits_until_a_decision_is_on_the_disk(tmp_path: Path) -> None:
+    """What was begun is finished first, and only then the key counts."""
+
+    def decide() -> None:
+        with hold_interrupt():
+            signal.raise_signal(signal.SIGINT)
+            (tmp_path / "decision").touch()
+
+    with pytest.raises(KeyboardInterrupt):
+        decide()
+    assert (tmp_path / "decision").exists()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

@@ -21,6 +21,7 @@ from registry.records.claim import (
 )
 from registry.records.claim_status import Objection
 from registry.records.estimates import BoundedEstimate
+from registry.records.model_version import ModelRef
 from registry.records.record import Authority, AuthorityRole
 from registry.records.specification import PropertySpec, SpecKind, SpecVersion
 from registry.records.statement import PAYLOADS, Statement
@@ -104,3 +105,10 @@ def test_what_a_plan_leaves_open_is_a_share_of_the_range() -> None:
     """A margin or an ε that is not stated is never taken for zero."""
     assert (Plan().margin_on(4.0), Plan().epsilon_on(4.0)) == (0.2, 0.04)
     assert (Plan(margin=0.1, epsilon=0.0).margin_on(4.0), Plan(margin=0.1, epsilon=0.0).epsilon_on(4.0)) == (0.1, 0.0)
+
+
+@pytest.mark.parametrize("version", ["not stated", "Unknown", "n/a", "–"])
+def test_a_version_that_says_nothing_is_named_as_not_stated(version: str) -> None:
+    """In a sentence, "Lumen not stated" would say that Lumen is not stated."""
+    assert str(ModelRef(developer="Lab", name="Lumen", version=version)) == "Lab Lumen (version not stated)"
+    assert str(ModelRef(developer="Lab", name="Lumen", version="1.2")) == "Lab Lumen 1.2"

@@ -199,6 +199,6 @@ def test_a_manifest_that_lies_about_a_claim_is_found_out(folder: Regenerated) ->
     told = folder.regenerate()
     (mended,) = (one for one in folder.manifest()["items"] if one["name"].startswith(SCHEMING))
 
-    assert "the manifest of the folder said something else of it than the registry" in told.err
+    assert "the folder's supplements.json differed from the registry" in told.err
     assert mended["summary"]["status"]["restriction"] != "not_supported"
     assert folder.regenerate().err.startswith("nothing is due")

@@ -137,3 +137,21 @@ def test_the_command_that_goes_on_names_the_registry_that_was_named(caveat: Cave
 
     assert ran.code == 1, ran.err
     assert "small.run --registry sqlite:///caveat.db" in " ".join(ran.out.split())
+
+
+def test_the_dry_run_names_tasks_that_are_alike_while_a_family_can_still_be_declared(caveat: Caveat, tmp_path: Path) -> None:
+    """After the lock it would be too late; and the lock names the file that the next command runs."""
+    claim = register(caveat, tmp_path)[0]
+    write_replay(tmp_path, tasks=2)
+    tasks = "schema: caveat/tasks/1\ntasks:\n"
+    tasks += "".join(f"  - {{id: t{number}, prompt: 'Explain how a lock on a front door works, please, {number}.'}}\n" for number in (1, 2))
+    (tmp_path / "tasks.yaml").write_text(tasks, encoding="utf-8")
+
+    planned = caveat(*RUN, "--dry-run")
+    plan = tmp_path / write_audit(tmp_path, claim)
+    plan.write_text(f"{plan.read_text(encoding='utf-8')}replay: small.yaml\n", encoding="utf-8")
+    locked = caveat("audit", "lock", "--yes", str(plan))
+
+    assert "tasks t1 and t2 are near-duplicates" in planned.err
+    assert locked.code == 0, locked.err
+    assert " in small.yaml, then: caveat audit run small.yaml" in " ".join(locked.out.replace(f"{tmp_path}/", "").split())

@@ -7,6 +7,7 @@ import pytest
 
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
+from registry.records.replay_run import NearDuplicates
 from registry.records.verdict import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
 from registry.report.page_one import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
 from registry.report.supplement_assembly import assemble_claim
@@ -72,6 +73,22 @@ def test_an_open_verdict_needs_no_such_sentence() -> None:
     open_ = reading(Form.PREVALENCE, ClaimClass.UNDETERMINED, mode=Mode.NOISY, resolves="More contexts.")
 
     assert not describe_unchecked(open_, measure(50))
+
+
+def test_tasks_that_are_alike_are_a_limit_and_no_assumption() -> None:
+    """What a check found is not called unchecked; the rare kind of task still is."""
+    dossier = degraded()
+    file = dossier.audits[0]
+    run = file.runs[0]
+    alike = NearDuplicates(compared=20, not_compared=0, found=3, pairs=(("t1", "t2"),))
+    found = replace(run.payload, provenance=replace(run.payload.provenance, near_duplicates=alike))
+    changed = replace(dossier, audits=(replace(file, runs=(replace(run, payload=found),)),))
+
+    limits = [limit.text for limit in assemble_claim(changed, made_at=MADE_AT).limits]
+
+    assert "3 pairs of tasks have nearly the same text (t1 and t2) and no common family: the intervals are too narrow." in limits
+    assert "Assumed, not checked: no rare kind of task was missed." in limits
+    assert not any("tasks are independent" in text for text in limits)
 
 
 def test_page_one_has_both_sentences_among_its_limits() -> None:

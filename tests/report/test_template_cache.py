@@ -1,5 +1,6 @@
 """Compiled templates are kept for the next command, and a file that cannot be used is never in the way."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,16 @@ def test_a_cache_folder_that_cannot_be_made_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     assert find_cache_folder("templates", {"XDG_CACHE_HOME": str(tmp_path / "file")}) is None
+
+
+def test_caches_of_versions_that_are_gone_are_removed_when_a_new_one_begins(tmp_path: Path) -> None:
+    """A folder of last month goes; a recent one and what is no cache of templates stay."""
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    for name in ("templates-old", "templates-recent", "others-old"):
+        assert find_cache_folder(name, environ) is not None
+    for name in ("templates-old", "others-old"):
+        os.utime(tmp_path / "caveat" / name, (1e9, 1e9))
+
+    find_cache_folder("templates-new", environ)
+
+    assert {path.name for path in (tmp_path / "caveat").iterdir()} == {"templates-recent", "templates-new", "others-old"}

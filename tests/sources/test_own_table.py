@@ -604,3 +604,23 @@ def test_the_two_halves_of_a_pair_are_one_task(tmp_path: Path, item: str, task: 
     guess = guess_columns(read_sheet(path), has_arm=False)
 
     assert guess.mapping == {"task": task, "arm": "condition", "score": "passed"}
+
+
+def test_an_own_table_with_several_properties_is_refused_until_one_is_chosen(tmp_path: Path) -> None:
+    """One rate over refusals of harmful and of harmless requests supports no claim."""
+    lines = ["task_id,side,score,property,model"]
+    lines += [f"{kind}-{task},{side},1,{kind},m-1" for kind in ("harmful", "benign") for task in range(2) for side in ("test", "deploy")]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines))
+    own = LogOptions(where={"side": ("test", "deploy")})
+
+    assert refuse(path, own) == [
+        (
+            "choice-needed",
+            "scores.csv, column property",
+            "the rows have 2 values: benign, harmful; one rate over all of them supports no claim",
+        )
+    ]
+    rows, imported = read(path, replace(own, where={"property": ("harmful",)}))
+    assert len(rows) == 4
+    assert imported.provenance.models_returned == ("m-1",)

@@ -196,3 +196,18 @@ def test_weights_may_be_fractions(tmp_path: Path, suffix: str) -> None:
 
     assert table.weight is not None
     assert table.weight.labels == ("1.5",)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("name", ["model", "property", "metric"])
+def test_rows_of_several_models_or_properties_make_no_rate_until_the_user_chooses(tmp_path: Path, suffix: str, name: str) -> None:
+    """Different tasks for each kind repeat no key, so nothing else would show that two questions are pooled."""
+    rows = [{**row, "task_id": f"{row['model']}-{row['task_id']}"} for row in ROWS]
+    path = write(tmp_path / f"scores{suffix}", [{(name if key == "model" else key): value for key, value in row.items()} for row in rows])
+
+    (fault,) = refuse(path)
+
+    assert (fault.code, fault.advice) == ("choice-needed", f"choose one with --where {name}=alpha-7b")
+    assert "the rows have 2 values: alpha-7b, beta-7b" in fault.found
+    assert read_table([path], low=0, high=1, where={name: ["alpha-7b"]}).rows == 6
+    assert read_table([path], low=0, high=1, where={name: list(MODELS)}).rows == 12

@@ -1,7 +1,9 @@
 """The terminal review of proposals: one key, one decision, each on the disk before the next screen; and editing."""
 
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -172,13 +174,15 @@ class ReviewSession:
 
     def run(self) -> None:
         """Show proposals and take keys until the person leaves; then write the claims file, unless nothing was ever decided."""
-        if self._told:
-            show_pages(lambda console: list_told(console, self._told))
-        while (key := self._wait()) != LEAVE:
-            self._message = ""
-            self._press(key)
-        if self.review.decisions or self.review.written:
-            self._write()
+        with suppress(KeyboardInterrupt):  # Ctrl-C anywhere leaves the review as `q` does
+            if self._told:
+                show_pages(lambda console: list_told(console, self._told))
+            while (key := self._wait()) != LEAVE:
+                self._message = ""
+                self._press(key)
+        with suppress(KeyboardInterrupt):
+            if self.review.decisions or self.review.written:
+                self._write()
 
     def describe(self) -> str:
         """Return how far the review is."""
@@ -186,13 +190,10 @@ class ReviewSession:
 
     def _wait(self) -> str:
         """Show where the review stands until a key is pressed; drawn again where the terminal changed."""
-        try:
-            while True:
-                self._draw()
-                if (key := read_key()) != REDRAW:
-                    return key
-        except KeyboardInterrupt:  # Ctrl-C while the screen is drawn leaves the review as it does later
-            return LEAVE
+        while True:
+            self._draw()
+            if (key := read_key()) != REDRAW:
+                return key
 
     def _draw(self) -> None:
         console = _open_console()
@@ -324,8 +325,9 @@ class ReviewSession:
         self._decide(*(ProposalDecision(at=place, verdict=ProposalVerdict.EXCLUDED, reason=text) for place in places))
 
     def _decide(self, *decisions: ProposalDecision) -> None:
-        for decision in decisions:
-            self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
+        with hold_interrupt():
+            for decision in decisions:
+                self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
         at, self._scope = decisions[0].at, None
         if len(decisions) > 1:
             self._message = f"decided on {len(decisions)}; b undoes them one by one"
@@ -357,7 +359,8 @@ class ReviewSession:
         if last is None:
             self._message = "nothing to undo"
             return
-        self._step(ReviewStep(move=ReviewMove.UNDO))
+        with hold_interrupt():
+            self._step(ReviewStep(move=ReviewMove.UNDO))
         self._at = last
         self._message = "undone"
 
@@ -402,9 +405,10 @@ class ReviewSession:
 
     def _write(self) -> None:
         """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
-        text = render_sheet(self._compose())
-        self._step(ReviewStep(move=ReviewMove.WRITE, sha256=digest_text(text)))
-        replace_file(self._ground.path, text.encode())
+        with hold_interrupt():
+            text = render_sheet(self._compose())
+            self._step(ReviewStep(move=ReviewMove.WRITE, sha256=digest_text(text)))
+            replace_file(self._ground.path, text.encode())
 
     def _compose(self) -> ClaimsSheet:
         opening = self._journal.opening
@@ -420,6 +424,19 @@ class ReviewSession:
             proposed=opening.survey,
             registered=self._ground.registered,
         )
+
+
+@contextmanager
+def hold_interrupt() -> Iterator[None]:
+    """Let Ctrl-C wait until the body has ended: half a line in the journal, or a decision without its file, would be damage."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def show_pages(build: Callable[[Console], Lines]) -> None:
