@@ -284,7 +284,7 @@ POSSIBLE = 0.6
 
 
 _OPEN_CASE = re.compile(
-    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b[^,;:]*$|(?<!,\s)\b(?:that|who)\s$|^if\b|\b(?:should|must|please|recommends?|strives?|aims?)\b",
+    r"\b(?:if|when|whenever|whether|unless|where|cases\sin\swhich)\b(?:(?!\s[-–—]\s)[^,;:])*$|(?<!,\s)\b(?:that|who)\s$|^if\b|\b(?:should|must|please(?!\s(?:be\saware|note))|recommends?|strives?|aims?)\b",
     re.IGNORECASE,
 )
 """Before words that only say in which case something holds, which things of a kind are meant, or what people should do."""
@@ -297,6 +297,7 @@ def read_limit(words: str, *, is_under_limits: bool) -> FormReading | None:
         is_under_limits: whether a heading above is about limits or uses.
     """
     rows = read_expressions("limits") if len(words) <= 600 and not words.endswith((":", "?")) else ()
+    words = re.sub(r"\b([ie])\.([eg])\.", r"\1 \2 ", words)
     hits = ((row, hit) for row in rows if (is_under_limits or "limits" not in row.fields) and (hit := row.pattern.search(words)))
     return next((_build_worded(row, hit) for row, hit in hits if not _OPEN_CASE.search(words[: hit.start()])), None)
 

@@ -73,7 +73,9 @@ _INSTRUMENT = re.compile(
     r"(?:[- ]based)?(?: (?:classifiers?|graders?|judges?|monitors?|auditors?|raters?)\b| as (?:an? )?(?:\w+ )?(?:judge|grader)\b)"
 )
 """Behind a model that measured something, and is not what was measured."""
-_NEXT_CLAUSE = re.compile(r"; |, (?:while|whereas|but) | (?:while|whereas) |(?<!vs)\. ")
+_NEXT_CLAUSE = re.compile(
+    r"; |, (?:while|whereas|but) | (?:while|whereas) |(?<!vs)\. |, and (?:also )?(?=(?:achiev|reach|scor|obtain|attain|gets?\b)\w*)"
+)
 _TURN = read_expression("turn")
 _FOR = re.compile(
     r"^[\s)\]]*(?:of (?:the )?(?:time|cases|tasks|attempts|them) )?(?:for|by|from|of|in|with)(?: (?:both|the|each of|that of))*[\s(\[*]*$",
@@ -174,6 +176,7 @@ def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
         *((hit.start(), hit.end(), hit[0], None) for hit in _GUARDS.finditer(words)),
         *((hit.start(), hit.end(), hit[0], False) for hit in _GROUPS.finditer(words)),
         *((hit.start(), hit.end(), None, True) for hit in _PRONOUN.finditer(words)),
+        *((hit.start(), hit.end(), None, True) for hit in (models.bare.finditer(words) if models.bare else ())),
     ):
         # Names first: the patterns of groups and pronouns may match a part of a name.
         if not any(start < other[1] and other[0] < stop for other in spans):
