@@ -10,7 +10,7 @@ from audit.propose.claim_form import FormReading, read_limit, read_worded
 from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark, find_label
 from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
-from audit.propose.vocabulary import has_word, read_expression
+from audit.propose.vocabulary import find_rows, has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
@@ -63,14 +63,14 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
     if passage.kind not in _READ or is_letter_spaced(reading.card.text[passage.start : passage.stop]):
         return None
-    if is_description(passage) or (_is_apart(passage, reading.around) and not _compares_models(passage, reading)):
+    if is_description(passage) or (is_apart(passage, reading.around) and not _compares_models(passage, reading)):
         # "May reflect biases of its training data" is a limit, although it speaks of how the model was made.
         worded = read_worded(passage.words) if passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM) else None
-        is_compared = worded is not None and worded.relative_to is not None and not _is_apart(passage, reading.around)
+        is_compared = worded is not None and worded.relative_to is not None and reading.models.is_meant(passage.words)
         return CandidateSpan(passage, is_limit=True) if is_compared or find_limit(passage, reading.around) else None
     if passage.kind is PassageKind.ROW:
         return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
-    return CandidateSpan(passage, figures=find_figures(passage.words) or _read_labelled_item(passage))
+    return CandidateSpan(passage, figures=_read_labelled_item(passage) or find_figures(passage.words))
 
 
 def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
@@ -101,9 +101,10 @@ _LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\
 
 
 def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
-    """The figure of a list item that is a benchmark's name and a score, as in a row of a table: "MMLU: 84.8"."""
+    """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8"."""
     hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
-    figure = read_cell(hit["figure"]) if hit is not None and find_benchmark(hit["label"], is_named=True) else None
+    is_measure = hit is not None and (find_benchmark(hit["label"], is_named=True) or find_rows("metrics", hit["label"]))
+    figure = read_cell(hit["figure"]) if hit is not None and is_measure else None
     if hit is None or figure is None:
         return ()
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
@@ -115,8 +116,8 @@ def _compares_models(passage: Passage, reading: CardReading) -> bool:
     return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
 
 
-def _is_apart(passage: Passage, around: PassageContext) -> bool:
-    """Whether a heading says how a model was made, is used or is cited; figures below it are no results."""
+def is_apart(passage: Passage, around: PassageContext) -> bool:
+    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results."""
     return not is_under_limits(passage, around) and any(
         has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:]
     )

@@ -94,7 +94,8 @@ class CardModels:
         self.own = own
         """Names of the card's own models, the most named first; empty where nothing tells."""
         keys = [fold_name(name) for name in own]
-        self._own = (*keys, *(alias for key in keys for alias in _find_aliases(key, list(names))))
+        aliases = (alias for key in keys for find in (_find_aliases, _find_unversioned) for alias in find(key, list(names)))
+        self._own = (*keys, *aliases)
         stems = {match[0] for name in own if (match := re.match(r"[A-Za-z][A-Za-z]{2,}", name)) and match[0].lower() not in _NOT}
         stems = {form for stem in stems for form in ((stem.capitalize(), stem.upper()) if stem.islower() else (stem,))}
         others = [key for key in names if not any(_is_variant(key, name) for name in self._own)]
@@ -156,7 +157,7 @@ def fold_name(name: str) -> str:
 
 def _is_variant(key: str, own: str) -> bool:
     """Whether a folded name is *own* or a variant of it, whether or not a hyphen is before the version: "Ibis 2" is "Ibis2"."""
-    spelt, known = (re.sub(r"(?<=[a-z])-(?=v?\d+(?:\.\d+)*(?:-|$))", "", name) for name in (key, own))
+    spelt, known = (re.sub(r"(?<=[a-z])-(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
     return key == own or key.startswith(f"{own}-") or spelt == known or spelt.startswith(f"{known}-")
 
 
@@ -280,6 +281,20 @@ def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:
         is_like = all(_LIKE.fullmatch(part) for part in own ^ parts | longer)
         if name != key and is_like and re.search(r"\d", name) and not any(part[0].isdigit() for part in (parts | longer) - own):
             yield name
+
+
+def _find_unversioned(key: str, kept: list[str]) -> Iterator[str]:
+    """Give names without the version of *key*, if its stem has no other version and a variant of it has their size: "Ibis PT 9B"."""
+    stem = key.split("-", maxsplit=1)[0]
+    family = [name for name in kept if name.split("-", maxsplit=1)[0] == stem]
+    own = [name for name in family if _is_variant(name, key)]
+    sizes = {part for name in own for part in name.split("-") if re.fullmatch(_SIZE, part, re.IGNORECASE)}
+    bare = [name for name in family if name not in own and not any(_VERSION_PART.fullmatch(part) for part in name.split("-"))]
+    if len(own) + len(bare) == len(family):
+        yield from (name for name in bare if sizes & set(name.split("-")))
+
+
+_VERSION_PART = re.compile(rf"(?!{_SIZE}$)v?\d[\w.]*", re.IGNORECASE)
 
 
 def _find_in(kept: list[str], title: str) -> list[str]:

@@ -184,7 +184,8 @@ def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
     parties: list[_Party] = []
     for start, stop, name, is_own in sorted(spans, key=lambda span: span[:2]):
         last = parties[-1] if parties else None
-        is_listed = last is not None and last.is_aside and _LISTED.fullmatch(words, last.stop, start) is not None
+        # "Compared with A, it …": a pronoun is the subject, and no further part of the list.
+        is_listed = last is not None and last.is_aside and name is not None and _LISTED.fullmatch(words, last.stop, start) is not None
         is_aside = (
             is_listed or _COMPARING.search(words[max(0, start - 70) : start]) is not None or _INSTRUMENT.match(words, stop) is not None
         )

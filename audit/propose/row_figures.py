@@ -15,7 +15,7 @@ from registry.records.system_card import Passage
 
 _CELL_TAIL = (
     r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]]"
-    r"|\s?\((?:\d{1,3}[- ]?shots?|CoT|[,\s]){1,5}\))?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
+    r"|\s?\((?:\d{1,3}[- ]?shots?|CoT|[,\s]){1,5}\))?(?:\s?[*†‡^§¹²³]{1,3}|(?<=\.\d|\d\d)\^\d{1,2}|\s?\[\d{1,2}\])?"
 )
 _CELL = re.compile(
     rf"^[\s*_]*[<>≤≥~≈]?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±|\+/-)\s?{NUMBER}\s?%?)?{_CELL_TAIL}[\s*_]*$"
@@ -110,12 +110,18 @@ def _trim(words: str) -> str:
     return re.sub(r"^(?:on|for|in|of)\s|\s(?:is|was|are|were|of|at)$", "", words.strip(_EDGES)).strip(_EDGES)
 
 
+_SETTING = re.compile(r"\b(?:[nkNK]\s?=\s?\d{1,3}|\d{1,3}[- ]shots?|pass@\d{1,3})\b")
+
+
 def split_labels(words: str, count: int) -> list[str]:
     """Return the *count* labels that slashes part in *words* or in its parenthesis, or benchmarks by name; empty for another number."""
     for text in (*re.findall(r"\(([^()]*)\)", words), words):
         parts = [part.strip(_EDGES) for part in text.split("/")]
         if len(parts) == count and all(re.search(r"[^\W\d]", part) for part in parts):
             return parts
+    settings = _SETTING.findall(words)
+    if len(settings) == count and len(set(settings)) == count:
+        return settings
     names = words.split()
     return names if len(names) == count and all(find_benchmark(name, is_named=True) == name for name in names) else []
 

@@ -25,6 +25,7 @@ from audit.propose.claim_form import (
 from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation
+from audit.propose.figure_account import account_for_figures
 from audit.propose.figure_subject import (
     PRONOUN,
     FigureSubject,
@@ -81,7 +82,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
             claims += read_span(span, reading)
         progress(1)
     notes = (_LETTER_SPACED.format(unreadable),) if unreadable else ()
-    proposals = make_distinct([build_proposal(claim, reading) for claim in claims])
+    proposals = doubt_addressed(make_distinct([build_proposal(claim, reading) for claim in claims]), outline)
     return Proposals(
         card=source.card,
         document=card.sha256,
@@ -89,8 +90,9 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
         engine=Engine.RULES,
         by=f"{Engine.RULES} {RULES_VERSION}",
         passages=len(outline.passages),
-        proposals=doubt_addressed(proposals, outline),
+        proposals=proposals,
         notes=(*outline.notes, *notes),
+        account=account_for_figures(reading, proposals),
     )
 
 
