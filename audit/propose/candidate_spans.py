@@ -116,9 +116,16 @@ def _compares_models(passage: Passage, reading: CardReading) -> bool:
     return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
 
 
+_RESULTS = re.compile(r"\b(?:benchmarks?|scores?|results?|performance|accuracy|evaluations?)\b", re.IGNORECASE)
+
+
 def is_apart(passage: Passage, around: PassageContext) -> bool:
-    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results."""
-    return not is_under_limits(passage, around) and any(
+    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results.
+
+    A table with a caption of results is one wherever it is: an appendix may follow the list of authors.
+    """
+    is_result = bool(passage.cells) and _RESULTS.search(passage.caption or "") is not None
+    return not is_result and not is_under_limits(passage, around) and any(
         has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:]
     )
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number, read_surroundings
 from audit.propose.claim_form import find_thresholds
-from audit.propose.evaluation_facts import find_benchmark
+from audit.propose.evaluation_facts import find_benchmark, find_label
 from audit.propose.vocabulary import has_word, read_expression, read_words
 from registry.records.system_card import Passage
 
@@ -141,9 +141,18 @@ def _read_pair(passage: Passage, place: int) -> tuple[CardFigure, ...]:
 # A row: its figures by cell, in the unit that the table gives them.
 
 
+_SPEED_UP = re.compile(r"\bspeed-?ups?\b", re.IGNORECASE)
+
+
 def find_row_figures(passage: Passage) -> tuple[tuple[int, CardFigure], ...]:
     """Return the figures of a row with the index of their cell, bare numbers as shares where the table says per cent."""
     figures = [(place, figure) for place, cell in enumerate(passage.cells) for figure in _read_figures(passage, place, cell.text)]
+    if _SPEED_UP.search(f"{find_label(passage)} {passage.caption or ''}"):
+        # A speed-up is a score of its own; other multiples compare with a figure beside them.
+        figures = [
+            (place, replace(figure, unit=FigureUnit.SCORE, scale="×") if figure.unit is FigureUnit.MULTIPLE else figure)
+            for place, figure in figures
+        ]
     bare = {
         place
         for place, figure in figures
