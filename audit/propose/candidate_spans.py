@@ -125,8 +125,10 @@ def is_apart(passage: Passage, around: PassageContext) -> bool:
     A table with a caption of results is one wherever it is: an appendix may follow the list of authors.
     """
     is_result = bool(passage.cells) and _RESULTS.search(passage.caption or "") is not None
-    return not is_result and not is_under_limits(passage, around) and any(
-        has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:]
+    return (
+        not is_result
+        and not is_under_limits(passage, around)
+        and any(has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:])
     )
 
 

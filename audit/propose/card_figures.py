@@ -373,7 +373,7 @@ _BOUNDS_BEFORE = tuple(
         ((r"\b(?:at\smost|(?:no|not)\s(?:more|higher|greater)\sthan|not\sexceed(?:ed|ing)?|up\sto|maximum(?:\sof)?"
          r"|never\s(?:more\sthan|above|over|exceed\w*))"), Relation.AT_MOST),
         (r"\b(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|minimum(?:\sof)?|never\s(?:less\sthan|below|under))", Relation.AT_LEAST),
-        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath)", Relation.AT_MOST),
+        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath|within)", Relation.AT_MOST),
         ((r"\b(?:(?:more|greater|higher|larger)\sthan|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof|surpass(?:es|ed"
          r"|ing)?)"), Relation.AT_LEAST),
         (

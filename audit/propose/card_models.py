@@ -74,7 +74,8 @@ _LEADING = re.compile(
 )
 _MODEL_HEAD = re.compile(r"\W*(?:models?|systems?)(?: names?)?\W*", re.IGNORECASE)
 _TITLE_WORD = re.compile(
-    r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|language|large|reasoning|introduction|abstract)"
+    r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|"
+    r"language|large|reasoning|introduction|abstract)"
 )
 _SPLIT = re.compile(r"[\s_-]+")
 _MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<matter>.{0,50000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
@@ -123,7 +124,7 @@ class CardModels:
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
     title = _clean_title(source.title)
-    matter = match["matter"] if (match := _MATTER.match(around.text)) else ""
+    matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
     named += [_clean_heading(heading.title) for heading in around.outline.headings[:1]]
     top = [title, *source.models, *named]
@@ -149,6 +150,12 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     return CardModels(names, tuple(_find_own(kept, names, spellings, top, sources)), relatives)
 
 
+def read_matter(text: str) -> str:
+    """Return the front matter of a card (YAML before the text); empty without one."""
+    match = _MATTER.match(text)
+    return match["matter"] if match is not None else ""
+
+
 def fold_name(name: str) -> str:
     """Return *name* as it is compared: lower case, one hyphen between its parts, without the maker of Llama."""
     parts = (part.strip("[](){}") for part in _SPLIT.split(name.lower()))
@@ -171,7 +178,8 @@ def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int,
     for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
         for match in pattern.finditer(text):
             span = match.span()
-            if (_ENOUGH.search(match[0]) or pattern is relatives) and not any(span[0] < stop and start < span[1] for start, stop in spans):
+            is_name = _NO_MODEL.search(match[0]) is None if pattern is relatives else _ENOUGH.search(match[0])
+            if is_name and not any(span[0] < stop and start < span[1] for start, stop in spans):
                 spans.append(span)
     return sorted(spans)
 
@@ -199,17 +207,19 @@ def _find_stem(top: list[str], around: PassageContext) -> str | None:
         if word in _NOT or _TITLE_WORD.fullmatch(word) or re.fullmatch(rf"(?i:{_VARIANT})|{_SIZE}", word):
             continue
         form = rf"(?<![\w.-])(?i:{re.escape(word)})(?![a-zA-Z]|\d)"
-        hits = [hit for text in (*texts, *labels) for hit in re.finditer(rf"{form}(?P<tail>[- ]?{_SIZE}|-\w|[- ](?:{_VARIANT})\b|[- ]{_VERSION})?", text)]
+        named = re.compile(rf"{form}(?P<tail>[- ]?{_SIZE}|-\w|[- ](?:{_VARIANT})\b|[- ]{_VERSION})?")
+        hits = [hit for text in (*texts, *labels) for hit in named.finditer(text)]
         plain = sum(hit[0].islower() and not hit["tail"] and not re.search(r"\d", hit[0]) for hit in hits)
         tailed = sum(hit["tail"] is not None for hit in hits)
         # What title and first heading share need not be frequent.
         enough = 1 if sum(word in text for text in folded) > 1 else 3 if tailed else _OFTEN
         if len(hits) < enough or plain * 4 > len(hits):
             continue
-        spelt = "|".join(sorted({re.escape(hit[0][: len(word)]) for hit in hits if not hit[0][: len(word)].islower() or re.search(r"\d", word)}))
+        forms = {hit[0][: len(word)] for hit in hits}
+        spelt = "".join(f"{re.escape(written)}|" for written in sorted(forms) if not written.islower() or re.search(r"\d", word))
         score = 3 * tailed + len(hits) / 10
         if best is None or score > best[0]:
-            best = score, rf"(?:{spelt + '|' if spelt else ''}(?i:{re.escape(word)})(?=-\w))(?:[- ]?\s?{_VERSION})?"
+            best = score, rf"(?:{spelt}(?i:{re.escape(word)})(?=-\w))(?:[- ]?\s?{_VERSION})?"
     return best[1] if best else None
 
 
@@ -253,16 +263,16 @@ def _clean_heading(title: str) -> str:
     return _CARD_END.sub("", _CARD_FOR.sub("", re.sub(r"[_/*`]", " ", title)).strip()).strip()
 
 
-def _find_own(
-    kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], sources: set[str]
-) -> list[str]:
+def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], sources: set[str]) -> list[str]:
     known = {fold_name(text) for text in top[1:]}
     kept = [key for key in kept if key not in sources]
     keys = next((found for text in top if (found := _find_in(kept, fold_name(text)))), [])
     keys += [key for key in kept if key in known]
-    # A card is mostly about its own model, also where the title does not name it.
+    # A card is mostly about its own model, also where the title does not name it; "Ibis 2 - Heron 70B" names what it was made from.
     related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
-    if kept and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
+    named = [_find_in(kept, fold_name(text)) for text in top]
+    beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
+    if kept and kept[0] not in beside and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
         keys.append(kept[0])
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)

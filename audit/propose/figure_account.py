@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from audit.propose.candidate_spans import CardReading, is_apart, is_description, is_settings
 from audit.propose.card_figures import blank_asides, find_figures
+from audit.propose.card_models import read_matter
 from audit.propose.claim_form import find_thresholds, is_no_result
 from audit.propose.figure_subject import find_cell_subject, find_subjects
 from audit.propose.passage_context import OUTSIDE
 from audit.propose.row_figures import find_results, find_row_figures
+from audit.propose.vocabulary import read_words
 from registry.records.claim_draft import FigureAccount, Proposal, UnexplainedFigure
 from registry.records.system_card import Passage, PassageKind
 
@@ -18,12 +20,17 @@ from registry.records.system_card import Passage, PassageKind
 # counted too. A reason is given only where a rule left the figure out on purpose; everything else is not explained.
 
 _NUMBER = r"[-−+]?\d{1,4}(?:\.\d{1,16})?"
-_RESULT = re.compile(rf"(?<![\w.,/@-]){_NUMBER}\s?(?:%|per\s?cent\b)|(?<![\w.,/@-])[-−+]?\d{{1,3}}\.\d{{1,16}}(?![\w.])", re.IGNORECASE)
+_VARIANT = "|".join(map(re.escape, read_words("families", "variant")))
+_RESULT = re.compile(
+    rf"(?<![\w.,/@-]){_NUMBER}\s?(?:%|per\s?cent\b)|(?<![\w.,/@-])[-−+]?\d{{1,3}}\.\d{{1,16}}(?![\w.])(?!\s(?:{_VARIANT})\b)", re.IGNORECASE
+)
+"""Not a version: "2.5 Pro"."""
 _RESULT_CELL = re.compile(r"[^\w.]{0,12}[-−+]?(?:\d{1,4}\.\d{1,16}(?![.\w])|\d{1,4}\s?%)")
 """The beginning of a cell that holds a result, whatever is behind it."""
 _METHOD, _NO_RESULT, _COUNT = "how the model was made, used or tested", "a goal, condition or threshold", "a count or setting of the test"
 _VERSION = re.compile(r"\W*(?:\w+\s)?versions?\b|\W*v?\d[\d.]*\s\(", re.IGNORECASE)
-_LONGEST = 100
+_INDEXED = re.compile(r"^[ \t]+(?:- )?value:[ \t]*\S", re.MULTILINE)
+_LONGEST, _SHOWN = 100, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +44,18 @@ class _Fate:
     reason: str | None = None
 
 
-def account_for_figures(reading: CardReading, proposals: Sequence[Proposal]) -> FigureAccount:
-    """Return how many figures of the card look like results, and how many are proposed, of other models, explained and not explained."""
+def account_for_figures(reading: CardReading, proposals: Sequence[Proposal], passages: Sequence[Passage]) -> FigureAccount:
+    """Return how many figures in *passages* look like results, and how many are proposed, of other models, explained and not explained.
+
+    Args:
+        proposals: all that an engine proposed from these passages, before any is folded or hidden.
+    """
     by_place: dict[int, list[Proposal]] = {}
     for proposal in proposals:
         by_place.setdefault(proposal.anchor.start, []).append(proposal)
     proposed, others, reasons = 0, Counter[str](), Counter[str]()
     unexplained: list[UnexplainedFigure] = []
-    for passage in reading.outline.passages:
+    for passage in passages:
         if passage.kind in OUTSIDE or passage.kind in (PassageKind.HEAD, PassageKind.HEADING):
             continue
         here = by_place.get(passage.start, [])
@@ -63,7 +74,37 @@ def account_for_figures(reading: CardReading, proposals: Sequence[Proposal]) -> 
         other_models=dict(others.most_common()),
         explained=dict(reasons.most_common()),
         unexplained=tuple(unexplained),
+        indexed=len(_INDEXED.findall(read_matter(reading.card.text))),
     )
+
+
+_MOST_LINES, _MOST_MODELS = 10, 4
+
+
+def describe_account(account: FigureAccount) -> Iterator[str]:
+    """Give, line by line, what the account says, with the places of at most ten unexplained figures."""
+    others, explained, unexplained = sum(account.other_models.values()), sum(account.explained.values()), len(account.unexplained)
+    if account.figures:
+        parts = f"{account.proposed:,} in proposals, {others:,} of other models, {explained:,} left out for a reason"
+        yield f"figures that look like results: {account.figures:,} ({parts}, {unexplained:,} not explained)"
+    if others and account.own_models:
+        named = [f"{name} {count:,}" for name, count in account.other_models.items()]
+        more = f" and {len(named) - _MOST_MODELS:,} more" if len(named) > _MOST_MODELS else ""
+        yield f"the card's own: {', '.join(account.own_models[:_MOST_MODELS])}; other models: {', '.join(named[:_MOST_MODELS])}{more}"
+    if account.figures and not account.own_models:
+        yield "the card does not say which model it is about: give --model, and check the model of each claim"
+    if account.indexed:
+        yield f"the front matter lists {account.indexed:,} figures in its model-index: --from with this file proposes them"
+    places: dict[tuple[int | None, int], list[UnexplainedFigure]] = {}
+    for figure in account.unexplained:
+        places.setdefault((figure.page, figure.line), []).append(figure)
+    if places:
+        yield "not explained, so look in the card whether they are claims:"
+    for (page, line), figures in list(places.items())[:_MOST_LINES]:
+        place = f"line {line}" if page is None else f"page {page}, line {line} of the text"
+        yield f"  {place}: {', '.join(figure.written for figure in figures)[:_LONGEST]} in “{figures[0].words[:_SHOWN]}”"
+    if len(places) > _MOST_LINES:
+        yield f"  and on {len(places) - _MOST_LINES:,} more lines (--json lists all)"
 
 
 def _locate(passage: Passage, written: str, reading: CardReading) -> UnexplainedFigure:

@@ -332,7 +332,7 @@ def _find_table_subject(passage: Passage, head: str, around: PassageContext, mod
     # A column among columns of models is another model's, also where its name is none that is known.
     if any(models.find(cell.column or "") for cell in passage.cells):
         return FigureSubject(head or "another column", head, "column head", PRONOUN, is_own=False)
-    if any(models.find(row.cells[0].text) for row in around.block(passage) if row.cells):
+    if any(models.find(row.cells[0].text) for row in around.block(passage) if row.cells and not _PARTS.search(row.cells[0].column or "")):
         return FigureSubject(passage.cells[0].text, "", "row label", PRONOUN, is_own=False)
     captioned = models.find(passage.caption or "")
     if captioned and len({mention.name for mention in captioned}) == 1:
@@ -340,14 +340,20 @@ def _find_table_subject(passage: Passage, head: str, around: PassageContext, mod
     return find_spoken_of(passage, around, models)
 
 
+_PARTS = re.compile(r"\b(?:base|backbone|teacher|encoder|decoder|initiali[sz]ed)\b", re.IGNORECASE)
+"""Heads of columns that name what a model was made from."""
+
+
 def _find_label_subject(passage: Passage, place: int, models: CardModels) -> FigureSubject | None:
     """The model, or the group, that the label of a row names."""
-    labels = [cell.text for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
+    cells = [cell for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
+    labels = [cell.text for cell in cells if not _PARTS.search(cell.column or "")]
     for label in labels[:2]:
         if mentions := models.find(label):
             return _take_mention(mentions[0], "row label")
     # A name may be torn into two cells: "Claude Opus" and "4 -0.60".
-    torn = next((mention for mention in models.find(passage.words) if mention.start < 2), None)
+    is_part = _PARTS.search(passage.cells[0].column or "") is not None
+    torn = None if is_part else next((mention for mention in models.find(passage.words) if mention.start < 2), None)
     if torn is not None:
         return _take_mention(torn, "row label", OPEN)
     if labels and (party := _GROUPS.match(labels[0])):

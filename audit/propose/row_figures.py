@@ -238,8 +238,8 @@ def _counts(passage: Passage, place: int, figure: CardFigure) -> bool:
 def _is_counting(column: str) -> bool:
     if re.search(r"%|\brates?\b|\bscores?\b|accuracy|success", column, re.IGNORECASE):
         return False
-    words = column.lower().strip(" *_")
-    return any(words.startswith(phrase) for phrase in _COUNTING)
+    return _COUNTING.match(column.strip(" *_")) is not None
 
 
-_COUNTING = read_words("passages", "counting")
+_COUNTING = re.compile(rf"(?:{'|'.join(map(re.escape, read_words('passages', 'counting')))})s?(?!\w)", re.IGNORECASE)
+"""The beginning of a head that counts; not "Min" of the name of a model."""

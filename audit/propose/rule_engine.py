@@ -25,7 +25,6 @@ from audit.propose.claim_form import (
 from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation
-from audit.propose.figure_account import account_for_figures
 from audit.propose.figure_subject import (
     PRONOUN,
     FigureSubject,
@@ -47,7 +46,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 7
+RULES_VERSION = 8
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -92,7 +91,6 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
         passages=len(outline.passages),
         proposals=proposals,
         notes=(*outline.notes, *notes),
-        account=account_for_figures(reading, proposals),
     )
 
 

@@ -176,6 +176,8 @@ class FigureAccount(Record):
     """Figures left out for a reason, by reason."""
     unexplained: tuple[UnexplainedFigure, ...]
     """In the order of the card."""
+    indexed: int = 0
+    """Figures in the model-index of the front matter, which are not read from the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
