@@ -6,11 +6,11 @@ from functools import cached_property
 
 from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
-from audit.propose.claim_form import FormReading, read_limit
+from audit.propose.claim_form import FormReading, read_limit, read_worded
 from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark, find_label
 from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
-from audit.propose.vocabulary import has_word, read_expression
+from audit.propose.vocabulary import find_rows, has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
@@ -43,7 +43,7 @@ class CandidateSpan:
     cells: tuple[tuple[int, CardFigure], ...] = ()
     """Of a row: the figures with the index of their cell; a cell may have several."""
     is_limit: bool = False
-    """Whether it describes how the model was made, so that only a limit is read from it."""
+    """Whether it describes how the model was made, so that only a limit or comparison in words is read from it."""
 
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
@@ -61,37 +61,50 @@ _SPACED_FROM = 12
 
 def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
-    if passage.kind not in _READ or (_is_apart(passage, reading.around) and not _compares_models(passage, reading)):
+    if passage.kind not in _READ or is_letter_spaced(reading.card.text[passage.start : passage.stop]):
         return None
-    if is_letter_spaced(reading.card.text[passage.start : passage.stop]):
-        return None
-    if is_description(passage):
+    if is_description(passage) or (is_apart(passage, reading.around) and not _compares_models(passage, reading)):
         # "May reflect biases of its training data" is a limit, although it speaks of how the model was made.
-        return CandidateSpan(passage, is_limit=True) if find_limit(passage, reading.around) else None
+        worded = read_worded(passage.words) if passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM) else None
+        is_compared = worded is not None and worded.relative_to is not None and reading.models.is_meant(passage.words)
+        return CandidateSpan(passage, is_limit=True) if is_compared or find_limit(passage, reading.around) else None
     if passage.kind is PassageKind.ROW:
         return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
-    return CandidateSpan(passage, figures=find_figures(passage.words) or _read_labelled_item(passage))
+    return CandidateSpan(passage, figures=_read_labelled_item(passage) or find_figures(passage.words))
 
 
 def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
     """Return the limit or risk that a sentence or item states; None where it states none."""
     if passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM):
         return None
-    return read_limit(passage.words, is_under_limits=is_under_limits(passage, around))
+    words, is_under = passage.words, is_under_limits(passage, around)
+    form = read_limit(words, is_under_limits=is_under)
+    lead = next(iter(around.lead_in(passage)[-1:]), None)
+    if form is None and lead is not None and _OPENS_LIST.search(lead.words) and passage == around.block(passage)[0]:
+        # "The model may:" and then "invent sources".
+        form = read_limit(f"{lead.words[:-1]} {words.lstrip(' •●○*–-')}", is_under_limits=is_under)
+        return None if form is None else replace(form, span=(0, len(words)))
+    return form
 
 
 def is_under_limits(passage: Passage, around: PassageContext) -> bool:
-    """Return whether a heading right above is about limits, ethics, or uses."""
-    return any(has_word("passages", "limits", title) for title in around.section_titles(passage)[-2:])
+    """Return whether a heading right above is about limits, ethics, or uses, or the label that begins the paragraph."""
+    above = (*around.block(passage)[:1], *around.lead_in(passage)[-1:])
+    labels = (one.words.partition(":")[0] for one in above if ":" in one.words[:_LONGEST_LABEL])
+    return any(has_word("passages", "limits", title) for title in (*around.section_titles(passage)[-2:], *labels))
 
 
+_LONGEST_LABEL = 60
+_OPENS_LIST = re.compile(r"\b(?:may|might|can|could|will|cannot|not|to|with|for)\s?:\W*$", re.IGNORECASE)
+"""The end of a sentence that the items below it complete."""
 _LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\s+(?P<figure>\S.{0,30})")
 
 
 def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
-    """The figure of a list item that is a benchmark's name and a score, as in a row of a table: "MMLU: 84.8"."""
+    """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8"."""
     hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
-    figure = read_cell(hit["figure"]) if hit is not None and find_benchmark(hit["label"], is_named=True) else None
+    is_measure = hit is not None and (find_benchmark(hit["label"], is_named=True) or find_rows("metrics", hit["label"]))
+    figure = read_cell(hit["figure"]) if hit is not None and is_measure else None
     if hit is None or figure is None:
         return ()
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
@@ -103,10 +116,19 @@ def _compares_models(passage: Passage, reading: CardReading) -> bool:
     return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
 
 
-def _is_apart(passage: Passage, around: PassageContext) -> bool:
-    """Whether a heading says how a model was made, is used or is cited; figures below it are no results."""
-    return not is_under_limits(passage, around) and any(
-        has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:]
+_RESULTS = re.compile(r"\b(?:benchmarks?|scores?|results?|performance|accuracy|evaluations?)\b", re.IGNORECASE)
+
+
+def is_apart(passage: Passage, around: PassageContext) -> bool:
+    """Return whether a heading says how a model was made, is used or is cited; figures below it are no results.
+
+    A table with a caption of results is one wherever it is: an appendix may follow the list of authors.
+    """
+    is_result = bool(passage.cells) and _RESULTS.search(passage.caption or "") is not None
+    return (
+        not is_result
+        and not is_under_limits(passage, around)
+        and any(has_word("passages", "apart", title) for title in around.section_titles(passage)[-2:])
     )
 
 

@@ -138,7 +138,7 @@ _CHANGED = re.compile(
     r"|faster)\b", re.IGNORECASE
 )  # fmt: skip
 _CHANGED_BY = re.compile(
-    r"\b(?P<how>reduc|decreas|increas|improv|drop|fell|fall|ris|rose|lower|outperform|exceed|surpass|declin"
+    r"\b(?P<how>reduc|decreas|increas|improv|lead|drop|fell|fall|ris|rose|lower|outperform|exceed|surpass|declin"
     r"|cut)\w{0,4}\b(?:[^.;,]{0,60}\bby|\sof)\s(?:about\s|over\s|~|up\sto\s|more\sthan\s)?$",
     re.IGNORECASE,
 )  # fmt: skip
@@ -192,7 +192,7 @@ _WORDED = tuple(
 )
 _SCALES = (
     r"(?P<scale>scores?|AUROC|AUC|AUPRC|F1(?:[- ]scores?)?|recall|precision|accuracy|Elo(?:\srating)?|ratings?|perplexity|correlation|kappa"
-    r"|rates?|estimate|average|mean|median|BLEU|MCC)"
+    r"|rates?|estimate|average|mean|median|BLEU|MCC|WER|CER|mAP)"
 )
 _NO_COUNT = (
     r"(?![\w%/-]|\s?%|[.,]\d|\s(?:\w+\s)?(?:of|out)\b)(?:(?<=\.\d)|(?<=\.\d\d)|(?<=\.\d\d\d)|(?<=\.\d\d\d\d)"
@@ -246,6 +246,7 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         is_change = re.search(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
         if low < high and not is_change and (hit["and"] is None or re.search(r"\bbetween\s(?:about\s|~)?$", before, re.IGNORECASE)):
             yield _build(hit, None, low=low / 100, high=high / 100)
+    how, stop = None, 0
     for hit in _SHARE.finditer(plain):
         # Rounded as a decimal, so that 0.55 % is exactly 0.0055.
         value = round(read_number(hit["one"]) / 100, 10)
@@ -254,17 +255,25 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         if hit["margin"]:
             margin = read_number(hit["margin"]) / 100
             share = replace(share, low=round(value - margin, 10), high=round(value + margin, 10))
+        # "Improves by 5 %, 7 % and 9 %": all are changes.
+        how = _find_change(share, plain) or (how if _LISTED.fullmatch(plain, stop, share.start) else None)
+        stop = share.stop
         if not _INPUT.match(plain[share.stop : share.stop + 60]):
-            yield _read_change(share, plain)
+            yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
 
 
-def _read_change(share: CardFigure, plain: str) -> CardFigure:
-    changed = _CHANGED.match(plain[share.stop : share.stop + 30]) or _CHANGED_BY.search(plain[max(0, share.start - 120) : share.start])
-    if share.unit is not FigureUnit.SHARE or share.value is None or changed is None:
-        return share
+_LISTED = re.compile(r",?\s?(?:and\s)?")
+
+
+def _find_change(share: CardFigure, plain: str) -> str | None:
+    after, before = plain[share.stop : share.stop + 30], plain[max(0, share.start - 120) : share.start]
+    changed = _CHANGED.match(after) or _CHANGED_BY.search(before)
+    return changed["how"] if changed is not None else None
+
+
+def _apply_change(share: CardFigure, value: float, how: str) -> CardFigure:
     # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
-    value = 1 - share.value if _LESS.match(changed["how"]) else 1 + share.value
-    return replace(share, unit=FigureUnit.MULTIPLE, value=round(value, 10))
+    return replace(share, unit=FigureUnit.MULTIPLE, value=round(1 - value if _LESS.match(how) else 1 + value, 10))
 
 
 def _read_parts(plain: str) -> Iterator[CardFigure]:
@@ -364,7 +373,7 @@ _BOUNDS_BEFORE = tuple(
         ((r"\b(?:at\smost|(?:no|not)\s(?:more|higher|greater)\sthan|not\sexceed(?:ed|ing)?|up\sto|maximum(?:\sof)?"
          r"|never\s(?:more\sthan|above|over|exceed\w*))"), Relation.AT_MOST),
         (r"\b(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|minimum(?:\sof)?|never\s(?:less\sthan|below|under))", Relation.AT_LEAST),
-        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath)", Relation.AT_MOST),
+        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath|within)", Relation.AT_MOST),
         ((r"\b(?:(?:more|greater|higher|larger)\sthan|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof|surpass(?:es|ed"
          r"|ing)?)"), Relation.AT_LEAST),
         (

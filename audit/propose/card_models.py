@@ -35,8 +35,8 @@ class ModelMention:
     name: str
     """The model's name in the card's most frequent full spelling."""
     written: str
-    is_own: bool
-    """Whether it is a model the card is about."""
+    is_own: bool | None
+    """Whether it is a model the card is about; None where the card does not say which one that is."""
 
 
 # A name is a family of the table with a version, size or variant; or the card's own name with another number; or the
@@ -74,9 +74,16 @@ _LEADING = re.compile(
 )
 _MODEL_HEAD = re.compile(r"\W*(?:models?|systems?)(?: names?)?\W*", re.IGNORECASE)
 _TITLE_WORD = re.compile(
-    r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|language|large|reasoning|introduction|abstract)"
+    r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|"
+    r"language|large|reasoning|introduction|abstract)"
 )
 _SPLIT = re.compile(r"[\s_-]+")
+_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<matter>.{0,50000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_INDEXED = re.compile(r"^model-index:\s{0,4}\n\s{0,4}-\s{1,4}name:\s{0,4}[\"']?(?P<name>[^\"'\n]{2,80})", re.MULTILINE)
+_BUILT_ON = re.compile(r"^base_model:(?P<names>[^\n]{0,200}(?:\n\s{0,4}-[^\n]{0,200}){0,8})", re.MULTILINE)
+"""Front matter of a README: the model that the card indexes, and those that it was made from, which are other models."""
+_CARD_FOR = re.compile(r"^\W*(?:(?:the|system|model|technical)\s){0,2}(?:card|report)\b(?:\s(?:for|of)\b)?[\s:–-]*", re.IGNORECASE)
+_CARD_END = re.compile(r"(?<=\w)\s(?:system|model|technical)\s(?:card|report)\W*$|(?<=\w)(?::\s|\s[–—|]\s|\?).*$", re.IGNORECASE)
 _MOST_NAMES, _TEXTS_ON_TOP, _OFTEN = 300, 6, 5
 
 
@@ -88,9 +95,20 @@ class CardModels:
         self.own = own
         """Names of the card's own models, the most named first; empty where nothing tells."""
         keys = [fold_name(name) for name in own]
-        self._own = (*keys, *(alias for key in keys for alias in _find_aliases(key, list(names))))
+        aliases = (alias for key in keys for find in (_find_aliases, _find_unversioned) for alias in find(key, list(names)))
+        self._own = (*keys, *aliases)
+        stems = {match[0] for name in own if (match := re.match(r"[A-Za-z][A-Za-z]{2,}", name)) and match[0].lower() not in _NOT}
+        stems = {form for stem in stems for form in ((stem.capitalize(), stem.upper()) if stem.islower() else (stem,))}
+        others = [key for key in names if not any(_is_variant(key, name) for name in self._own)]
+        stems = {stem for stem in stems if not any(re.match(rf"{stem.lower()}(?![a-z])", key) for key in others)}
+        self.bare = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(stems)))})(?![\w-])") if stems else None
+        """Finds the own model's name without its version; None where another model has that name too."""
         # A passage is looked at for each of its figures, and again from the passages around it.
         self.find = lru_cache(maxsize=20_000)(self._find)
+
+    def is_meant(self, text: str) -> bool:
+        """Return whether *text* names a model, or the own one without its version."""
+        return bool(self.find(text)) or (self.bare is not None and self.bare.search(text) is not None)
 
     def _find(self, text: str) -> tuple[ModelMention, ...]:
         """Return the models named in *text*, in order."""
@@ -98,8 +116,7 @@ class CardModels:
         for start, stop in _find_spans(text, self._relatives):
             key = fold_name(text[start:stop])
             name = self._names.get(key, text[start:stop])
-            full = fold_name(name)
-            is_own = any(full == own or full.startswith(f"{own}-") for own in self._own)
+            is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own else None
             mentions.append(ModelMention(start=start, stop=stop, name=name, written=text[start:stop], is_own=is_own))
         return tuple(mentions)
 
@@ -107,14 +124,17 @@ class CardModels:
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
     title = _clean_title(source.title)
-    top = [title, *source.models, *(heading.title for heading in around.outline.headings[:1])]
+    matter = read_matter(around.text)
+    named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
+    named += [_clean_heading(heading.title) for heading in around.outline.headings[:1]]
+    top = [title, *source.models, *named]
     # A row of heads is several names in a line, which are read from its cells.
     opening = (passage for passage in around.passages[:_TEXTS_ON_TOP] if passage.kind is not PassageKind.HEAD and not passage.cells)
-    top += [passage.words for passage in opening if len(passage.words) < 120]
-    relatives = _find_relatives(top, tuple(_list_labels(around)), ())
-    if not any(_find_spans(text, relatives) for text in top):
-        # A model of an unlisted maker without a number: the word of the title that the card says again and again.
-        relatives = _find_relatives(top, tuple(_list_labels(around)), tuple(_find_plain(top, around)))
+    short = [passage.words for passage in opening if len(passage.words) < 120]
+    # A model of an unlisted maker, or one without a version: the word of the title that the card uses as a name.
+    stem = None if any(map(_names_model, top)) else _find_stem(top, around)
+    top += short
+    relatives = _find_relatives(top, tuple(_list_labels(around)), stem)
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):
         for start, stop in _find_spans(text, relatives):
@@ -126,13 +146,26 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
         longer = [other for other in kept if other.endswith(f"-{key}")]
         if len(longer) == 1:
             names[key] = names[longer[0]]
-    return CardModels(names, tuple(_find_own(kept, names, spellings, top, title)), relatives)
+    sources = {fold_name(name) for hit in _BUILT_ON.finditer(matter) for name in re.findall(r"[\w.-]+(?=[\"']?\s*(?:\n|$))", hit["names"])}
+    return CardModels(names, tuple(_find_own(kept, names, spellings, top, sources)), relatives)
+
+
+def read_matter(text: str) -> str:
+    """Return the front matter of a card (YAML before the text); empty without one."""
+    match = _MATTER.match(text)
+    return match["matter"] if match is not None else ""
 
 
 def fold_name(name: str) -> str:
     """Return *name* as it is compared: lower case, one hyphen between its parts, without the maker of Llama."""
     parts = (part.strip("[](){}") for part in _SPLIT.split(name.lower()))
     return re.sub(r"^(?:meta-)+", "", "-".join(part for part in parts if part))
+
+
+def _is_variant(key: str, own: str) -> bool:
+    """Whether a folded name is *own* or a variant of it, whether or not a hyphen is before the version: "Ibis 2" is "Ibis2"."""
+    spelt, known = (re.sub(r"(?<=[a-z])-(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
+    return key == own or key.startswith(f"{own}-") or spelt == known or spelt.startswith(f"{known}-")
 
 
 def looks_like_model(words: str) -> bool:
@@ -145,33 +178,59 @@ def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int,
     for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
         for match in pattern.finditer(text):
             span = match.span()
-            if (_ENOUGH.search(match[0]) or pattern is relatives) and not any(span[0] < stop and start < span[1] for start, stop in spans):
+            is_name = _NO_MODEL.search(match[0]) is None if pattern is relatives else _ENOUGH.search(match[0])
+            if is_name and not any(span[0] < stop and start < span[1] for start, stop in spans):
                 spans.append(span)
     return sorted(spans)
 
 
-def _find_plain(top: list[str], around: PassageContext) -> Iterator[str]:
-    words = re.findall(r"\b[A-Z][A-Za-z]{2,20}(?: [A-Z]\b)?", top[0] + " · " + " · ".join(top[-_TEXTS_ON_TOP - 1 :][:2]))
-    text = " ".join(passage.words for passage in around.passages)
-    for word in dict.fromkeys(words):
-        # Inside sentences, where only a name has a capital.
-        if (
-            word.lower() not in _NOT
-            and not _TITLE_WORD.fullmatch(word)
-            and len(re.findall(rf"(?<=[a-z,] ){re.escape(word)}\b", text)) >= _OFTEN
-        ):
-            yield word
-            return
+def _names_model(title: str) -> bool:
+    """Whether a title has a whole name of a model, perhaps behind its maker's: "acme-ibis-2"."""
+    ends = [title[match.end() :] for match in re.finditer(r"^|[-\s]", title)]
+    return any(_find_spans(text, _find_relatives([text], (), None)) for text in ends)
 
 
-def _find_relatives(top: list[str], labels: tuple[str, ...], plain: tuple[str, ...]) -> re.Pattern[str] | None:
+_STEM = re.compile(r"[A-Za-z][A-Za-z]+(?:\d{1,2}[A-Za-z]*){0,2}")
+_LETTERS = re.compile(r"[-\s][αβγδ]")
+
+
+def _find_stem(top: list[str], around: PassageContext) -> str | None:
+    """Return the word of title or first heading that the card uses as a name, as an expression; None without one.
+
+    A name has a capital or a hyphen wherever it is; a size, version or variant behind it tells it from the name of its maker.
+    """
+    texts = list(_list_texts(around))
+    labels = [passage.cells[0].text for passage in around.passages if passage.cells]
+    best: tuple[float, str] | None = None
+    folded = [text.lower() for text in top]
+    for word in dict.fromkeys(match[0].lower() for text in top for part in _SPLIT.split(text) if (match := _STEM.match(part))):
+        if word in _NOT or _TITLE_WORD.fullmatch(word) or re.fullmatch(rf"(?i:{_VARIANT})|{_SIZE}", word):
+            continue
+        form = rf"(?<![\w.-])(?i:{re.escape(word)})(?![a-zA-Z]|\d)"
+        named = re.compile(rf"{form}(?P<tail>[- ]?{_SIZE}|-\w|[- ](?:{_VARIANT})\b|[- ]{_VERSION})?")
+        hits = [hit for text in (*texts, *labels) for hit in named.finditer(text)]
+        plain = sum(hit[0].islower() and not hit["tail"] and not re.search(r"\d", hit[0]) for hit in hits)
+        tailed = sum(hit["tail"] is not None for hit in hits)
+        # What title and first heading share need not be frequent.
+        enough = 1 if sum(word in text for text in folded) > 1 else 3 if tailed else _OFTEN
+        if len(hits) < enough or plain * 4 > len(hits):
+            continue
+        forms = {hit[0][: len(word)] for hit in hits}
+        spelt = "".join(f"{re.escape(written)}|" for written in sorted(forms) if not written.islower() or re.search(r"\d", word))
+        score = 3 * tailed + len(hits) / 10
+        if best is None or score > best[0]:
+            best = score, rf"(?:{spelt}(?i:{re.escape(word)})(?=-\w))(?:[- ]?\s?{_VERSION})?"
+    return best[1] if best else None
+
+
+def _find_relatives(top: list[str], labels: tuple[str, ...], stem: str | None) -> re.Pattern[str] | None:
     """Return what finds the card's own name with any number, and the labels of rows under "Model"."""
     names = [_LEADING.sub("", match[0]) for text in top for match in _SIZED.finditer(_LEADING.sub(lambda lead: " " * len(lead[0]), text))]
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
     families = [family for family in families if family and family.lower() not in _NOT]
     parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
-    parts += [rf"{re.escape(name)}{_TAIL}{{0,5}}(?!\w)" for name in plain]
+    parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None
 
@@ -200,13 +259,20 @@ def _clean_title(title: str) -> str:
     return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
 
 
-def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], title: str) -> list[str]:
+def _clean_heading(title: str) -> str:
+    return _CARD_END.sub("", _CARD_FOR.sub("", re.sub(r"[_/*`]", " ", title)).strip()).strip()
+
+
+def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], sources: set[str]) -> list[str]:
     known = {fold_name(text) for text in top[1:]}
-    keys = _find_in(kept, fold_name(title)) or next((found for text in top[1:] if (found := _find_in(kept, fold_name(text)))), [])
+    kept = [key for key in kept if key not in sources]
+    keys = next((found for text in top if (found := _find_in(kept, fold_name(text)))), [])
     keys += [key for key in kept if key in known]
-    # A card is mostly about its own model, also where the title does not name it.
+    # A card is mostly about its own model, also where the title does not name it; "Ibis 2 - Heron 70B" names what it was made from.
     related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
-    if kept and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
+    named = [_find_in(kept, fold_name(text)) for text in top]
+    beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
+    if kept and kept[0] not in beside and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
         keys.append(kept[0])
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)
@@ -225,6 +291,20 @@ def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:
         is_like = all(_LIKE.fullmatch(part) for part in own ^ parts | longer)
         if name != key and is_like and re.search(r"\d", name) and not any(part[0].isdigit() for part in (parts | longer) - own):
             yield name
+
+
+def _find_unversioned(key: str, kept: list[str]) -> Iterator[str]:
+    """Give names without the version of *key*, if its stem has no other version and a variant of it has their size: "Ibis PT 9B"."""
+    stem = key.split("-", maxsplit=1)[0]
+    family = [name for name in kept if name.split("-", maxsplit=1)[0] == stem]
+    own = [name for name in family if _is_variant(name, key)]
+    sizes = {part for name in own for part in name.split("-") if re.fullmatch(_SIZE, part, re.IGNORECASE)}
+    bare = [name for name in family if name not in own and not any(_VERSION_PART.fullmatch(part) for part in name.split("-"))]
+    if len(own) + len(bare) == len(family):
+        yield from (name for name in bare if sizes & set(name.split("-")))
+
+
+_VERSION_PART = re.compile(rf"(?!{_SIZE}$)v?\d[\w.]*", re.IGNORECASE)
 
 
 def _find_in(kept: list[str], title: str) -> list[str]:

@@ -73,7 +73,9 @@ _INSTRUMENT = re.compile(
     r"(?:[- ]based)?(?: (?:classifiers?|graders?|judges?|monitors?|auditors?|raters?)\b| as (?:an? )?(?:\w+ )?(?:judge|grader)\b)"
 )
 """Behind a model that measured something, and is not what was measured."""
-_NEXT_CLAUSE = re.compile(r"; |, (?:while|whereas|but) | (?:while|whereas) |(?<!vs)\. ")
+_NEXT_CLAUSE = re.compile(
+    r"; |, (?:while|whereas|but) | (?:while|whereas) |(?<!vs)\. |, and (?:also )?(?=(?:achiev|reach|scor|obtain|attain|gets?\b)\w*)"
+)
 _TURN = read_expression("turn")
 _FOR = re.compile(
     r"^[\s)\]]*(?:of (?:the )?(?:time|cases|tasks|attempts|them) )?(?:for|by|from|of|in|with)(?: (?:both|the|each of|that of))*[\s(\[*]*$",
@@ -174,6 +176,7 @@ def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
         *((hit.start(), hit.end(), hit[0], None) for hit in _GUARDS.finditer(words)),
         *((hit.start(), hit.end(), hit[0], False) for hit in _GROUPS.finditer(words)),
         *((hit.start(), hit.end(), None, True) for hit in _PRONOUN.finditer(words)),
+        *((hit.start(), hit.end(), None, True) for hit in (models.bare.finditer(words) if models.bare else ())),
     ):
         # Names first: the patterns of groups and pronouns may match a part of a name.
         if not any(start < other[1] and other[0] < stop for other in spans):
@@ -181,7 +184,8 @@ def _find_parties(words: str, models: CardModels) -> tuple[_Party, ...]:
     parties: list[_Party] = []
     for start, stop, name, is_own in sorted(spans, key=lambda span: span[:2]):
         last = parties[-1] if parties else None
-        is_listed = last is not None and last.is_aside and _LISTED.fullmatch(words, last.stop, start) is not None
+        # "Compared with A, it …": a pronoun is the subject, and no further part of the list.
+        is_listed = last is not None and last.is_aside and name is not None and _LISTED.fullmatch(words, last.stop, start) is not None
         is_aside = (
             is_listed or _COMPARING.search(words[max(0, start - 70) : start]) is not None or _INSTRUMENT.match(words, stop) is not None
         )
@@ -328,7 +332,7 @@ def _find_table_subject(passage: Passage, head: str, around: PassageContext, mod
     # A column among columns of models is another model's, also where its name is none that is known.
     if any(models.find(cell.column or "") for cell in passage.cells):
         return FigureSubject(head or "another column", head, "column head", PRONOUN, is_own=False)
-    if any(models.find(row.cells[0].text) for row in around.block(passage) if row.cells):
+    if any(models.find(row.cells[0].text) for row in around.block(passage) if row.cells and not _PARTS.search(row.cells[0].column or "")):
         return FigureSubject(passage.cells[0].text, "", "row label", PRONOUN, is_own=False)
     captioned = models.find(passage.caption or "")
     if captioned and len({mention.name for mention in captioned}) == 1:
@@ -336,14 +340,20 @@ def _find_table_subject(passage: Passage, head: str, around: PassageContext, mod
     return find_spoken_of(passage, around, models)
 
 
+_PARTS = re.compile(r"\b(?:base|backbone|teacher|encoder|decoder|initiali[sz]ed)\b", re.IGNORECASE)
+"""Heads of columns that name what a model was made from."""
+
+
 def _find_label_subject(passage: Passage, place: int, models: CardModels) -> FigureSubject | None:
     """The model, or the group, that the label of a row names."""
-    labels = [cell.text for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
+    cells = [cell for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
+    labels = [cell.text for cell in cells if not _PARTS.search(cell.column or "")]
     for label in labels[:2]:
         if mentions := models.find(label):
             return _take_mention(mentions[0], "row label")
     # A name may be torn into two cells: "Claude Opus" and "4 -0.60".
-    torn = next((mention for mention in models.find(passage.words) if mention.start < 2), None)
+    is_part = _PARTS.search(passage.cells[0].column or "") is not None
+    torn = None if is_part else next((mention for mention in models.find(passage.words) if mention.start < 2), None)
     if torn is not None:
         return _take_mention(torn, "row label", OPEN)
     if labels and (party := _GROUPS.match(labels[0])):

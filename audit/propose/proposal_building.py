@@ -86,6 +86,7 @@ def build_proposal(claim: ClaimReading, reading: CardReading) -> Proposal:
         completeness=check_completeness(stated),
         evidence=evidence,
         is_own=claim.subject.is_own,
+        is_limit=form.is_limit,
         unknown=("direction",) if prop.direction is None else (),
         table=_name_table(claim),
         notes=(*form.notes, *claim.notes, *prop.notes, *_note_subject(claim.subject)),

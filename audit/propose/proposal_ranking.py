@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from audit.propose.claim_form import POSSIBLE
 from registry.records.claim import Direction, Form
 from registry.records.claim_draft import Confidence, Proposal
 
@@ -35,14 +34,8 @@ def rank_proposals(proposals: Sequence[Proposal]) -> list[int]:
         name = (proposal.slug, proposal.model)
         weight = weigh_proposal(proposal) - min(6, 2 * repeated[name])
         repeated[name] += 1
-        keys.append((is_doubtful(proposal), is_folded, is_possible(proposal), -weight, index))
+        keys.append((is_doubtful(proposal), is_folded, proposal.is_limit, -weight, index))
     return [index for *_, index in sorted(keys)]
-
-
-def is_possible(proposal: Proposal) -> bool:
-    """Return whether a proposal is a limit or risk in words, which says what a model may do and not how often."""
-    form = next((field.certainty for field in proposal.evidence if field.field == "form"), 0.0)
-    return proposal.reported is None and proposal.theta is None and form <= POSSIBLE
 
 
 def is_doubtful(proposal: Proposal) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number, read_surroundings
 from audit.propose.claim_form import find_thresholds
-from audit.propose.evaluation_facts import find_benchmark
+from audit.propose.evaluation_facts import find_benchmark, find_label
 from audit.propose.vocabulary import has_word, read_expression, read_words
 from registry.records.system_card import Passage
 
@@ -15,7 +15,7 @@ from registry.records.system_card import Passage
 
 _CELL_TAIL = (
     r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]]"
-    r"|\s?\((?:\d{1,3}[- ]?shots?|CoT|[,\s]){1,5}\))?(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
+    r"|\s?\((?:\d{1,3}[- ]?shots?|CoT|[,\s]){1,5}\))?(?:\s?[*†‡^§¹²³]{1,3}|(?<=\.\d|\d\d)\^\d{1,2}|\s?\[\d{1,2}\])?"
 )
 _CELL = re.compile(
     rf"^[\s*_]*[<>≤≥~≈]?\s?(?P<one>[-−+]?{NUMBER})(?P<unit>\s?(?:%|x\b|×))?(?:\s?(?:±|\+/-)\s?{NUMBER}\s?%?)?{_CELL_TAIL}[\s*_]*$"
@@ -110,12 +110,18 @@ def _trim(words: str) -> str:
     return re.sub(r"^(?:on|for|in|of)\s|\s(?:is|was|are|were|of|at)$", "", words.strip(_EDGES)).strip(_EDGES)
 
 
+_SETTING = re.compile(r"\b(?:[nkNK]\s?=\s?\d{1,3}|\d{1,3}[- ]shots?|pass@\d{1,3})\b")
+
+
 def split_labels(words: str, count: int) -> list[str]:
     """Return the *count* labels that slashes part in *words* or in its parenthesis, or benchmarks by name; empty for another number."""
     for text in (*re.findall(r"\(([^()]*)\)", words), words):
         parts = [part.strip(_EDGES) for part in text.split("/")]
         if len(parts) == count and all(re.search(r"[^\W\d]", part) for part in parts):
             return parts
+    settings = _SETTING.findall(words)
+    if len(settings) == count and len(set(settings)) == count:
+        return settings
     names = words.split()
     return names if len(names) == count and all(find_benchmark(name, is_named=True) == name for name in names) else []
 
@@ -135,9 +141,18 @@ def _read_pair(passage: Passage, place: int) -> tuple[CardFigure, ...]:
 # A row: its figures by cell, in the unit that the table gives them.
 
 
+_SPEED_UP = re.compile(r"\bspeed-?ups?\b", re.IGNORECASE)
+
+
 def find_row_figures(passage: Passage) -> tuple[tuple[int, CardFigure], ...]:
     """Return the figures of a row with the index of their cell, bare numbers as shares where the table says per cent."""
     figures = [(place, figure) for place, cell in enumerate(passage.cells) for figure in _read_figures(passage, place, cell.text)]
+    if _SPEED_UP.search(f"{find_label(passage)} {passage.caption or ''}"):
+        # A speed-up is a score of its own; other multiples compare with a figure beside them.
+        figures = [
+            (place, replace(figure, unit=FigureUnit.SCORE, scale="×") if figure.unit is FigureUnit.MULTIPLE else figure)
+            for place, figure in figures
+        ]
     bare = {
         place
         for place, figure in figures
@@ -223,8 +238,8 @@ def _counts(passage: Passage, place: int, figure: CardFigure) -> bool:
 def _is_counting(column: str) -> bool:
     if re.search(r"%|\brates?\b|\bscores?\b|accuracy|success", column, re.IGNORECASE):
         return False
-    words = column.lower().strip(" *_")
-    return any(words.startswith(phrase) for phrase in _COUNTING)
+    return _COUNTING.match(column.strip(" *_")) is not None
 
 
-_COUNTING = read_words("passages", "counting")
+_COUNTING = re.compile(rf"(?:{'|'.join(map(re.escape, read_words('passages', 'counting')))})s?(?!\w)", re.IGNORECASE)
+"""The beginning of a head that counts; not "Min" of the name of a model."""

@@ -46,7 +46,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 7
+RULES_VERSION = 8
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -81,7 +81,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
             claims += read_span(span, reading)
         progress(1)
     notes = (_LETTER_SPACED.format(unreadable),) if unreadable else ()
-    proposals = make_distinct([build_proposal(claim, reading) for claim in claims])
+    proposals = doubt_addressed(make_distinct([build_proposal(claim, reading) for claim in claims]), outline)
     return Proposals(
         card=source.card,
         document=card.sha256,
@@ -89,7 +89,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
         engine=Engine.RULES,
         by=f"{Engine.RULES} {RULES_VERSION}",
         passages=len(outline.passages),
-        proposals=doubt_addressed(proposals, outline),
+        proposals=proposals,
         notes=(*outline.notes, *notes),
     )
 
@@ -98,7 +98,7 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     """Return the claims of one span."""
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
-    readers = (_read_limits,) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
+    readers = (_read_limits, _read_words) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
     return next((claims for read in readers if (claims := list(read(span, reading)))), [])
 
 
@@ -167,7 +167,7 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
         (figure, subject) for figure, subject in zip(figures, subjects, strict=True) if figure not in lines and subject.is_own is not False
     ]
     others = {threshold.figure for threshold in thresholds}
-    signs = count_signs(span, reading, is_named=bool(reading.models.find(words)))
+    signs = count_signs(span, reading, is_named=reading.models.is_meant(words))
     for threshold in thresholds:
         before = [
             figure
@@ -221,7 +221,7 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
     if any(figure.value is not None and not figure.is_in_words for figure in span.figures):
         return
     # Most sentences have no sign of a result; these are asked first, since they cost less than the forms.
-    signs = count_signs(span, reading, is_named=bool(reading.models.find(words)))
+    signs = count_signs(span, reading, is_named=reading.models.is_meant(words))
     is_level = has_word("frameworks", "framework", words) or has_word("passages", "level", words)
     form = read_worded(words) if signs > 1 or is_level else None
     if form is None or form.span is None:
@@ -241,7 +241,11 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
         yield claim
 
 
-_SPEAKS_OF_MODEL = re.compile(r"\b(?:it|its|(?:the|this|these|our)\s(?:[\w-]+\s)?(?:models?|assistant))\b[^,.;:]{0,40}$", re.IGNORECASE)
+_SPEAKS_OF_MODEL = re.compile(
+    r"\b(?:it|its|(?:the|this|these|our)\s(?:[\w-]+\s)?(?:models?|assistant)"
+    r"|(?:the|its|any|model)\s(?:generated\s)?(?:outputs?|responses?|answers|predictions|generations|content))\b[^,.;:]{0,40}$",
+    re.IGNORECASE,
+)
 _ANY_MODEL = re.compile(r"(?<!other\s)\b(?:LLMs|(?:language|foundation|generative|AI)\s(?:models|systems))\b[^,.;:]*$", re.IGNORECASE)
 
 
@@ -253,11 +257,12 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         return
     subject = find_worded_subject(passage, form.span[0], reading.around, reading.models)
     before = words[: form.span[0] + 1]
-    is_named = subject.place == "sentence" and bool(reading.models.find(before))
+    is_named = subject.is_own is not False and reading.models.is_meant(before)
     # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
     if subject.is_own is False or (subject.is_own is None and subject.model) or (not is_named and _ANY_MODEL.search(before)):
         return
-    if is_named or is_under_limits(passage, reading.around) or _SPEAKS_OF_MODEL.search(before):
+    of_model = re.search(r"\b(?:the|this|these|our)\s(?:[\w-]+\s)?models?\b", words[slice(*form.span)], re.IGNORECASE)
+    if is_named or is_under_limits(passage, reading.around) or of_model or _SPEAKS_OF_MODEL.search(before):
         claim = _describe(span, form, None, subject, reading, at=form.span[0])
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
 

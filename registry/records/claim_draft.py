@@ -129,6 +129,8 @@ class Proposal(Record):
     """A field without evidence is empty."""
     is_own: bool | None = None
     """Whether the subject is a model the card is about; None where the card leaves it open."""
+    is_limit: bool = False
+    """Whether it is a limit or risk in words, which says what a model may do and not how often."""
     unknown: tuple[str, ...] = ()
     """Fields that the record requires and the card does not show: "direction". The property then says "not a safety property"."""
     table: str | None = None
@@ -144,6 +146,38 @@ class RejectedOffer(Record):
     quote: str
     """As the engine gave it, cut at 300 characters."""
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnexplainedFigure(Record):
+    """A figure that looks like a result, is in no proposal, and was left out without a reason."""
+
+    written: str
+    page: int | None
+    """From 1; None for media without pages."""
+    line: int
+    """Line of the card's text on which its passage begins, from 1."""
+    words: str
+    """The beginning of its passage."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureAccount(Record):
+    """All figures of a card that look like results, by what an engine made of them."""
+
+    figures: int
+    proposed: int
+    """Those in the passage of a proposal, or in its cell of a row."""
+    own_models: tuple[str, ...]
+    """Names taken for the card's own models; empty where the card does not say which one it is about."""
+    other_models: dict[str, int]
+    """Figures taken for those of other models, by name, the most frequent first."""
+    explained: dict[str, int]
+    """Figures left out for a reason, by reason."""
+    unexplained: tuple[UnexplainedFigure, ...]
+    """In the order of the card."""
+    indexed: int = 0
+    """Figures in the model-index of the front matter, which are not read from the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +200,8 @@ class Proposals(Record):
     """Offered and not taken, with the reason: most often a quote that is not in the card."""
     notes: tuple[str, ...] = ()
     """What could not be read of the card, in sentences."""
+    account: FigureAccount | None = None
+    """Every figure of the card that looks like a result; None where they were not counted."""
     schema: Literal["caveat/proposals/1"] = "caveat/proposals/1"
 
 

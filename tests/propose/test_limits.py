@@ -109,3 +109,28 @@ def test_limits_rank_behind_figures_and_do_not_push_them_out_of_the_top(tmp_path
 
     assert [claim.reported is not None for claim in ranked] == [True] * 3 + [False] * (len(claims) - 3)
     assert sum(claim.reported is not None for claim in select_top(claims, 5)) == 3
+
+
+@pytest.mark.parametrize(
+    ("block", "quotes"),
+    [
+        pytest.param(
+            "**Limitations:** Outputs can be repetitive in long conversations.", ["Outputs can be repetitive"], id="label of a paragraph"
+        ),
+        pytest.param("Heron 2 is not suitable for medical advice.", ["Heron 2 is not suitable"], id="sentence in a passage of method"),
+        pytest.param("After training, Heron 2 performs better than Heron 1 on MMLU.", ["After training, Heron 2"], id="comparison"),
+    ],
+)
+def test_limits_and_comparisons_are_read_where_the_method_is_told(block: str, quotes: list[str], tmp_path: Path) -> None:
+    """A label says what the heading does not."""
+    found = [claim.quote for claim in propose(tmp_path, "Training data", block)]
+
+    assert all(any(words in quote for quote in found) for words in quotes), found
+
+
+def test_items_of_a_list_are_limits_by_the_words_above_it(tmp_path: Path) -> None:
+    """Each is a fragment, and the sentence that it ends begins above."""
+    items = "- produce inaccurate answers\n- amplify social biases"
+    found = [claim.quote for claim in propose(tmp_path, "Limitations", "The model may:", items)]
+
+    assert [any(words in quote for quote in found) for words in ("inaccurate answers", "social biases")] == [True, True]

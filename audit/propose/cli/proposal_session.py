@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.cli.model_calls import CallPurpose, build_asker, describe_amount, find_prices
+from audit.propose.candidate_spans import CardReading
 from audit.propose.card_models import CardSource
+from audit.propose.figure_account import account_for_figures, describe_account
 from audit.propose.model_engine import AnswerSession, forecast_calls, plan_calls, propose_by_model
 from audit.propose.model_questions import QuestionSettings
 from audit.propose.proposal_building import combine_engines
@@ -263,6 +265,8 @@ def _tell_doubts(proposals: Proposals) -> Iterator[str]:
         if len(reasons) > _MOST_REASONS:
             yield f"    and {len(reasons) - _MOST_REASONS} more reasons (--json has them all)"
     yield from (f"note: {note}" for note in proposals.notes)
+    if proposals.account is not None:
+        yield from (f"  {line}" for line in describe_account(proposals.account))
 
 
 # From a card to the proposals that a person asked for: the engine, what stands of its answer, and what is told of it.
@@ -300,9 +304,11 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     new, registered = drop_registered(chosen, known_card.claims)
     new, elsewhere = drop_sighted(new, known_card.sighted)
     still, excluded = drop_excluded(new, known_card.excluded)
+    reading = CardReading(known_card.text, outline, known_card.source)
+    account = account_for_figures(reading, whole.proposals, narrowed.passages)
     top = len(still.proposals) if options["all_"] else options["top"] or TOP
     kept = still.proposals if options["all_"] else select_top(still.proposals, top, with_rows=options["review"] is not None)
-    proposals = add_restated(replace(still, proposals=kept), known_card.figures)
+    proposals = add_restated(replace(still, proposals=kept, account=account), known_card.figures)
     lower = len(still.proposals) - len(proposals.proposals)
     rows = 0 if options["all_"] or options["review"] is not None else _count_rows(still, proposals)
     hidden = {

@@ -213,6 +213,7 @@ def _read_given(options: dict[str, Any]) -> "ModelRef | None":
 
 
 def _render(known_card: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> str:
+    from audit.propose.figure_account import describe_account
     from audit.propose.proposed_claims_file import ClaimsSheet, build_entries, render_sheet
 
     proposals, known = offered.proposals, _know_models(known_card, _read_given(options))
@@ -222,6 +223,7 @@ def _render(known_card: "KnownCard", offered: "ProposalAnswer", options: dict[st
         "Read, change, delete; then run caveat claim add with this file.",
         "Above each claim: number, page, section, how sure the engine is, and what the card does not state.",
         *(f"Note: {note}" for note in proposals.notes),
+        *(describe_account(proposals.account) if proposals.account is not None else ()),
     )
     sheet = ClaimsSheet(
         head=head,

@@ -79,10 +79,15 @@ def _find_pipes(line: str, at: int) -> Iterator[int]:
     return (match.start() for match in re.finditer(r"(?<!\\)\|", line) if match.start() >= at)
 
 
+_COMMENT = re.compile(r"<!--(?:(?!-->)[\s\S]){0,2000}-->")
+
+
 def read_html_tables(text: str, start: int, stop: int) -> list[SourceTable]:
     """Return the tables that are between *start* and *stop*; one within another belongs to the cell it is in."""
     reader = _TableReader()
-    for match in _TAG.finditer(text, start, stop):
+    # A cell in a comment is no cell.
+    visible = _COMMENT.sub(lambda match: " " * len(match[0]), text[:stop])
+    for match in _TAG.finditer(visible, start, stop):
         reader.take(match)
     reader.end_table(stop, stop)
     return reader.tables
