@@ -530,7 +530,7 @@ def warn_of_near_duplicates(near_duplicates: NearDuplicates | None) -> str | Non
     )
     return (
         f"tasks {first} and {second} are near-duplicates and in no common family{others}. Intervals take such tasks to be independent and "
-        "are too narrow: give both the same family (key or column `family`)"
+        "are too narrow, so a verdict is provisional: give both the same family (key or column `family`)"
     )
 
 

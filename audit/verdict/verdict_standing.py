@@ -271,6 +271,9 @@ def _find_repeats(ground: StandingBasis) -> Iterator[str]:
         first, second = tasks.repeats[0]
         counted = "a task repeats" if tasks.repeated == 1 else f"{tasks.repeated} tasks repeat"
         yield f"{counted} the words of another one without a common family, such as {second} those of {first}"
+    elif tasks is not None and tasks.found:
+        counted = "1 pair of tasks has" if tasks.found == 1 else f"{tasks.found:,} pairs of tasks have"
+        yield f"{counted} nearly the same text and no common family, such as {' and '.join(tasks.pairs[0])}"
     # Fixed contexts are the ones in question, and no sample: one that counts twice has twice the weight.
     if contexts and ContextDesign(ground.estimate.contexts) is not ContextDesign.FIXED:
         first, second = contexts[0]

@@ -64,12 +64,15 @@ def test_page_one_assumes_what_is_not_declared() -> None:
 
 REPEATED = NearDuplicates(compared=60, not_compared=0, found=1, pairs=(("a", "b"),), repeated=2, repeats=(("a", "b"), ("a", "c")))
 
+ALIKE = NearDuplicates(compared=60, not_compared=0, found=3, pairs=(("a", "b"), ("a", "c"), ("b", "c")))
+
 
 @pytest.mark.parametrize(
     ("provenance", "contexts", "note"),
     [
         ({"near_duplicates": REPEATED}, "random", "2 tasks repeat the words of another one"),
         ({"near_duplicates": REPEATED}, "fixed", "2 tasks repeat"),
+        ({"near_duplicates": ALIKE}, "random", "3 pairs of tasks have nearly the same text and no common family, such as a and b"),
         ({"repeated_contexts": (("c1", "c2"),)}, "random", "a context repeats the words of another one without a common template"),
         ({"repeated_contexts": (("c1", "c2"),)}, "fixed", None),
         ({}, "random", None),
