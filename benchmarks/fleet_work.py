@@ -1,6 +1,6 @@
 """Pure work on a fleet against this machine alone: drawing and estimates; and a run of 300,000 cells shown and fetched.
 
-Run: python benchmarks/fleet_work.py [--supplements N] [--estimates N] [--cells N]
+Run: python benchmarks/fleet_work.py [--supplements N] [--estimates N] [--cells N] [--parts N]
 """
 
 import argparse
@@ -44,7 +44,7 @@ from tests.report.dossiers import inverted
 T = TypeVar("T")
 
 
-def draw(server: str, count: int) -> bool:
+def draw(server: str, count: int, parts: int) -> bool:
     """PDFs of *count* supplements: two worker processes of this machine, and two workers of a fleet; the same bytes."""
     base = assemble_claim(inverted(), made_at=MADE_AT)
     # Each record differs, so that no result is there already.
@@ -62,11 +62,12 @@ def draw(server: str, count: int) -> bool:
             jobs,
             lambda part: sorted((made.key, made.data) for made in render_many(iter(part), workers=2, time_limit_s=60)),
             lambda part: sorted((made.key, made.data) for made in render_on_fleet(url, iter(part), time_limit_s=60, tell=print)),
+            parts=parts,
             most=1.05,
         )
 
 
-def estimate(server: str, count: int) -> bool:
+def estimate(server: str, count: int, parts: int) -> bool:
     """Estimates of *count* tables of 800 rows: this process, and one worker of a fleet, so that only the fleet's cost differs."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "table.csv"
@@ -93,6 +94,7 @@ def estimate(server: str, count: int) -> bool:
             requests,
             lambda part: [outcome.result for outcome in estimate_here(part)],
             lambda part: [outcome.result for outcome in sorted(estimate_on_fleet(url, part, tell=print), key=lambda item: item.position)],
+            parts=parts,
             most=1.05,
         )
 
@@ -177,11 +179,11 @@ def _workers(url: str, count: int, kind: str) -> Iterator[None]:
 
 
 def _compare(
-    name: str, items: Sequence[T], here: Callable[[Sequence[T]], object], there: Callable[[Sequence[T]], object], *, most: float
+    name: str, items: Sequence[T], here: Callable[[Sequence[T]], object], there: Callable[[Sequence[T]], object], *, parts: int, most: float
 ) -> bool:
-    """Do each fifth of *items* by both, so that other programs slow both, and say how they compare by wall clock and results."""
+    """Do each part of *items* by both, and say how they compare by wall clock and results."""
     seconds, are_equal = [0.0, 0.0], True
-    size = max(1, -(-len(items) // 5))
+    size = max(1, -(-len(items) // parts))
     for start in range(0, len(items), size):
         results = []
         for side, work in enumerate((here, there)):
@@ -203,10 +205,11 @@ def main() -> None:
     parser.add_argument("--supplements", type=int, default=300)
     parser.add_argument("--estimates", type=int, default=5000)
     parser.add_argument("--cells", type=int, default=300_000)
+    parser.add_argument("--parts", type=int, default=1, help="parts that both sides do in turn, so that other programs slow both alike")
     options = parser.parse_args()
     with run_server(is_durable=True) as server:
-        met = [draw(server, options.supplements)] if options.supplements else []
-        met += [estimate(server, options.estimates)] if options.estimates else []
+        met = [draw(server, options.supplements, options.parts)] if options.supplements else []
+        met += [estimate(server, options.estimates, options.parts)] if options.estimates else []
         met += [show_and_fetch(server, options.cells)] if options.cells else []
     sys.exit(0 if all(met) else 1)
 

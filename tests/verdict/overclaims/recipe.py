@@ -5,6 +5,7 @@ contexts.
 """
 
 import csv
+import hashlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -170,6 +171,11 @@ LOG_OPTIONS = ("--arm-field", "sample.metadata.arm", "--context-field", "sample.
 """Where the logs that `write_log` makes name arm, context and task."""
 
 
+def _write_question(task: str) -> str:
+    """A question of its own for each task: alike ones would need a family."""
+    return "What is " + hashlib.sha256(task.encode()).hexdigest().translate(str.maketrans("0123456789", "ghijklmnop")) + "?"
+
+
 def _build_sample(row: Row, now: str) -> dict[str, Any]:
     model = row.get("model_returned")
     stop = "max_tokens" if row.get(TRUNCATED) else "stop"
@@ -177,7 +183,7 @@ def _build_sample(row: Row, now: str) -> dict[str, Any]:
     return {
         "id": "-".join(str(row[key]) for key in ("task_id", "arm", "context_id", "sample")),
         "epoch": 1,
-        "input": f"Question {row['task_id']}.",
+        "input": _write_question(str(row["task_id"])),
         "target": "1",
         "started_at": now,
         "metadata": {"arm": row["arm"], "context": row["context_id"], "task": row["task_id"]},
