@@ -121,6 +121,8 @@ CREATE TABLE fleet.piece (
     name text PRIMARY KEY, kind text NOT NULL, equipment text NOT NULL, inputs bytea, result bytea, is_failure boolean, digest text,
     worker text, facts text, variant text, made_at timestamptz, at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+-- Pieces are there for minutes. Compressing them takes longer than a small one does.
+ALTER TABLE fleet.piece ALTER inputs SET STORAGE EXTERNAL, ALTER result SET STORAGE EXTERNAL;
 CREATE TABLE fleet.contradiction (
     name text NOT NULL REFERENCES fleet.piece, digest text NOT NULL, worker text NOT NULL, facts text NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (name, digest)
