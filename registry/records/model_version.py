@@ -100,7 +100,7 @@ def fold_model(model: ModelRef) -> str:
     """
     # NFKC twice, since case folding can produce characters that are not in normal form. Control and
     # format characters (Cc, Cf) are invisible and would make two names look the same.
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", f"{model.developer} {model.name} {model.version}").casefold())
     seen = "".join(
         " " if unicodedata.category(name) in ("Zl", "Zp", "Zs", "Cc") else name for name in text if unicodedata.category(name) != "Cf"
     )

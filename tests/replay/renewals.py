@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.given_out import ask, inside, run
 from tests.endpoint.server import KEY, MODEL, Asked, Endpoint, Reply, run_endpoint
+from tests.spelling import spell
 
 NEW = "claude-test-2-20261120"
 OLD_VERSION, NEW_VERSION = "LAB/M/1", "LAB/M/2"
@@ -118,7 +119,7 @@ def _register() -> list[str]:
     Path("claims.yaml").write_text(_CLAIMS.format(card=card), encoding="utf-8")
     claims = list(ask("claim", "add", "claims.yaml")["added"])
     ask("model", "endpoint", OLD_VERSION, MODEL, "--reason", "It is served under this name")
-    lines = "\n".join(f"  - {{id: t{number:03}, prompt: Case {number}?}}" for number in range(20))
+    lines = "\n".join(f"  - {{id: t{number:03}, prompt: {spell(number)} Case {number}?}}" for number in range(20))
     Path("tasks.yaml").write_text(f"schema: caveat/tasks/1\ntasks:\n{lines}\n", encoding="utf-8")
     for name in ("exam", "office", "work"):
         _write_contexts(f"{name}.yaml", name)

@@ -18,6 +18,7 @@ from registry.records.specification import ContextItem, ContextSpec, Turn, TurnR
 from tests.cli.given_out import ask, inside, run
 from tests.endpoint.server import MODEL, Asked, Endpoint, Reply, run_endpoint
 from tests.replay.conftest import Caveat
+from tests.spelling import spell
 
 COUNT = 24
 FRAME = "all tasks share the same context of the evaluation, so the verdict is about it only"
@@ -53,11 +54,11 @@ def conversation(number: int) -> list[dict[str, Any]]:
     call = {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"q": 1}'}}
     return [
         {"role": "system", "content": f"You serve shop {number % 2}."},
-        {"role": "user", "content": f"Where is order {number}?"},
+        {"role": "user", "content": f"Where is {spell(number)}, order {number}?"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "on its way"},
         {"role": "assistant", "content": "It is on its way."},
-        {"role": "user", "content": f"Thanks, {WORDS} {{task}}, and {number}?"},
+        {"role": "user", "content": f"Thanks, {WORDS} {{task}}, {spell(-number)}, and {number}?"},
         {"role": "assistant", "content": "You are welcome."},
     ]
 

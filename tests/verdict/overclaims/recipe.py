@@ -5,7 +5,6 @@ contexts.
 """
 
 import csv
-import hashlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.sources.eval_archive import build_archive, build_header, list_members
+from tests.spelling import spell
 
 Row = dict[str, Any]
 Cell = tuple[int, int, int]
@@ -171,11 +171,6 @@ LOG_OPTIONS = ("--arm-field", "sample.metadata.arm", "--context-field", "sample.
 """Where the logs that `write_log` makes name arm, context and task."""
 
 
-def _write_question(task: str) -> str:
-    """A question of its own for each task: alike ones would need a family."""
-    return "What is " + hashlib.sha256(task.encode()).hexdigest().translate(str.maketrans("0123456789", "ghijklmnop")) + "?"
-
-
 def _build_sample(row: Row, now: str) -> dict[str, Any]:
     model = row.get("model_returned")
     stop = "max_tokens" if row.get(TRUNCATED) else "stop"
@@ -183,7 +178,7 @@ def _build_sample(row: Row, now: str) -> dict[str, Any]:
     return {
         "id": "-".join(str(row[key]) for key in ("task_id", "arm", "context_id", "sample")),
         "epoch": 1,
-        "input": _write_question(str(row["task_id"])),
+        "input": f"What is {spell(row['task_id'])}?",
         "target": "1",
         "started_at": now,
         "metadata": {"arm": row["arm"], "context": row["context_id"], "task": row["task_id"]},
