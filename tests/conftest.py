@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import gc
+import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,9 @@ _LIGHT = frozenset(("codec", "intake", "judge", "naturalness", "probe", "records
 share_statements()
 skip_syncs()
 watch_answers()
+# A shell that starts the tests in the background has them and all their processes ignore Ctrl-C, which some of them are to feel.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 _complete = errors.Fault.__post_init__
