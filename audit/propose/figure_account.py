@@ -124,7 +124,7 @@ def _judge_row(passage: Passage, proposals: Sequence[Proposal], reading: CardRea
     for place, figure in (*figures, *unread):
         written = passage.cells[place].text.strip() if figure is None else figure.written
         subject = None if figure is None else find_cell_subject(passage, place, figure, reading.around, reading.models)
-        # Equal figures of several models: those of others are told apart before what is proposed is counted off.
+        # Equal figures of several models: those of other models are counted first.
         if is_whole or (given[written] > 0 and (subject is None or subject.is_own is not False)):
             given[written] -= 1
             yield _Fate(written, is_proposed=True)

@@ -27,7 +27,7 @@ UNSTATED = re.compile(
     r"no (?:version|information|details?)(?: (?:stated|given|known))?)\.?",
     re.IGNORECASE,
 )
-"""What stands in a field because something had to, and states nothing; spaces are single."""
+"""Words in a field that states nothing; spaces are single."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ def test_what_is_in_no_proposal_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_at_most_ten_lines_are_named_and_the_rest_is_counted(tmp_path: Path) -> None:
-    """Figures of one line are told together, and the page is told where there are pages."""
+    """One message names all figures of a line, with its page where the card has pages."""
     account = count(tmp_path / "ibis-2.md", CARD)
     many = tuple(UnexplainedFigure(written=f"{line}.5", page=2, line=line // 2, words="a row") for line in range(2, 30))
 
