@@ -1,8 +1,11 @@
 """Processes that can be killed, without the seconds of importing: each is forked from one that has imported everything."""
 
+import faulthandler
 import multiprocessing
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,15 +15,9 @@ _PRELOADED = [
     "audit.cli.replay_commands",
     "audit.cli.run_session",
     "audit.cli.replay_presenter",
+    "audit.cli.renewal_session",
     "audit.replay.message_batches",
     "anthropic",
-]
-_PRELOADED += [
-    "audit.cli.replay_commands",
-    "audit.cli.replay_presenter",
-    "audit.cli.renewal_session",
-    "audit.cli.renewal_session",
-    "audit.cli.replay_presenter",
 ]
 _PRELOADED += ["fleet.jobs.worker", "fleet.jobs.replay_run", "fleet.queue.procrastinate_engine", "fleet.queue.pgqueuer_engine"]
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -53,7 +50,12 @@ class Started:
     def communicate(self, timeout: float) -> tuple[str, str]:
         """Return what it wrote to standard output and standard error, once it has ended."""
         self._process.join(timeout)
-        assert self._process.exitcode is not None, "the process did not end in time"
+        if self._process.exitcode is None:
+            # Where each of its threads waits: such a case is rare, and cannot be repeated at will.
+            os.kill(self.pid, signal.SIGUSR1)
+            time.sleep(1)
+            stacks = self._streams[1].read_text(encoding="utf-8") if self._streams[1].is_file() else ""
+            raise AssertionError(f"the process did not end in time:\n{stacks}")
         # A process that was killed as soon as it was started has no streams yet.
         out, err = (one.read_text(encoding="utf-8") if one.is_file() else "" for one in self._streams)
         for one in self._streams:
@@ -70,6 +72,7 @@ def _run(target: Callable[..., None], arguments: tuple[Any, ...], streams: list[
         os.close(opened)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (until the process ends)
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    faulthandler.register(signal.SIGUSR1, file=sys.stderr, all_threads=True)
     try:
         target(*arguments)
     finally:
