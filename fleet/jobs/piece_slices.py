@@ -45,6 +45,11 @@ class PieceHandler(SliceHandler):
         self._kind = load_kind(equipment.kind)
         self._runs: dict[str, PieceRun] = {}
 
+    async def close(self) -> None:
+        """Let go of the connections and of the threads that keep results, when no slice is under way."""
+        await super().close()
+        self._keepers.shutdown()
+
     async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Do the pieces of the slice that have no result."""
         piece_run = self._runs.get(lease.run) or await asyncio.to_thread(read_run, database, lease.run)

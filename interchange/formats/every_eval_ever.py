@@ -11,6 +11,7 @@ from registry.records.audit_case import Independence
 from registry.records.claim import Direction, Relation
 from registry.records.estimates import Estimate
 from registry.records.supplement import Supplement
+from registry.report.claim_outcome import describe_restricted
 
 LOST = ("quote", "θ", "Evaluation Differential", "plan and lock", "history", "objections", "staleness", "proof")
 _RELATIONSHIPS = {
@@ -84,7 +85,7 @@ def _build_document(
         "caveat_record_sha256": request.record.sha256,
         "caveat_verdict": outcome.words,
         "caveat_class": outcome.label,
-        "caveat_restricted": supplement.outcome.text.restricted if supplement.outcome is not None else outcome.sentence,
+        "caveat_restricted": describe_restricted(audit) or outcome.sentence,
         "caveat_method": METHOD,
         "caveat_title": request.record.title,
         "caveat_lost": "; ".join(LOST),

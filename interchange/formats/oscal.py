@@ -5,6 +5,7 @@ from typing import Any
 from interchange.formats.export_record import METHOD, ExportedFile, ExportRequest, format_moment, format_number, make_uuid, write_json
 from interchange.formats.outcome_facts import ReplaySide, find_estimate, list_arms, read_outcome
 from registry.records.supplement import AuditPart, Supplement
+from registry.report.claim_outcome import describe_restricted
 
 LOST = (
     "θ and direction, beyond properties of our namespace",
@@ -67,7 +68,6 @@ def _moment(supplement: Supplement) -> str:
 
 def _build_result(request: ExportRequest, supplement: Supplement, audit: AuditPart) -> dict[str, Any]:
     outcome = read_outcome(supplement)
-    text = supplement.outcome.text if supplement.outcome is not None else None
     began = audit.runs[0].payload.started_at if audit.runs else audit.opening.entry.at
     observations = [_observe(request, supplement, arm) for arm in list_arms(supplement)]
     # OSCAL has two states. All but an established "holds" is not satisfied, and the remarks say what it is.
@@ -93,7 +93,7 @@ def _build_result(request: ExportRequest, supplement: Supplement, audit: AuditPa
     result: dict[str, Any] = {
         "uuid": make_uuid(request, "oscal/result"),
         "title": outcome.words,
-        "description": outcome.sentence if text is None else text.restricted,
+        "description": (describe_restricted(supplement.audit) if supplement.audit else None) or outcome.sentence,
         "start": format_moment(began).replace("Z", "+00:00"),
         "local-definitions": {"components": [_describe_model(request, supplement)]},
         "reviewed-controls": {"control-selections": [{"include-controls": [{"control-id": _CONTROL}]}]},

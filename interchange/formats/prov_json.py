@@ -9,6 +9,7 @@ from registry.records.claim import QuoteStatus
 from registry.records.dossier import Recorded
 from registry.records.replay_run import Run
 from registry.records.supplement import AuditPart, SupplementParty
+from registry.report.claim_outcome import describe_restricted
 
 NAMESPACE = "urn:x-caveat:"
 """Of our identifiers and properties."""
@@ -59,11 +60,11 @@ class _Document:
             )
             self._relate("wasGeneratedBy", entity=plan, activity=None, time=format_moment(entry.at))
         scores = [self._describe_run(run, request.record.name, plan, auditor) for run in audit.runs]
-        if supplement.outcome is None or audit.outcome is None:
+        if audit.outcome is None or (words := describe_restricted(audit)) is None:
             return
         name = f"{opening.audit}/outcome"
         said = f"{read_outcome(supplement).words}; {describe_standing(supplement)}"
-        restricted = self._add("entity", name, label="Restricted claim", words=supplement.outcome.text.restricted, verdict=said)
+        restricted = self._add("entity", name, label="Restricted claim", words=words, verdict=said)
         self._relate("wasDerivedFrom", generatedEntity=restricted, usedEntity=_qualify(request.record.name))
         for table in scores:
             self._relate("wasDerivedFrom", generatedEntity=restricted, usedEntity=table)

@@ -8,6 +8,7 @@ from registry.present.answers import show
 from registry.records.claim_status import Lifecycle
 from registry.records.supplement import Supplement
 from registry.records.verdict import Verdict, VerdictStanding
+from registry.report.claim_outcome import describe_restricted
 
 LOST = ("level and method of intervals", "auditor and independence", "objections", "history", "proof")
 _FIRM = frozenset({VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL})
@@ -48,12 +49,12 @@ def _find_mark(supplement: Supplement, outcome: OutcomeFacts) -> str:
 
 
 def _write_restricted(request: ExportRequest, supplement: Supplement, outcome: OutcomeFacts) -> list[str]:
-    name, restriction, audit = request.record.name, supplement.outcome, supplement.audit
-    if restriction is None or audit is None:
+    name, audit = request.record.name, supplement.audit
+    if audit is None or (restricted := describe_restricted(audit)) is None:
         return []
     arms = list_arms(supplement)
     mark = "" if outcome.standing in _FIRM and arms else "needsSupport"
-    lines = [_write(1, "Claim", f"{name} restricted", restriction.text.restricted, mark)]
+    lines = [_write(1, "Claim", f"{name} restricted", restricted, mark)]
     lines += [_write(2, "Evidence", f"{name} {_name(arm.name)}", _describe(supplement, arm)) for arm in arms]
     if audit.lock is not None:
         entry = audit.lock.entry

@@ -25,6 +25,7 @@ from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
 from registry.report.claim_outcome import (
+    describe_counted_restricted,
     describe_counted_verdict,
     describe_identity,
     describe_outcome,
@@ -195,7 +196,7 @@ def _present_audit(dossier: Dossier, file: AuditFile, earlier: ModelRef | None) 
         return
     outcome = file.restrictions[-1]
     yield f"  {describe_counted_verdict(dossier, outcome)}"
-    yield f"  restricted claim: {outcome.payload.text.restricted}"
+    yield f"  restricted claim: {describe_counted_restricted(dossier, outcome)}"
 
 
 def _present_identity(dossier: Dossier, file: AuditFile) -> Iterator[Block]:

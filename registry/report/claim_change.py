@@ -14,6 +14,7 @@ from registry.records.statement import Entry
 from registry.records.supplement import ClaimChange, ClaimState, Occasion, OccasionKind
 from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction, VerdictStanding
 from registry.report.claim_outcome import (
+    describe_counted_restricted,
     describe_counted_verdict,
     find_counted_standing,
     find_counted_trace,
@@ -241,7 +242,7 @@ def build_state(dossier: Dossier) -> ClaimState:
         mode=primary.mode if primary else None,
         point_class=primary.printed_point_class if primary else None,
         verdict=describe_counted_verdict(dossier, outcome) if outcome else None,
-        restricted=outcome.payload.text.restricted if outcome else None,
+        restricted=describe_counted_restricted(dossier, outcome) if outcome else None,
         audit=outcome.payload.audit if outcome else None,
         outcome_entry=outcome.entry if outcome else None,
         estimate=None if first is None else replace(first, pointwise=None),

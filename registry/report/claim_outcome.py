@@ -262,6 +262,28 @@ def _add_notes(outcome: Restriction, *, is_expired: bool, opposed: Opposition | 
     return " ".join(parts)
 
 
+# The words recorded were true of their day. Quoted alone, they would claim more than the verdict does now.
+def describe_restricted(audit: AuditPart) -> str | None:
+    """Return the restricted claim of *audit*'s outcome as it may be quoted now; None without an outcome."""
+    if audit.outcome is None:
+        return None
+    return name_condition(is_expired=audit.is_expired, is_opposed=audit.opposed is not None) + audit.outcome.payload.text.restricted
+
+
+def describe_counted_restricted(dossier: Dossier, outcome: Recorded[Restriction]) -> str:
+    """Return the restricted claim of *outcome* as it may be quoted on the day of *dossier*."""
+    counted, expired = find_counted(dossier, outcome), is_expired(outcome.payload.valid_until, dossier.today)
+    is_opposed = counted is not None and counted.opposed is not None
+    return name_condition(is_expired=expired, is_opposed=is_opposed) + outcome.payload.text.restricted
+
+
+def name_condition(*, is_expired: bool, is_opposed: bool) -> str:
+    """Return the condition under which the words of an outcome may be quoted, before them; empty without one."""
+    if is_opposed:
+        return "Only together with the statement that audits disagree: "
+    return "Only together with the statement that the audit expired: " if is_expired else ""
+
+
 def describe_disagreement(audit: str, verdict: Verdict, opposed: Opposition) -> str:
     """Return that *audit* with its *verdict* and the *opposed* one disagree, in a sentence that names both."""
     other = f"{opposed.audit} in the log {opposed.log}" if opposed.log else opposed.audit

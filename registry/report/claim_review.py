@@ -4,6 +4,7 @@ from typing import Any
 
 from registry.records.claim_status import Lifecycle
 from registry.records.supplement import Supplement
+from registry.report.claim_outcome import describe_restricted
 from registry.report.supplement_wording import format_verdict, get_words
 
 _OVER = (Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED)
@@ -29,7 +30,7 @@ def build_claim_review(supplement: Supplement, record_digest: str) -> dict[str, 
         "datePublished": f"{audit.outcome.entry.at:%Y-%m-%d}",
         "author": {"@type": "Organization", "name": audit.auditor.name or audit.auditor.code},
         "claimReviewed": supplement.original,
-        "reviewBody": outcome.text.restricted,
+        "reviewBody": describe_restricted(audit),
         "reviewRating": {
             "@type": "Rating",
             "alternateName": "; ".join((format_verdict(*verdict), *state)),

@@ -57,6 +57,7 @@ from registry.report.claim_outcome import (
     find_standing_now,
     find_trace_now,
     is_immaterial,
+    name_condition,
     number_sections,
     read_now,
 )
@@ -366,7 +367,8 @@ def _collect_facts(supplement: AnySupplement, environment: Environment, medium: 
 
 def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
     chart, outcome, absent = build_claim_figure(supplement), supplement.outcome, find_absent(supplement)
-    estimate = supplement.audit.estimate if supplement.audit else None
+    audit = supplement.audit
+    estimate = audit.estimate if audit else None
     range_ = estimate.range if estimate else supplement.property.range if supplement.property else (0.0, 1.0)
     redline = build_redline(supplement.original, outcome.text.restricted) if outcome else ()
     unit = numbers.Unit(low=range_[0], high=range_[1])
@@ -374,6 +376,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.excluded else None
     return {
         "absent": absent,
+        "condition": name_condition(is_expired=audit.is_expired, is_opposed=audit.opposed is not None) if audit else "",
         "numbers": number_sections(absent),
         "forms": fill_forms(supplement),
         "unit": unit,
