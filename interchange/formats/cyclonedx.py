@@ -16,6 +16,7 @@ from interchange.formats.outcome_facts import OutcomeFacts, ReplaySide, find_est
 from registry.records.estimates import BoundedEstimate, Differential
 from registry.records.supplement import Supplement
 from registry.records.verdict import Verdict
+from registry.report.claim_outcome import describe_restricted
 
 LOST = (
     "θ and direction, beyond the text",
@@ -133,9 +134,9 @@ def _build_declarations(request: ExportRequest) -> dict[str, Any]:
     original |= {"evidence": support} if support else {}
     original |= {"counterEvidence": against} if against else {}
     claims = [original]
-    restricted = supplement.outcome.text if supplement.outcome is not None else None
+    restricted = describe_restricted(supplement.audit) if supplement.audit is not None else None
     if restricted is not None:
-        second = {"bom-ref": f"{record.name}/restricted", "target": "target", "predicate": restricted.restricted}
+        second = {"bom-ref": f"{record.name}/restricted", "target": "target", "predicate": restricted}
         claims.append(second | ({"evidence": [item["bom-ref"] for item in evidence]} if evidence else {}))
     declarations: dict[str, Any] = {"targets": {"components": [_describe_model(supplement, "target")]}, "claims": claims}
     if evidence:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from ruamel.yaml import YAML
 
 from audit.sources.reported_figures import ReportedFigure, read_figures
-from interchange.export.format_catalogue import FORMATS, get_format
+from interchange.export.format_catalogue import FORMATS, Seal, get_format
 from interchange.formats.export_record import ExportedFile
 from interchange.formats.outcome_facts import find_estimate, is_passed, list_arms, read_outcome
 from registry.errors import ConflictError, Fault, InputError
@@ -383,3 +383,32 @@ def test_the_documentation_lists_what_each_format_loses() -> None:
     rows = dict(re.findall(r"^\| `([^`]+)` \| lost: (.+?) \|$", page, re.MULTILINE))
 
     assert rows == {name: "; ".join(format_.lost) for name, format_ in FORMATS.items()}
+
+
+QUOTING = ("case", "crate", "cyclonedx", "eee", "jsonld", "oscal")
+"""Formats that quote the restricted claim."""
+
+
+@pytest.mark.parametrize("format_", sorted(name for name, known in FORMATS.items() if known.seal is not Seal.LOG))
+def test_the_words_of_an_expired_audit_are_not_exported_alone(format_: str) -> None:
+    """Read without the condition they would say that the claim holds now."""
+    base = build_record("holds").claim
+    assert base.audit is not None
+    assert base.outcome is not None
+    words = base.outcome.text.restricted
+    condition = "Only together with the statement that the audit expired: "
+    texts = []
+    for is_expired in (False, True):
+        record = publish(replace(base, audit=replace(base.audit, is_expired=is_expired)))
+        # A crate contains the record itself, with the words as they were recorded.
+        files = [file for file in export(record, FORMATS[format_]) if file.content != record.content]
+        is_json = [file.path.endswith(("json", "jsonld")) for file in files]
+        whole = [
+            json.dumps(read(file), ensure_ascii=False) if js else file.content.decode() for file, js in zip(files, is_json, strict=True)
+        ]
+        texts.append("\n".join(whole))
+    now, later = texts
+
+    assert condition not in now
+    assert (words in now) is (format_ in QUOTING)
+    assert later.count(words) == later.count(condition + words) == now.count(words)

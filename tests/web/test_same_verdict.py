@@ -249,6 +249,25 @@ def test_the_feed_of_a_claim_names_the_audit_that_disagrees(registry: Path) -> N
     assert all("Audits disagree: AUD-" in item for item in outcomes)
 
 
+@pytest.mark.parametrize("scene", SCENES)
+def test_restricted_claims_that_count_less_are_quoted_with_the_condition(registry: Path, scene: str) -> None:
+    """The words of the record are those of its day."""
+    ledger = open_ledger(registry)
+    with inside(registry), ledger.view() as view:
+        (name,) = (summary.claim for summary in view.list_claims() if (summary.quote or "").startswith(f"Of {scene} it"))
+        dossier = view.dossier(name)
+        review = build_claim_review(assemble_claim(dossier, made_at=NOW), "00")
+        texts = [_read(run("claim", "show", name)), build_state(dossier).restricted or "", (review or {})["reviewBody"]]
+    ledger.close()
+
+    condition = "only together with the statement that "
+    for text in texts:
+        assert "it may be said." in text.casefold()
+        is_alone = re.search(r"(?<!disagree: )(?<!expired: )it may be said\.", text.casefold()) is not None
+        assert is_alone is not bool(SCENES[scene].notes), (scene, text)
+        assert (condition in text.casefold()) is bool(SCENES[scene].notes), (scene, text)
+
+
 @pytest.mark.parametrize("scene", ["holds", "holds-expired", "disagree", "excluded-intervals"])
 def test_a_record_with_what_weakens_its_verdict_agrees_with_itself(registry: Path, scene: str) -> None:
     """`verify` composes the sentence of page one from the parts of the record, and does not expect the words of the outcome alone."""
