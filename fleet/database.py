@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -20,6 +20,7 @@ VERSION = "3"
 """Of `schema.sql`."""
 
 _CONNECT_S = 5
+_ANSWER_S = 300.0
 _LONGEST_WAIT_S = 2.0
 
 T = TypeVar("T")
@@ -63,28 +64,73 @@ def join_search_path(url: str, schema: str) -> str:
     return make_conninfo(url, options=f"-c search_path={schema}", connect_timeout=_CONNECT_S)
 
 
-async def open_async(url: str, *, schema: str) -> psycopg.AsyncConnection[Any]:
+# A server that stands still, or a network that drops everything, closes no connection: PostgreSQL and TCP then wait without end. So a
+# silence that is too long is a cut.
+
+
+def _hear(gen: Generator[Any, Any, T], connection: psycopg.BaseConnection[Any], answer_s: float) -> Generator[Any, Any, T]:
+    """Do as *gen*, which psycopg asks again ten times a second; close *connection* when the server was silent for *answer_s* seconds."""
+    try:
+        wanted = next(gen)
+        heard_at = time.monotonic()
+        while True:
+            ready = yield wanted
+            if ready:
+                heard_at = time.monotonic()
+            elif time.monotonic() - heard_at > answer_s:
+                connection.pgconn.finish()
+                raise psycopg.OperationalError(f"the server was silent for {answer_s:g} s")
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+class SyncConnection(psycopg.Connection[Any]):
+    """A connection whose statements end when the server is silent for too long."""
+
+    answer_s = _ANSWER_S
+
+    def wait(self, gen: Generator[Any, Any, T], *how: Any, **named: Any) -> T:
+        """Return the result of *gen*; raises OperationalError after a silence of `answer_s` seconds."""
+        return super().wait(_hear(gen, self, self.answer_s), *how, **named)
+
+
+class AsyncConnection(psycopg.AsyncConnection[Any]):
+    """The same for an event loop."""
+
+    async def wait(self, gen: Generator[Any, Any, T], *how: Any, **named: Any) -> T:
+        """Return the result of *gen*; raises OperationalError after a silence."""
+        return await super().wait(_hear(gen, self, _ANSWER_S), *how, **named)
+
+
+async def open_async(url: str, *, schema: str) -> AsyncConnection:
     """Return a connection for an engine that needs one; each statement is a transaction of its own."""
-    return await psycopg.AsyncConnection.connect(join_search_path(url, schema), autocommit=True)
+    return await AsyncConnection.connect(join_search_path(url, schema), autocommit=True)
 
 
 class FleetDatabase:
     """One connection, opened when it is needed and again after a cut. Methods may be called from any thread."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, answer_s: float = _ANSWER_S) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            answer_s: seconds of silence after which the server counts as away.
+        """
         self.url = url
-        self._connection: psycopg.Connection[Any] | None = None
+        self._answer_s = answer_s
+        self._connection: SyncConnection | None = None
         self._lock = threading.RLock()
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, *, answer_s: float = _ANSWER_S) -> Self:
         """Return the database at *url* with the schema of this version.
 
         Raises:
             DatabaseAwayError: it cannot be reached.
             ConflictError: it has no schema `fleet`, or one of another version.
         """
-        database = cls(url)
+        database = cls(url, answer_s=answer_s)
         try:
             version = database.read_version()
         except UnavailableError:
@@ -146,10 +192,11 @@ class FleetDatabase:
                 cursor.execute(sql, values)
                 yield from cursor
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> SyncConnection:
         if self._connection is None or self._connection.closed or self._connection.broken:
             # A commit of an intent waits for the disk whatever the server's default is.
-            self._connection = psycopg.connect(self.url, autocommit=True, connect_timeout=_CONNECT_S, application_name="caveat")
+            self._connection = SyncConnection.connect(self.url, autocommit=True, connect_timeout=_CONNECT_S, application_name="caveat")
+            self._connection.answer_s = self._answer_s
             self._connection.execute("SET synchronous_commit = on")
         return self._connection
 

@@ -48,7 +48,7 @@ class PieceHandler(SliceHandler):
     async def close(self) -> None:
         """Let go of the connections and of the threads that keep results, when no slice is under way."""
         await super().close()
-        self._keepers.shutdown()
+        await asyncio.to_thread(self._keepers.shutdown)
 
     async def work(self, database: FleetDatabase, lease: SliceLease, has_room: asyncio.Event) -> None:
         """Do the pieces of the slice that have no result."""

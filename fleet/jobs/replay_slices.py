@@ -183,7 +183,7 @@ class ReplayHandler(SliceHandler):
 
     def _find_gate(self, address: tuple[str, str]) -> RateGate:
         if address not in self._place.gates:
-            database = FleetDatabase(self._place.url)
+            database = self._place.open_database()
             self._stack.callback(database.close)
 
             def ask(wanted: int) -> SlotGrant:
@@ -204,7 +204,7 @@ class ReplayHandler(SliceHandler):
             return
 
         def write() -> None:
-            database = FleetDatabase(self._place.url)
+            database = self._place.open_database()
             try:
                 report_limits(database, address, known, pause_s)
             except CaveatError:

@@ -27,6 +27,8 @@ class WorkerPlace:
     url: str
     name: str
     lease_s: float
+    answer_s: float
+    """Seconds of silence after which the database counts as away."""
     clock: Callable[[], datetime]
     environ: Mapping[str, str]
     send_key_to: Collection[str]
@@ -44,6 +46,10 @@ class WorkerPlace:
     """Connections that no slice uses now: a new one costs as much as ten calls."""
     is_stopping: bool = False
     is_leaving: bool = False
+
+    def open_database(self) -> FleetDatabase:
+        """Return a database of its own for one thread of work."""
+        return FleetDatabase(self.url, answer_s=self.answer_s)
 
     def note(self, database: FleetDatabase, message: str) -> None:
         """Say in the worker's row what it does or cannot do; a database that is away is not waited for."""
@@ -79,7 +85,7 @@ class SliceHandler(ABC):
             has_room: set as soon as another job can be taken, which may be before the slice is done.
         """
         databases = self._place.databases
-        database = databases.pop() if databases else FleetDatabase(self._place.url)
+        database = databases.pop() if databases else self._place.open_database()
         try:
             await self._handle(database, job, has_room or asyncio.Event())
         finally:

@@ -23,7 +23,7 @@ from fleet.jobs.replay_slices import KINDS as CALL_KINDS
 from fleet.jobs.replay_slices import ReplayHandler
 from fleet.jobs.slice_handler import SliceHandler, WorkerPlace
 from fleet.pieces import KINDS as PIECE_KINDS
-from fleet.queue.job_queue import Job, JobQueue, OpenQueue, QueueStop, choose_timeout, open_queue
+from fleet.queue.job_queue import Job, JobQueue, OpenQueue, QueueStop, choose_timeout, end_tasks, open_queue
 from fleet.runs.leases import renew_leases
 from fleet.runs.slice_store import SpillFile
 from registry.errors import ConflictError
@@ -51,6 +51,8 @@ class WorkerRequest:
     open_queue: OpenQueue | None = None
     """None: that of the engine that the fleet was initialised with."""
     patience: RetryLimits = field(default_factory=RetryLimits)
+    answer_s: float = 30.0
+    """Seconds of silence after which the database counts as away. No statement of a worker takes long."""
 
 
 class WorkerStop:
@@ -76,10 +78,18 @@ def run_in_loop(work: Coroutine[Any, Any, None]) -> None:
     try:
         import uvloop  # noqa: PLC0415 (no other command needs it)
     except ModuleNotFoundError:
-        asyncio.run(work)
+        asyncio.run(_run_whole(work))
     else:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(work)
+            runner.run(_run_whole(work))
+
+
+async def _run_whole(work: Coroutine[Any, Any, None]) -> None:
+    """Do *work*, and end the tasks that libraries leave behind: the loop cancels each of them once only, and waits for it without end."""
+    try:
+        await work
+    finally:
+        await end_tasks(asyncio.all_tasks() - {asyncio.current_task()})
 
 
 async def run_worker(request: WorkerRequest, stop: WorkerStop, tell: Callable[[str], None]) -> None:
@@ -89,7 +99,7 @@ async def run_worker(request: WorkerRequest, stop: WorkerStop, tell: Callable[[s
         UnavailableError: the database cannot be reached at the start, or the engine is not installed.
         ConflictError: the database has no schema of this version.
     """
-    database = await asyncio.to_thread(FleetDatabase.open, request.url)
+    database = await asyncio.to_thread(partial(FleetDatabase.open, request.url, answer_s=request.answer_s))
     try:
         worker = _Worker(request, database, await asyncio.to_thread(read_meta, database), tell)
         await worker.run(stop)
@@ -115,6 +125,7 @@ class _Worker:
             url=request.url,
             name=name,
             lease_s=self._lease_s,
+            answer_s=request.answer_s,
             clock=request.clock,
             environ=request.environ,
             send_key_to=request.send_key_to,
@@ -136,7 +147,7 @@ class _Worker:
     async def run(self, stop: WorkerStop) -> None:
         await asyncio.to_thread(self._register)
         # Answers that earlier processes of this folder could not deliver: late or not, they have been paid for.
-        count = await asyncio.to_thread(self._deliver_old)
+        count = await asyncio.to_thread(self._deliver_old, stop)
         if count:
             self._tell(f"delivered {count} answers that were kept while the database was away")
         stop.listen(self._react)
@@ -149,9 +160,7 @@ class _Worker:
             while self._tasks:
                 await asyncio.wait(self._tasks)
         finally:
-            for task in keeping:
-                task.cancel()
-            await asyncio.gather(*keeping, return_exceptions=True)
+            await end_tasks(keeping)
             for handler in set(self._handlers.values()):
                 await handler.close()
             self._place.spill.close()
@@ -168,13 +177,13 @@ class _Worker:
             [self._place.name, version("caveat"), list(self._request.kinds), self._request.slots, self._place.facts],
         )
 
-    def _deliver_old(self) -> int:
+    def _deliver_old(self, stop: WorkerStop) -> int:
         count = 0
         for path in sorted(self._request.spill.glob("*.jsonl")) if self._request.spill.is_dir() else ():
             spill = SpillFile(path)
             # A file that is locked belongs to a worker who lives.
             with suppress(ConflictError):
-                count += repeat_until(partial(spill.deliver, self._database), lambda: False)
+                count += repeat_until(partial(spill.deliver, self._database), lambda: stop.times > 0)
                 spill.close()
         return count
 
@@ -193,7 +202,7 @@ class _Worker:
             try:
                 await self._queue.work(list(self._handlers), self._handle, slots=self._request.slots, stop=self._taking)
             except Exception as error:  # noqa: BLE001 (an engine may raise what it likes; it decides nothing)
-                self._place.note(self._database, f"the queue was interrupted: {type(error).__name__}")
+                await asyncio.to_thread(self._place.note, self._database, f"the queue was interrupted: {type(error).__name__}")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._taking.event.wait(), _RESTART_S)
 
@@ -220,7 +229,8 @@ class _Worker:
     async def _keep(self) -> None:
         """Renew the leases and show that the worker lives; notice when it is to be drained."""
         while True:
-            with suppress(DatabaseAwayError):
+            # Whatever it is (a full disk, a right that is missing), it may pass. Without this task the worker would make no call any more.
+            with suppress(Exception):
                 if await asyncio.to_thread(self._renew) and not self._place.is_stopping:
                     self._react(1)
             await asyncio.sleep(self._lease_s / 6)

@@ -2,14 +2,16 @@
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from registry.errors import Fault, InputError, UnavailableError
 
 ENGINES = ("procrastinate", "pgqueuer")
 _SHORTEST_TIMEOUT_S = 10.0
+_CANCELLATIONS = 10
+_AGAIN_S = 1.0
 SCHEMA = "fleet_queue"
 """The schema with the tables of the engine."""
 
@@ -54,6 +56,22 @@ class QueueStop:
     def request(self) -> None:
         """Ask. To be called in the thread of the event loop."""
         self.event.set()
+
+
+async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, patience_s: float = _AGAIN_S) -> None:
+    """Cancel *tasks*, and again each that goes on after *patience_s* seconds; return when all have ended, or will not obey.
+
+    One cancellation can be lost: `asyncio.wait_for` of Python 3.11 drops it where it comes together with a result. An engine needs several
+    to leave a database that does not answer.
+    """
+    pending = set(tasks)
+    for _ in range(_CANCELLATIONS):
+        if not pending:
+            return
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=patience_s)
+        patience_s = min(patience_s, _AGAIN_S)
 
 
 Handle = Callable[[Job], Awaitable[None]]

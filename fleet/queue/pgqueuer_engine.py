@@ -13,7 +13,7 @@ from pgqueuer.domain.models import Job as EngineJob
 from pgqueuer.queries import Queries
 
 from fleet.database import FleetDatabase, open_async
-from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop
+from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop, end_tasks
 
 logging.getLogger("pgqueuer").setLevel(logging.CRITICAL)
 _BATCH = 1
@@ -68,7 +68,7 @@ class PgqueuerQueue:
     async def work(self, kinds: Collection[str], handle: Handle, *, slots: int, stop: QueueStop) -> None:
         """Run *handle* for jobs of *kinds* until *stop*."""
         connection = await open_async(self._url, schema=SCHEMA)
-        async with connection:
+        try:
             manager = QueueManager(Queries.from_psycopg_connection(connection))
 
             async def run(job: EngineJob) -> None:
@@ -95,11 +95,12 @@ class PgqueuerQueue:
                 # After a cut the engine tries for ever to write down what it did. Its jobs go on without it, and are handed out again.
                 await asyncio.wait([working], timeout=_PATIENCE_S)
             finally:
-                for task in (stopping, watching, working):
-                    task.cancel()
-                results = await asyncio.gather(working, return_exceptions=True)
-        if isinstance(results[0], Exception):
-            raise results[0]
+                await end_tasks([stopping, watching, working])
+            if working.done() and not working.cancelled() and (error := working.exception()) is not None:
+                raise error
+        finally:
+            # Not as a context: its end would wait for a statement that no one answers.
+            await connection.close()
 
     def cancel(self, run: str) -> int:
         """Remove the waiting jobs of *run*; return how many there were."""

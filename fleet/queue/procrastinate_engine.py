@@ -11,12 +11,14 @@ from typing import Any
 import procrastinate
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
-from fleet.database import join_search_path
-from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop
+from fleet.database import AsyncConnection, SyncConnection, join_search_path
+from fleet.queue.job_queue import SCHEMA, Backlog, Handle, Job, QueueStop, end_tasks
 
 _TASK = "fleet"
 _PATIENCE_S = 2.0
-"""Seconds that the engine has to end in order."""
+"""Seconds that jobs have to end in order."""
+_END_S = 5.0
+"""Seconds that the engine has to write down what became of them; the database may not answer."""
 # Its own log repeats every cut connection with a traceback. What matters of it is in the tables of the fleet.
 logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
@@ -36,7 +38,9 @@ def open_queue(url: str, timeout_s: float) -> "ProcrastinateQueue":
 @contextmanager
 def _open_sync(url: str) -> Iterator[procrastinate.App]:
     app = procrastinate.App(
-        connector=procrastinate.SyncPsycopgConnector(conninfo=join_search_path(url, SCHEMA), min_size=1, max_size=1, timeout=5)
+        connector=procrastinate.SyncPsycopgConnector(
+            conninfo=join_search_path(url, SCHEMA), connection_class=SyncConnection, min_size=1, max_size=1, timeout=5
+        )
     )
     with app.open():
         yield app
@@ -61,7 +65,9 @@ class ProcrastinateQueue:
         """Run *handle* for jobs of *kinds* until *stop*."""
         size = slots + 4
         app = procrastinate.App(
-            connector=procrastinate.PsycopgConnector(conninfo=join_search_path(self._url, SCHEMA), min_size=1, max_size=size, timeout=5)
+            connector=procrastinate.PsycopgConnector(
+                conninfo=join_search_path(self._url, SCHEMA), connection_class=AsyncConnection, min_size=1, max_size=size, timeout=5
+            )
         )
 
         @app.task(name=_TASK)
@@ -88,12 +94,10 @@ class ProcrastinateQueue:
             try:
                 await asyncio.wait([sweep, worker, stopping], return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for task in (sweep, stopping, worker):
-                    task.cancel()
-                results = await asyncio.gather(sweep, stopping, worker, return_exceptions=True)
-        errors = [result for result in results if isinstance(result, Exception)]
-        if errors:
-            raise errors[0]
+                await end_tasks([sweep, stopping, worker], patience_s=_END_S)
+        for task in (sweep, worker):
+            if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+                raise error
 
     async def _sweep(self, app: procrastinate.App) -> None:
         """Put jobs of dead workers back. A loop of our own: as a job, it would wait for the workers that it is to replace."""

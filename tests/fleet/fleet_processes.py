@@ -40,10 +40,10 @@ def list_environ(server: Endpoint, *, key: str | None = KEY) -> dict[str, str]:
 
 def start_worker(
     url: str, server: Endpoint, folder: Path, *, name: str, slots: int = 2, is_clock_fixed: bool = False, key: str | None = KEY,
-    hostile_seed: int | None = None,
+    hostile_seed: int | None = None, answer_s: float = 30.0,
 ) -> Started:  # fmt: skip
     """Start a worker called *name*."""
-    how = {"slots": slots, "is_clock_fixed": is_clock_fixed, "hostile_seed": hostile_seed}
+    how = {"slots": slots, "is_clock_fixed": is_clock_fixed, "hostile_seed": hostile_seed, "answer_s": answer_s}
     return Started(_work, url, str(folder), name, how, folder=folder, environ=list_environ(server, key=key))
 
 
@@ -62,6 +62,7 @@ def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
             clock=read_fixed_clock if how.get("is_clock_fixed") else read_clock,
             kinds=how.get("kinds", KINDS),
             patience=QUICK,
+            answer_s=how.get("answer_s", 30.0),
             open_queue=None if hostile_seed is None else lambda url, timeout_s: HostileQueue(url, timeout_s, seed=hostile_seed),
         )
         await run_worker(request, stop, lambda message: sys.stderr.write(f"{message}\n"))

@@ -168,7 +168,17 @@ def make_place(url: str, folder: Path, environ: Mapping[str, str], *, name: str 
     )
     database.close()
     spill = SpillFile(folder / "spill" / f"{name}.jsonl")
-    return WorkerPlace(url=url, name=name, lease_s=lease_s, clock=read_clock, environ=environ, send_key_to=(), spill=spill, patience=QUICK)
+    return WorkerPlace(
+        url=url,
+        name=name,
+        lease_s=lease_s,
+        answer_s=30.0,
+        clock=read_clock,
+        environ=environ,
+        send_key_to=(),
+        spill=spill,
+        patience=QUICK,
+    )
 
 
 def work_on(place: WorkerPlace, run: str, *numbers: int) -> None:

@@ -1,5 +1,6 @@
 """Processes that can be killed, without the seconds of importing: each is forked from one that has imported everything."""
 
+import asyncio
 import faulthandler
 import multiprocessing
 import os
@@ -51,7 +52,7 @@ class Started:
         """Return what it wrote to standard output and standard error, once it has ended."""
         self._process.join(timeout)
         if self._process.exitcode is None:
-            # Where each of its threads waits: such a case is rare, and cannot be repeated at will.
+            # Where each of its tasks and threads waits: such a case is rare, and cannot be repeated at will.
             os.kill(self.pid, signal.SIGUSR1)
             time.sleep(1)
             stacks = self._streams[1].read_text(encoding="utf-8") if self._streams[1].is_file() else ""
@@ -72,9 +73,26 @@ def _run(target: Callable[..., None], arguments: tuple[Any, ...], streams: list[
         os.close(opened)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (until the process ends)
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
-    faulthandler.register(signal.SIGUSR1, file=sys.stderr, all_threads=True)
+    signal.signal(signal.SIGUSR1, lambda *_: _print_tasks())
+    faulthandler.register(signal.SIGUSR1, file=sys.stderr, all_threads=True, chain=True)
     try:
         target(*arguments)
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+
+
+def _print_tasks() -> None:
+    """Write where each task of the running event loop waits; the stack of its thread shows only the loop."""
+    try:
+        tasks = asyncio.all_tasks()
+    except RuntimeError:
+        return
+    for task in tasks:
+        sys.stderr.write(f"task {task.get_name()}, asked to end {task.cancelling()} times\n")
+        waiting: Any = task.get_coro()
+        while waiting is not None:
+            frame = next((found for name in ("cr_frame", "gi_frame", "ag_frame") if (found := getattr(waiting, name, None))), None)
+            if frame is not None:
+                sys.stderr.write(f"  {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}\n")
+            waiting = next((found for name in ("cr_await", "gi_yieldfrom", "ag_await") if (found := getattr(waiting, name, None))), None)
