@@ -478,7 +478,12 @@ class _CallRun:
                 return
             task = asyncio.create_task(self._make(call))
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            # Not at the end of `_make`: a task that is cancelled before its first step never comes there.
+            task.add_done_callback(self._free)
+
+    def _free(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._limiter.leave()
 
     async def _select(self, calls: Iterable[Call]) -> AsyncIterator[Call]:
         """Give those of *calls* that are to be sent, each once."""
@@ -531,8 +536,6 @@ class _CallRun:
             # outcomes.
             self._failed = self._failed or error
             self._end(None)
-        finally:
-            self._limiter.leave()
 
     async def _complete(self, call: Call) -> None:
         """Write down that the call is about to be made, make it with its attempts, and write down what came of it."""

@@ -44,10 +44,11 @@ def start_worker(
 ) -> Started:  # fmt: skip
     """Start a worker called *name*."""
     how = {"slots": slots, "is_clock_fixed": is_clock_fixed, "hostile_seed": hostile_seed, "answer_s": answer_s}
-    return Started(_work, url, str(folder), name, how, folder=folder, environ=list_environ(server, key=key))
+    return Started(work, url, str(folder), name, how, folder=folder, environ=list_environ(server, key=key))
 
 
-def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
+def work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
+    """Be a worker called *name*, until a signal."""
     hostile_seed = how.get("hostile_seed")
 
     async def go() -> None:
@@ -73,7 +74,7 @@ def _work(url: str, folder: str, name: str, how: dict[str, Any]) -> None:
 def start_pure_worker(url: str, folder: Path, *, name: str, kinds: tuple[str, ...]) -> Started:
     """Start a worker of pure work called *name*, which has no key of any model."""
     environ = {key: value for key, value in os.environ.items() if not key.startswith(("ANTHROPIC_", "CAVEAT_"))}
-    return Started(_work, url, str(folder), name, {"slots": 1, "kinds": kinds}, folder=folder, environ=environ)
+    return Started(work, url, str(folder), name, {"slots": 1, "kinds": kinds}, folder=folder, environ=environ)
 
 
 def start_coordinator(url: str, server: Endpoint, folder: Path, *words: str, hostile_seed: int | None = None) -> Started:

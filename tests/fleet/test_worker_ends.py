@@ -5,19 +5,19 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
 
-from fleet.database import DatabaseAwayError, FleetDatabase
+from fleet.database import DatabaseAwayError, FleetDatabase, to_json
 from fleet.jobs.worker import run_in_loop
 from fleet.queue.job_queue import ENGINES, end_tasks
 from tests.endpoint.server import Endpoint, Reply, run_endpoint
 from tests.fleet.conftest import NewFleet
-from tests.fleet.fleet_processes import start_coordinator, start_worker
+from tests.fleet.fleet_processes import start_coordinator, start_worker, work
 from tests.fleet.fleet_runs import describe_outcome, prepare_run, send, take
 from tests.fleet.silent_proxy import run_proxy
 from tests.replay.processes import Started
@@ -46,9 +46,14 @@ def test_a_silent_server_counts_as_away(new_fleet: NewFleet) -> None:
         with pytest.raises(DatabaseAwayError, match=r"silent for 0\.3 s"):
             database.fetch("SELECT pg_sleep(60)")
         assert database.call("SELECT 2") == 2
-        with pytest.raises(DatabaseAwayError, match=r"silent for 0\.3 s"), database.transaction() as cursor:
-            proxy.silent.set()
-            cursor.execute("SELECT 3")
+
+        def ask() -> None:
+            with database.transaction() as cursor:
+                proxy.silent.set()
+                cursor.execute("SELECT 3")
+
+        with pytest.raises(DatabaseAwayError, match=r"silent for 0\.3 s"):
+            ask()
         database.close()
 
 
@@ -110,8 +115,6 @@ def test_a_worker_ends_while_it_delivers_old_answers(new_fleet: NewFleet, tmp_pa
     database.close()
     old = tmp_path / "spill" / "old.jsonl"
     old.parent.mkdir()
-    from fleet.database import to_json
-
     old.write_text(to_json({"run": run, "worker": "old", "outcome": describe_outcome(key)}) + "\n", encoding="utf-8")
     with run_endpoint(Endpoint()) as endpoint, run_proxy(url, silent_at=b"fleet.settle") as proxy:
         worker = start_worker(proxy.url, endpoint, tmp_path, name="one", answer_s=_ANSWER_S)
@@ -142,6 +145,58 @@ def test_a_lost_cancellation_is_repeated() -> None:
         return ended
 
     assert asyncio.run(go()) == (True, False)
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_a_wait_that_ends_as_it_is_cancelled_is_ended(steps: int) -> None:
+    """Python 3.11 drops the cancellation of `asyncio.wait_for` at one of these steps of the loop, so that a loop around it goes on."""
+
+    async def go_on(event: asyncio.Event) -> None:
+        while True:
+            await asyncio.wait_for(event.wait(), 3600)
+            event.clear()
+
+    async def go() -> bool:
+        event = asyncio.Event()
+        task = asyncio.create_task(go_on(event))
+        await asyncio.sleep(0.01)
+        event.set()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await end_tasks([task], patience_s=0.01)
+        return task.done()
+
+    assert asyncio.run(go())
+
+
+def work_with_lost_cancellation(url: str, folder: str) -> None:
+    """Do as a worker whose listener loses its first cancellation: psycopg before 3.3.6 does, rarely, on Python 3.11."""
+    listen = psycopg.AsyncConnection.notifies
+
+    async def go_on(connection: psycopg.AsyncConnection, **how: Any) -> AsyncGenerator[psycopg.Notify]:
+        try:
+            async for note in listen(connection, **how):
+                yield note
+        except asyncio.CancelledError:
+            await asyncio.sleep(3600)
+
+    psycopg.AsyncConnection.notifies = go_on  # type: ignore[assignment, method-assign]
+    work(url, folder, "one", {"slots": 1})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_worker_whose_listener_loses_its_cancellation_ends(new_fleet: NewFleet, tmp_path: Path, engine: str) -> None:
+    """Once in some thousand times, a worker waited for its listener for ever."""
+    url = new_fleet(engine)
+    database = FleetDatabase(url)
+    worker = Started(work_with_lost_cancellation, url, str(tmp_path), folder=tmp_path, environ=dict(os.environ))
+    sql: LiteralString = "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN fleet_pause'"
+    wait_until(lambda: database.call(sql))
+    worker.send_signal(signal.SIGTERM)
+    _, err = worker.communicate(timeout=_LONGEST_S)
+    database.close()
+
+    assert worker.returncode == 0, err
 
 
 def leave_task() -> None:

@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from audit.endpoints.model_answers import RateQuota
+from audit.replay import call_engine
+from audit.replay.call_engine import CallSettings, HaltRequest
 from audit.replay.request_pacing import RequestLimiter, StoppedError
+from audit.replay.run_budget import BudgetPurse
+from audit.replay.run_store import open_store
+from registry.records.replay_run import Budget
 from tests.endpoint.server import Asked, Endpoint, Outcome, Refusal, Reply, run_endpoint
-from tests.replay.calling import make_calls, run
+from tests.replay.calling import make_calls, open_at, run
 
 
 class Clock:
@@ -83,6 +88,39 @@ def test_a_stopped_limiter_gives_nothing_more() -> None:
 
     with pytest.raises(StoppedError):
         asyncio.run(go())
+
+
+class StoppingLimiter(RequestLimiter):
+    """A limiter with whose third place the run is asked to end, twice, before the call's task takes its first step."""
+
+    halt = HaltRequest()
+
+    async def enter(self) -> None:
+        """Take a place."""
+        await super().enter()
+        if self.open == 3:
+            for _ in range(2):
+                asyncio.get_running_loop().call_soon(self.halt.request)
+
+
+def test_a_call_that_is_ended_before_it_began_gives_its_place_back(tmp_path: Path) -> None:
+    """Slices of a worker share a limiter: for a place that is never free, another slice would wait for ever."""
+    limiter = StoppingLimiter(cap=8, clock=time.monotonic)
+    store = open_store(tmp_path, create=True)
+
+    async def go() -> int:
+        async with open_at(server) as endpoint:
+            purse = BudgetPurse(Budget(), {})
+            summary = await call_engine.make_calls(
+                store, make_calls(8), endpoint, CallSettings(), limiter=limiter, purse=purse, stop=limiter.halt
+            )
+            return summary.answered
+
+    with run_endpoint(Endpoint(script=lambda _asked: Reply(delay_s=5))) as server:
+        answered = asyncio.run(go())
+    store.close()
+
+    assert (answered, limiter.open) == (0, 0)
 
 
 class Meter:
