@@ -79,7 +79,7 @@ def _hear(gen: Generator[Any, Any, T], connection: psycopg.BaseConnection[Any], 
                 heard_at = time.monotonic()
             elif time.monotonic() - heard_at > answer_s:
                 connection.pgconn.finish()
-                raise psycopg.OperationalError(f"the server was silent for {answer_s:g} s")
+                raise psycopg.OperationalError(f"no answer from the server for {answer_s:g} s")
             wanted = gen.send(ready)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]

@@ -24,7 +24,7 @@ from tests.replay.processes import Started
 from tests.replay.replay_files import write_replay
 
 _ANSWER_S = 1.0
-_LONGEST_S = 60
+_LONGEST_S = 120
 
 
 def wait_until(is_so: Callable[[], object]) -> None:
@@ -43,7 +43,7 @@ def test_a_silent_server_counts_as_away(new_fleet: NewFleet) -> None:
         assert database.call("SELECT 1") == 1
         # A server that works for longer than the limit is silent too; one that sends something now and then is not.
         assert len(database.fetch("SELECT pg_sleep(0.1), repeat('x', 100000) FROM generate_series(1, 6)")) == 6
-        with pytest.raises(DatabaseAwayError, match=r"silent for 0\.3 s"):
+        with pytest.raises(DatabaseAwayError, match=r"no answer from the server for 0\.3 s"):
             database.fetch("SELECT pg_sleep(60)")
         assert database.call("SELECT 2") == 2
 
@@ -52,7 +52,7 @@ def test_a_silent_server_counts_as_away(new_fleet: NewFleet) -> None:
                 proxy.silent.set()
                 cursor.execute("SELECT 3")
 
-        with pytest.raises(DatabaseAwayError, match=r"silent for 0\.3 s"):
+        with pytest.raises(DatabaseAwayError, match=r"no answer from the server for 0\.3 s"):
             ask()
         database.close()
 
