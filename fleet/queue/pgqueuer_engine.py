@@ -95,7 +95,7 @@ class PgqueuerQueue:
                 # After a cut the engine tries for ever to write down what it did. Its jobs go on without it, and are handed out again.
                 await asyncio.wait([working], timeout=_PATIENCE_S)
             finally:
-                await end_tasks([stopping, watching, working])
+                await end_tasks([stopping, watching, working], patience_s=_PATIENCE_S)
             if working.done() and not working.cancelled() and (error := working.exception()) is not None:
                 raise error
         finally:

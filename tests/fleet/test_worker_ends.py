@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import time
@@ -23,7 +24,7 @@ from tests.fleet.silent_proxy import run_proxy
 from tests.replay.processes import Started
 from tests.replay.replay_files import write_replay
 
-_ANSWER_S = 1.0
+_ANSWER_S = 3.0
 _LONGEST_S = 120
 
 
@@ -39,11 +40,11 @@ def test_a_silent_server_counts_as_away(new_fleet: NewFleet) -> None:
     """A statement that no one answers ends; so does one inside a transaction. The next connection works."""
     url = new_fleet()
     with run_proxy(url) as proxy:
-        database = FleetDatabase(proxy.url, answer_s=0.3)
+        database = FleetDatabase(proxy.url, answer_s=1.0)
         assert database.call("SELECT 1") == 1
         # A server that works for longer than the limit is silent too; one that sends something now and then is not.
-        assert len(database.fetch("SELECT pg_sleep(0.1), repeat('x', 100000) FROM generate_series(1, 6)")) == 6
-        with pytest.raises(DatabaseAwayError, match=r"no answer from the server for 0\.3 s"):
+        assert len(database.fetch("SELECT pg_sleep(0.1), repeat('x', 100000) FROM generate_series(1, 15)")) == 15
+        with pytest.raises(DatabaseAwayError, match=r"no answer from the server for 1 s"):
             database.fetch("SELECT pg_sleep(60)")
         assert database.call("SELECT 2") == 2
 
@@ -52,7 +53,7 @@ def test_a_silent_server_counts_as_away(new_fleet: NewFleet) -> None:
                 proxy.silent.set()
                 cursor.execute("SELECT 3")
 
-        with pytest.raises(DatabaseAwayError, match=r"no answer from the server for 0\.3 s"):
+        with pytest.raises(DatabaseAwayError, match=r"no answer from the server for 1 s"):
             ask()
         database.close()
 
@@ -101,8 +102,9 @@ def test_a_second_signal_ends_a_worker_with_calls_before_a_silent_database(new_f
             coordinator.send_signal(signal.SIGKILL)
             coordinator.communicate(timeout=_LONGEST_S)
 
+    kept = [json.loads(line)["outcome"] for line in (tmp_path / "spill" / "one.jsonl").read_text(encoding="utf-8").splitlines()]
     assert worker.returncode == 0, err
-    assert len((tmp_path / "spill" / "one.jsonl").read_text(encoding="utf-8").splitlines()) == len(answering)
+    assert sum(outcome["failure"] is None for outcome in kept) == len(answering)
 
 
 @pytest.mark.slow
