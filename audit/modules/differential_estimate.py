@@ -163,6 +163,7 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
         regression=_regress(pair, plan, scale) if plan.random_subset else None,
         sequence=sequence,
         truncation=pair.truncation,
+        scores=_find_extent(np.concatenate([scored_test, scored_deploy]), scale),
     )
     result = replace(result, ned=_bound_ned(result, plan.contexts))
     remarks = [*remark_size(plan, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, scale, result)]
@@ -284,6 +285,11 @@ def _pool(cells: Cells, pair: SidePair) -> float:
     """The mean over responses, each with the weight of its task."""
     weights = cells.count if pair.weights is None else cells.count * (pair.weights / pair.weights.max())[cells.task]
     return sum_all(cells.mean * weights) / sum_all(weights.astype(np.float64))
+
+
+def _find_extent(scores: Floats, scale: ScoreScale) -> ScoreRange | None:
+    """The lowest and the highest of *scores*, which lie in [0, 1], in the unit of the property."""
+    return ScoreRange(low=scale.stretch(float(scores.min())), high=scale.stretch(float(scores.max()))) if len(scores) else None
 
 
 def _is_binary(scores: Floats) -> bool:

@@ -231,6 +231,7 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     if faults:
         raise TableError(faults)
     samples, warnings, most = _number_samples(sheet, chosen, texts, reading)
+    warnings += _warn_of_choice(sheet, reading, kept=len(chosen))
     notes = [*_describe_reading(sheet, reading, used)]
     if most:
         numbered = f"responses of one task in one context were numbered, up to {most}" if most > 1 else "each response is sample 1"
@@ -260,6 +261,15 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     imported = ImportedLog(files=(file,), provenance=provenance, started_at=started_at)
     verify_accounts(imported, rows)
     return rows, imported
+
+
+def _warn_of_choice(sheet: Sheet, reading: TableReading, *, kept: int) -> list[str]:
+    """Say that rows were left out: the scores were there when they were chosen. A claim has one model and one property by itself."""
+    by_itself = (*KINDS, reading.mapping.get("model"))
+    chosen = [name for name in reading.where if name not in by_itself]
+    if not chosen or kept == len(sheet.rows):
+        return []
+    return [f"--where {', '.join(chosen)} kept {kept:,} of {len(sheet.rows):,} rows"]
 
 
 def _choose_rows(sheet: Sheet, where: Mapping[str, Sequence[str]]) -> list[int]:

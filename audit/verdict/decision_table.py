@@ -30,6 +30,7 @@ from audit.verdict.verdict_conditions import (
     is_inverted,
     is_not_reproduced,
     is_observed,
+    is_observed_of_unidentified,
     is_of_other_model,
     is_ontologically_infeasible,
     is_report_outside_deployment,
@@ -396,6 +397,16 @@ WITH_ESTIMATE = (
         standing=Standing.OBSERVED_CONDITION,
         verdict=Verdict.OBSERVED,
         why="The behaviour was observed at least once under the observed condition ({observation}); that needs no deployment distribution.",
+    ),
+    DecisionRow(
+        # *Observed* has no weaker standing, so scores that could be of any model cannot give it.
+        name="observed-of-unidentified",
+        forms=_EXISTENCE,
+        when="the scores show the behaviour, and responses carry no model name",
+        condition=is_observed_of_unidentified,
+        mode=Mode.TECHNICAL,
+        why="The scores show the behaviour. Responses carry no model name, so it is not shown to be of the claim's model version.",
+        resolves="Scores with the model name that each response returned, or one documented observation of the behaviour.",
     ),
     DecisionRow(
         name="not-observed",

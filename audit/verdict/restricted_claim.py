@@ -238,6 +238,12 @@ WORDINGS = (
         ),
     ),
     VerdictWording(
+        rules=("observed-of-unidentified",),
+        verdict="the scores show the behaviour, and nothing shows whose responses they are of.",
+        surviving=("{test_figure}",),
+        unsupported=("That {claimed}: not resolved.",),
+    ),
+    VerdictWording(
         rules=("not-observed", "no-documented-observation"),
         verdict="no positive observation is recorded.",
         surviving=("{test_figure}",),
@@ -559,7 +565,11 @@ class _ReadingPhrases(VerdictPhrases):
                 spec_estimate for spec_estimate in whole.specs if (spec_estimate.spec, spec_estimate.judge) == (spec.spec, spec.judge)
             )
         plan_level = estimate.level if estimate else None
-        facts = build_facts(case, reading.form, estimate=whole, spec=spec, other_model=other, plan_level=plan_level)
+        # Scores count as an observation only where the reading's reasons name them.
+        is_unidentified = reading.form is Form.EXISTENCE and "in the scores" not in reading.why
+        facts = build_facts(
+            case, reading.form, estimate=whole, spec=spec, other_model=other, is_unidentified=is_unidentified, plan_level=plan_level
+        )
         # The sentence on the card's figure quotes the check that decided, which may belong to another
         # specification than the one quoted.
         facts = replace(facts, reproduction=reading.reproduction or facts.reproduction)

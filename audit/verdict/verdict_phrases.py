@@ -15,6 +15,7 @@ from audit.verdict.verdict_conditions import (
     is_inverted_by_differential,
     is_own_model,
     is_recognition,
+    is_shown_by_scores,
     weigh_recognition,
 )
 from registry.records.analysis_plan import FEWEST_TASKS, ContextDesign, IntervalMethod
@@ -408,8 +409,8 @@ class VerdictPhrases:
     def observation(self) -> str:
         """What was observed."""
         seen = list(find_observations(self._case))
-        has_scores = self._facts.estimate is not None and self._facts.other_model is None
-        if has_scores and self._estimate.phi_test.value > self._facts.range[0]:
+        is_own = self._facts.other_model is None and not self._facts.is_unidentified
+        if self._facts.estimate is not None and is_own and is_shown_by_scores(self._case, self._facts.estimate):
             seen.append(f"Φ_test = {self.phi_test} in the scores")
         return "; ".join(seen) or "as recorded"
 

@@ -10,7 +10,7 @@ from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
 from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Ablation, FindingBody, Naturalness, RealismJudge, find_invariance
-from registry.records.replay_run import NearDuplicates, Provenance
+from registry.records.replay_run import NearDuplicates, Provenance, describe_doubts
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
@@ -75,11 +75,14 @@ def _lower(text: str) -> str:
 
 def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
     """Yield what limits the outcome, the most harmful first."""
-    estimate = evidence.audit.estimate
+    estimate, origin = evidence.audit.estimate, evidence.audit.origin
+    # Chosen or changed responses can turn any sign.
+    if origin is not None and origin.doubts:
+        yield StatusReason(text=f"Doubtful files: {describe_doubts(origin.doubts)}.", section=Section.PROVENANCE)
     if estimate is not None and estimate.specs:
         yield from _list_truncated(estimate.specs)
         yield from _list_unconfirmed(evidence, estimate)
-        yield from _list_alike(evidence.audit.origin)
+        yield from _list_alike(origin)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
     if caution := describe_identity(evidence.audit.asked_now, evidence.outcome.asked):
