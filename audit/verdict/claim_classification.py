@@ -349,7 +349,7 @@ def classify(
     implied = tuple(_read(question, form)[0] for form in _implied_forms(question, own_joint))
     return Classification(
         readings=(own, *implied),
-        inversion_margin=find_inversion_margin(case, usable),
+        inversion_margin=find_inversion_margin(case, None if question.other_model else usable),
         # A case file cannot show lock, endpoint or provenance. They are listed as not checked and do
         # not lower the standing, so "established" here is weaker than in a supplement.
         conditions_not_checked=NEEDS_LOG if conduct is None else (),

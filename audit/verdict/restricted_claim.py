@@ -607,7 +607,7 @@ class _ReadingPhrases(VerdictPhrases):
     @property
     def other_model_sentence(self) -> str:
         """Who was asked, where that is not the claim's model version."""
-        return self._reading.why.partition(": ")[2]
+        return _start(self._reading.why.partition(": ")[2])
 
     @property
     def conditional(self) -> str:

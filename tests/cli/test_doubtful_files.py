@@ -144,15 +144,22 @@ def test_rows_that_were_chosen_at_the_import_are_a_doubt(story: Story) -> None:
 
 def test_a_model_or_property_chosen_at_the_import_is_no_doubt(story: Story) -> None:
     """A claim is about one model: a table of several has to be cut."""
-    lines = [
-        "task,arm,score,model",
-        *(f"t{task},{arm},0,{name}" for name in (MODEL, "other") for task in range(24) for arm in ("test", "deploy")),
-    ]
+    rows = [f"t{task},{arm},0" for task in range(24) for arm in ("test", "deploy")]
+    lines = ["task,arm,score,model", *(f"{row},{name}" for name in (MODEL, "other") for row in rows)]
     table = story.folder / "own.csv"
     table.write_text("\n".join(lines), encoding="utf-8")
 
     answer = story.caveat(
-        "audit", "table", table, "--map", "task=task,arm=arm,score=score,model=model", "--where", f"model={MODEL}", "-o", "out.csv", "--json"
+        "audit",
+        "table",
+        table,
+        "--map",
+        "task=task,arm=arm,score=score,model=model",
+        "--where",
+        f"model={MODEL}",
+        "-o",
+        "out.csv",
+        "--json",
     )
 
     assert answer.code == 0, answer.err
