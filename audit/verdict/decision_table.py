@@ -193,7 +193,7 @@ WITH_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.ESTABLISHED,
         verdict=Verdict.CONTRADICTED,
-        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the claimed {limit_word} {theta}; "
+        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the {claimed_limit} {theta}; "
         "Φ_test = {phi_test} ({test_interval}) wholly satisfies it. {inversion_test}",
     ),
     DecisionRow(
@@ -205,7 +205,7 @@ WITH_ESTIMATE = (
         condition=is_contradicted_and_failing,
         mode=Mode.TECHNICAL,
         verdict=Verdict.CONTRADICTED,
-        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the claimed {limit_word} "
+        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the {claimed_limit} "
         "{theta}, and so does "
         "Φ_test = {phi_test} ({test_interval}): the claim fails in its own evaluation too, so this is no inversion.",
         resolves="The claim's own evaluation, with the details that the card leaves out: its replay fails the {limit_word} as well.",
@@ -220,7 +220,7 @@ WITH_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.CANDIDATE,
         verdict=Verdict.CONTRADICTED,
-        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the claimed {limit_word} {theta}. "
+        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the {claimed_limit} {theta}. "
         "Whether the evaluation itself passes is not resolved: Φ_test = {phi_test} ({test_interval}).",
     ),
     DecisionRow(
@@ -279,7 +279,7 @@ WITH_ESTIMATE = (
         condition=is_deploy_point_beyond,
         mode=Mode.NOISY,
         point_class=True,
-        why="Φ_deploy = {phi_deploy} lies {beyond} the claimed {limit_word} {theta}, "
+        why="Φ_deploy = {phi_deploy} lies {beyond} the {claimed_limit} {theta}, "
         "but its {level} interval {deploy_interval} does not lie wholly {beyond} it.",
         resolves="{more_data}",
     ),

@@ -1,9 +1,10 @@
 """Station 7: the claim as it may still be made, composed from the record and one wording for each rule."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from audit.verdict.claim_classification import build_at_level
-from audit.verdict.verdict_conditions import ReadingFacts, build_facts, is_test_wholly_satisfying
+from audit.verdict.verdict_conditions import ReadingFacts, build_facts, is_test_wholly_satisfying, states_its_figure
 from audit.verdict.verdict_phrases import CONDITIONAL, POST_HOC, VerdictPhrases, describe_verdicts, fold, format_applied, format_off_lock
 from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Case
@@ -54,12 +55,16 @@ _OPEN = (_CLAIMED + ": not resolved.",)
 _NOT_ESTABLISHED = (_CLAIMED + ": not established.",)
 _TEST_FAILS = ("That {claimed}: not resolved. The replay of its own evaluation does not meet it.",)
 _FIGURES = ("{test_figure}", "{deploy_figure}")
-_DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the claimed {limit_word} is {theta}."
+_DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); {limit_sentence}."
+_HOLDS = "The claim holds"
+_KEPT = {Form.PREVALENCE: "Evaluation and deployment agree within ±{margin}."}
+"""What is said in its place by form, where the words of the claim do not state what was tested; of a limit the limit itself."""
+_LIMIT_KEPT = "{kept_limit}"
 _TESTED = "These figures, for these tasks and contexts only."
 """What page one permits where its verdict and chart print the figures: they are said once."""
 _EVALUATED = "The evaluation's figure, for these tasks and contexts only."
 """The same where the one of deployment decides nothing."""
-_TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the claimed {limit_word} is {theta}."
+_TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); {limit_sentence}."
 
 WORDINGS = (
     VerdictWording(
@@ -128,7 +133,7 @@ WORDINGS = (
     VerdictWording(
         rules=("agrees",),
         verdict="in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); "
-        "the difference from the evaluation, {ed} ({ed_interval}), lies within the margin of ±{margin}.",
+        "the difference from the evaluation, {ed} ({ed_interval}), lies within the margin of ±{margin}. {unstated}",
         surviving=("The claim holds in the deployment-like contexts tested, within ±{margin}.", *_FIGURES),
         cautions=("{unseen_contexts}",),
         unsupported=_NOT_ESTABLISHED,
@@ -356,9 +361,8 @@ def restrict(
     wording = get_wording(primary.rule)
     original = compose_original(case)
     stands = _has_own_words(case, primary)
-    # "The claim holds" needs an established or conditional verdict. A provisional *holds* supports
-    # nothing yet.
-    surviving = [sentence for sentence in wording.surviving if stands or not sentence.startswith("The claim holds")]
+    is_shown = stands or _is_shown(case, primary)
+    surviving = list(_list_surviving(wording, case, primary))
     own = [_fill(sentence, phrases) for sentence in surviving]
     claim = case.claim
     carried = format_applied(claim.spoken_of, claim.model, keeps_words=_keeps_words(case)) if claim.spoken_of else ""
@@ -371,10 +375,11 @@ def restrict(
     remarks += [format_off_lock(off_lock)] if off_lock and estimate is not None else []
     implied = {reading.form: _fill_implied(case, reading, estimate) for reading in classification.readings[1:]}
     # A claim that holds while its figure does not carry over must be printed with that caution.
-    cautions = [implied[Form.PREVALENCE]] if stands and Form.PREVALENCE in implied else []
-    # If the claim's own words remain, nothing of them is withdrawn.
-    unsupported = [] if stands else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
+    cautions = [implied[Form.PREVALENCE]] if is_shown and Form.PREVALENCE in implied else []
+    # If the claim's own words or its limit remain, nothing is withdrawn.
+    unsupported = [] if is_shown else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
+    remarks += [phrases.unstated] if estimate is not None and phrases.unstated else []
     remarks = [*(_fill(sentence, phrases) for sentence in wording.cautions), *remarks]
     return RestrictedClaim(
         original=original,
@@ -386,6 +391,16 @@ def restrict(
         resolves=tuple(dict.fromkeys(resolves)),
         verdict=_compose_headline(primary, phrases),
     )
+
+
+def _list_surviving(wording: VerdictWording, case: Case, primary: ReadingVerdict) -> Iterator[str]:
+    """Yield the sentences of what survives: "the claim holds" only of words that state what was tested, under a firm verdict."""
+    for sentence in wording.surviving:
+        if not sentence.startswith(_HOLDS) or _has_own_words(case, primary):
+            yield sentence
+        elif _is_shown(case, primary):
+            # The limit or the agreement was tested, and words without either were not.
+            yield _KEPT.get(primary.form, _LIMIT_KEPT)
 
 
 def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) -> list[str]:
@@ -400,7 +415,8 @@ def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) ->
         text for sentence, text in zip(sentences, filled, strict=True) if sentence not in dropped or text.startswith("The direction is")
     ]
     # A claim that holds is said first, in its own right.
-    holds = [text for text in rest if text.startswith("The claim holds")]
+    first = [text for sentence, text in zip(sentences, filled, strict=True) if sentence in (_LIMIT_KEPT, *_KEPT.values())]
+    holds = [text for text in rest if text.startswith(_HOLDS) or text in first]
     tested = _TESTED if "{deploy_figure}" in sentences or "{phi_test}" in wording.verdict else _EVALUATED
     return [*holds, tested, *(text for text in rest if text not in holds)]
 
@@ -463,7 +479,11 @@ def _has_own_words(case: Case, primary: ReadingVerdict) -> bool:
     """Whether the claim's own words stand: observed, or shown to hold by an established or conditional verdict."""
     if primary.verdict is Verdict.OBSERVED:
         return True
-    # A provisional *holds* keeps the scope "in the evaluated contexts only".
+    return _is_shown(case, primary) and states_its_figure(case)
+
+
+def _is_shown(case: Case, primary: ReadingVerdict) -> bool:
+    """Whether an established or conditional verdict shows what was tested; a provisional *holds* supports nothing yet."""
     return primary.verdict is Verdict.HOLDS and primary.verdict_standing in _FIRM and _keeps_words(case)
 
 
@@ -488,12 +508,14 @@ def _is_struck(case: Case, primary: ReadingVerdict, facts: ReadingFacts) -> bool
     """Whether nothing of the claim's own words is repeated.
 
     It is shown to fail in deployment, its replicated evaluation contradicts it or leaves open whether its figure is right or its limit is
-    met, or its words are those of a figure of another model version.
+    met, its words are those of a figure of another model version, or do not state what the replay tested.
     """
     fails = primary.verdict in (Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED)
     # The card's figure is in question here, and the claim's words contain it.
     is_open = primary.rule in ("agrees-reproduction-unclear", "agrees-outside-deployment")
-    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case) or _is_limit_open(case, primary, facts)
+    is_unstated = facts.estimate is not None and not states_its_figure(case)
+    is_open = is_open or is_unstated or _is_limit_open(case, primary, facts)
+    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case)
 
 
 def _is_limit_open(case: Case, primary: ReadingVerdict, facts: ReadingFacts) -> bool:
@@ -587,6 +609,11 @@ class _ReadingPhrases(VerdictPhrases):
     def claimed_in_deployment(self) -> str:
         """The claim in a subordinate clause, as one about deployment."""
         return self._claimed.compose("in deployment")
+
+    @property
+    def kept_limit(self) -> str:
+        """The limit as a sentence about the contexts tested."""
+        return f"{_start(self._claimed.compose('in the deployment-like contexts tested'))}."
 
     @property
     def evaluated_only(self) -> str:

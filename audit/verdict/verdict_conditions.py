@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from scipy.special import ndtri
 
 from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson
+from registry.intake.stated_bounds import is_limit_stated
 from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, ContextDesign
 from registry.records.audit_case import (
     Access,
@@ -413,6 +414,21 @@ def is_shown_by_scores(case: Case, spec: SpecEstimate) -> bool:
     """
     low, high = case.claim.property.range
     return is_above_floor(case, spec.phi_test.value) and (spec.scores is None or spec.scores.high >= high - SLACK * (high - low))
+
+
+def states_its_figure(case: Case) -> bool:
+    """Whether the words of the claim state what a verdict tests: its limit, or a figure that the card reports.
+
+    Otherwise "hardly ever" would hold at a limit of 60 %. Existence has neither, and a claim without words has only what was registered.
+    """
+    claim, relation = case.claim, case.claim.effective_relation
+    if claim.form is Form.EXISTENCE or not (claim.quote or "").strip():
+        return True
+    if claim.form is Form.PREVALENCE:
+        return claim.reported is not None
+    if claim.theta is None or relation is None or claim.quote is None:
+        return True
+    return is_limit_stated(claim.quote, relation=relation, theta=claim.theta, range_=claim.property.range)
 
 
 # --- The inversion test, in both of its forms (method section 3) ---

@@ -16,6 +16,7 @@ from audit.verdict.verdict_conditions import (
     is_own_model,
     is_recognition,
     is_shown_by_scores,
+    states_its_figure,
     weigh_recognition,
 )
 from registry.records.analysis_plan import FEWEST_TASKS, ContextDesign, IntervalMethod
@@ -24,6 +25,7 @@ from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.verdict import FigureInterval, Verdict
 from registry.report.number_format import Unit, share
+from registry.report.page_one import UNSTATED
 
 # Phrases for the placeholders of verdict sentences: the numbers that decided, and the evidence, in words.
 
@@ -82,6 +84,27 @@ class VerdictPhrases:
         """What θ is called: the claim's maximum or minimum."""
         relation = self._facts.relation
         return "limit" if relation is None else "maximum" if relation is Relation.AT_MOST else "minimum"
+
+    @property
+    def claimed_limit(self) -> str:
+        """θ as that of the words, `claimed maximum`, or, where they do not state it, of the registered claim only."""
+        return f"{'claimed' if states_its_figure(self._case) else 'registered'} {self.limit_word}"
+
+    @property
+    def limit_sentence(self) -> str:
+        """What the limit is, and whether it is that of the claim's words, as a clause."""
+        if states_its_figure(self._case):
+            return f"the claimed {self.limit_word} is {self.theta}"
+        return f"the {self.limit_word} of {self.theta} is not in the claim's words"
+
+    @property
+    def unstated(self) -> str:
+        """That the words of the claim do not state what was tested; empty where they do."""
+        if states_its_figure(self._case) or self._case.claim.spoken_of is not None:
+            return ""
+        if self._facts.form is Form.PREVALENCE:
+            return "The claim states no figure: its words are not tested, only whether evaluation and deployment agree."
+        return f"{UNSTATED} {self.limit_word} of {self.theta}: whoever registered it set this limit."
 
     @property
     def relation(self) -> str:

@@ -6,7 +6,7 @@ from datetime import date
 
 from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
 from registry.records.audit_case import Case, ControlStatus, RaterStatus
-from registry.records.claim import Form
+from registry.records.claim import Form, Relation
 from registry.records.estimates import Estimate, ScoreRange, SpecEstimate, Truncation, TruncationCounts
 from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance, describe_doubts
 from registry.records.verdict import (
@@ -190,9 +190,18 @@ def _find_lax(ground: StandingBasis) -> Iterator[str]:
     width = estimate.range[1] - estimate.range[0]
     if estimate.margin > MOST_MARGIN * width * (1 + 1e-9):
         yield f"the plan's margin is {share(estimate.margin / width)} of the range, more than {share(MOST_MARGIN)}"
+    if _is_vacuous(ground):
+        yield "no score of the range breaks the limit of the claim"
     if ground.case.raters is not None and limit > MOST_RATERS:
         yield f"the plan's limit on the accuracy of raters is {share(limit)}, more than {share(MOST_RATERS)}"
     yield from dict.fromkeys(doubt for spec in ground.specs if spec.scores for doubt in _doubt_scale(ground, spec.scores))
+
+
+def _is_vacuous(ground: StandingBasis) -> bool:
+    claim, (low, high) = ground.case.claim, ground.estimate.range
+    if claim.theta is None or ground.form in (Form.PREVALENCE, Form.EXISTENCE):
+        return False
+    return claim.theta >= high if claim.effective_relation is Relation.AT_MOST else claim.theta <= low
 
 
 def _doubt_scale(ground: StandingBasis, scores: ScoreRange) -> Iterator[str]:

@@ -19,6 +19,8 @@ from registry.report.number_format import SHARES, Unit, format_items, format_lev
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
+UNSTATED = "The words of the claim state no"
+"""Beginning of the remark that a limit is not the card's."""
 SCORER_FAILED = "scorer-not-invariant"
 """The row of the decision table that states a failed check of the scorer itself."""
 
@@ -242,6 +244,7 @@ FALSE_HOLDS = {5: 0.367, 8: 0.365, 20: 0.126}
 
 def _list_assumptions(evidence: AuditEvidence, estimate: Estimate) -> Iterator[StatusReason]:
     primary, remarks = evidence.primary, evidence.outcome.text.remarks
+    yield from (StatusReason(text=text, section=Section.READINGS) for text in remarks if text.startswith(UNSTATED))
     if few := describe_few_contexts(primary, estimate):
         yield StatusReason(text=few, section=Section.ESTIMATES)
     elif primary.verdict is Verdict.HOLDS:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from registry.intake.stated_bounds import read_bounds
 from registry.records.claim import Relation, Reported
-from registry.registration.quote_checks import find_mismatches, read_bounds
+from registry.registration.quote_checks import find_mismatches
 
 LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
 SHARE = (0.0, 1.0)
