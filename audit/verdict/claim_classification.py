@@ -301,7 +301,7 @@ class _ClassifiedReading:
 
     @property
     def is_unidentified(self) -> bool:
-        """Whether responses carry no model name, so that nothing shows whose they are."""
+        """Whether responses carry no model name, so that nothing shows which model gave them."""
         identity = self.conduct.asked if self.conduct else None
         return identity is not None and identity.status is ModelIdentityStatus.UNIDENTIFIED
 

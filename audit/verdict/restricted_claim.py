@@ -244,7 +244,7 @@ WORDINGS = (
     ),
     VerdictWording(
         rules=("observed-of-unidentified",),
-        verdict="the scores show the behaviour, and nothing shows whose responses they are of.",
+        verdict="the scores show the behaviour, but not which model gave the responses.",
         surviving=("{test_figure}",),
         unsupported=("That {claimed}: not resolved.",),
     ),

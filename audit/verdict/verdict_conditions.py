@@ -419,7 +419,8 @@ def is_shown_by_scores(case: Case, spec: SpecEstimate) -> bool:
 def states_its_figure(case: Case) -> bool:
     """Whether the words of the claim state what a verdict tests: its limit, or a figure that the card reports.
 
-    Otherwise "hardly ever" would hold at a limit of 60 %. Existence has neither, and a claim without words has only what was registered.
+    If this were ignored, "hardly ever" would hold at a limit of 60 %. Existence has no limit, and a claim without words has only the
+    registered one.
     """
     claim, relation = case.claim, case.claim.effective_relation
     if claim.form is Form.EXISTENCE or not (claim.quote or "").strip():
