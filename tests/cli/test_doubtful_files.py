@@ -176,3 +176,18 @@ def test_a_doubt_cannot_be_stated_away(story: Story) -> None:
     answer = story.caveat("audit", "conclude", story.names["main"], "run.eval", *FIELDS, "--provenance", "stated.json")
 
     assert answer.error == "not-valid"
+
+
+@pytest.mark.parametrize(
+    ("column", "mark", "is_doubt"), [("unparsed", "1", True), ("error", "server", True), ("error", "0.2", False), ("turns", "1", False)]
+)
+def test_a_score_of_a_row_that_is_marked_as_failed_is_a_doubt(story: Story, column: str, mark: str, is_doubt: bool) -> None:  # noqa: FBT001
+    """Failures that count as 0 would keep any upper limit."""
+    rows = [f"t{task},{arm},0,{mark if task == 0 else ''}" for task in range(24) for arm in ("test", "deploy")]
+    (story.folder / "own.csv").write_text("\n".join((f"task,arm,score,{column}", *rows)), encoding="utf-8")
+
+    answer = story.caveat("audit", "table", "own.csv", "--map", "task=task,arm=arm,score=score", "-o", "out.csv", "--json")
+
+    assert answer.code == 0, answer.err
+    (warnings,) = (file["warnings"] for file in answer.document["imported"]["files"])
+    assert warnings == ([f"2 of 48 scored rows are marked in the column {column}"] if is_doubt else [])
