@@ -1,6 +1,5 @@
 """Station 7: the claim as it may still be made, composed from the record and one wording for each rule."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from audit.verdict.claim_classification import build_at_level
@@ -55,16 +54,12 @@ _OPEN = (_CLAIMED + ": not resolved.",)
 _NOT_ESTABLISHED = (_CLAIMED + ": not established.",)
 _TEST_FAILS = ("That {claimed}: not resolved. The replay of its own evaluation does not meet it.",)
 _FIGURES = ("{test_figure}", "{deploy_figure}")
-_DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); {limit_sentence}."
-_HOLDS = "The claim holds"
-_KEPT = {Form.PREVALENCE: "Evaluation and deployment agree within ±{margin}."}
-"""What is said in its place by form, where the words of the claim do not state what was tested; of a limit the limit itself."""
-_LIMIT_KEPT = "{kept_limit}"
+_DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the {claimed_limit} is {theta}."
 _TESTED = "These figures, for these tasks and contexts only."
 """What page one permits where its verdict and chart print the figures: they are said once."""
 _EVALUATED = "The evaluation's figure, for these tasks and contexts only."
 """The same where the one of deployment decides nothing."""
-_TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); {limit_sentence}."
+_TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the {claimed_limit} is {theta}."
 
 WORDINGS = (
     VerdictWording(
@@ -133,7 +128,7 @@ WORDINGS = (
     VerdictWording(
         rules=("agrees",),
         verdict="in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); "
-        "the difference from the evaluation, {ed} ({ed_interval}), lies within the margin of ±{margin}. {unstated}",
+        "the difference from the evaluation, {ed} ({ed_interval}), lies within the margin of ±{margin}.",
         surviving=("The claim holds in the deployment-like contexts tested, within ±{margin}.", *_FIGURES),
         cautions=("{unseen_contexts}",),
         unsupported=_NOT_ESTABLISHED,
@@ -361,8 +356,9 @@ def restrict(
     wording = get_wording(primary.rule)
     original = compose_original(case)
     stands = _has_own_words(case, primary)
-    is_shown = stands or _is_shown(case, primary)
-    surviving = list(_list_surviving(wording, case, primary))
+    # "The claim holds" needs an established or conditional verdict. A provisional *holds* supports
+    # nothing yet.
+    surviving = [sentence for sentence in wording.surviving if stands or not sentence.startswith("The claim holds")]
     own = [_fill(sentence, phrases) for sentence in surviving]
     claim = case.claim
     carried = format_applied(claim.spoken_of, claim.model, keeps_words=_keeps_words(case)) if claim.spoken_of else ""
@@ -375,9 +371,9 @@ def restrict(
     remarks += [format_off_lock(off_lock)] if off_lock and estimate is not None else []
     implied = {reading.form: _fill_implied(case, reading, estimate) for reading in classification.readings[1:]}
     # A claim that holds while its figure does not carry over must be printed with that caution.
-    cautions = [implied[Form.PREVALENCE]] if is_shown and Form.PREVALENCE in implied else []
-    # If the claim's own words or its limit remain, nothing is withdrawn.
-    unsupported = [] if is_shown else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
+    cautions = [implied[Form.PREVALENCE]] if stands and Form.PREVALENCE in implied else []
+    # If the claim's own words remain, nothing of them is withdrawn.
+    unsupported = [] if stands else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
     remarks += [phrases.unstated] if estimate is not None and phrases.unstated else []
     remarks = [*(_fill(sentence, phrases) for sentence in wording.cautions), *remarks]
@@ -393,16 +389,6 @@ def restrict(
     )
 
 
-def _list_surviving(wording: VerdictWording, case: Case, primary: ReadingVerdict) -> Iterator[str]:
-    """Yield the sentences of what survives: "the claim holds" only of words that state what was tested, under a firm verdict."""
-    for sentence in wording.surviving:
-        if not sentence.startswith(_HOLDS) or _has_own_words(case, primary):
-            yield sentence
-        elif _is_shown(case, primary):
-            # The limit or the agreement was tested, and words without either were not.
-            yield _KEPT.get(primary.form, _LIMIT_KEPT)
-
-
 def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) -> list[str]:
     """What page one says may be said: where the verdict gives the figures of these *sentences*, no figure is printed twice."""
     # Unusable figures are in the chart too, marked as not comparable.
@@ -415,8 +401,7 @@ def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) ->
         text for sentence, text in zip(sentences, filled, strict=True) if sentence not in dropped or text.startswith("The direction is")
     ]
     # A claim that holds is said first, in its own right.
-    first = [text for sentence, text in zip(sentences, filled, strict=True) if sentence in (_LIMIT_KEPT, *_KEPT.values())]
-    holds = [text for text in rest if text.startswith(_HOLDS) or text in first]
+    holds = [text for text in rest if text.startswith("The claim holds")]
     tested = _TESTED if "{deploy_figure}" in sentences or "{phi_test}" in wording.verdict else _EVALUATED
     return [*holds, tested, *(text for text in rest if text not in holds)]
 
@@ -479,11 +464,7 @@ def _has_own_words(case: Case, primary: ReadingVerdict) -> bool:
     """Whether the claim's own words stand: observed, or shown to hold by an established or conditional verdict."""
     if primary.verdict is Verdict.OBSERVED:
         return True
-    return _is_shown(case, primary) and states_its_figure(case)
-
-
-def _is_shown(case: Case, primary: ReadingVerdict) -> bool:
-    """Whether an established or conditional verdict shows what was tested; a provisional *holds* supports nothing yet."""
+    # A provisional *holds* keeps the scope "in the evaluated contexts only".
     return primary.verdict is Verdict.HOLDS and primary.verdict_standing in _FIRM and _keeps_words(case)
 
 
@@ -609,11 +590,6 @@ class _ReadingPhrases(VerdictPhrases):
     def claimed_in_deployment(self) -> str:
         """The claim in a subordinate clause, as one about deployment."""
         return self._claimed.compose("in deployment")
-
-    @property
-    def kept_limit(self) -> str:
-        """The limit as a sentence about the contexts tested."""
-        return f"{_start(self._claimed.compose('in the deployment-like contexts tested'))}."
 
     @property
     def evaluated_only(self) -> str:

@@ -91,20 +91,13 @@ class VerdictPhrases:
         return f"{'claimed' if states_its_figure(self._case) else 'registered'} {self.limit_word}"
 
     @property
-    def limit_sentence(self) -> str:
-        """What the limit is, and whether it is that of the claim's words, as a clause."""
-        if states_its_figure(self._case):
-            return f"the claimed {self.limit_word} is {self.theta}"
-        return f"the {self.limit_word} of {self.theta} is not in the claim's words"
-
-    @property
     def unstated(self) -> str:
         """That the words of the claim do not state what was tested; empty where they do."""
         if states_its_figure(self._case) or self._case.claim.spoken_of is not None:
             return ""
         if self._facts.form is Form.PREVALENCE:
-            return "The claim states no figure: its words are not tested, only whether evaluation and deployment agree."
-        return f"{UNSTATED} {self.limit_word} of {self.theta}: whoever registered it set this limit."
+            return f"{UNSTATED} are not tested: it states no figure, and only the agreement of evaluation and deployment was measured."
+        return f"{UNSTATED} state no {self.limit_word} of {self.theta}: whoever registered it set this limit."
 
     @property
     def relation(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from audit.verdict.verdict_conditions import states_its_figure
 from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
 from registry.records.audit_case import Case, ControlStatus, RaterStatus
 from registry.records.claim import Form, Relation
@@ -20,7 +21,7 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
-from registry.report.number_format import format_exact, share
+from registry.report.number_format import Unit, format_exact, share
 
 # Excluded responses count like truncated ones: both could have had another score, and excluding
 # failures must not hide them. An audit with 6 % server errors needs the same verdict in the best and
@@ -192,6 +193,10 @@ def _find_lax(ground: StandingBasis) -> Iterator[str]:
         yield f"the plan's margin is {share(estimate.margin / width)} of the range, more than {share(MOST_MARGIN)}"
     if _is_vacuous(ground):
         yield "no score of the range breaks the limit of the claim"
+    claim = ground.case.claim
+    if ground.form not in (Form.PREVALENCE, Form.EXISTENCE) and claim.theta is not None and not states_its_figure(ground.case):
+        limit = Unit(low=estimate.range[0], high=estimate.range[1]).given(claim.theta)
+        yield f"the words of the claim do not state the limit of {limit}"
     if ground.case.raters is not None and limit > MOST_RATERS:
         yield f"the plan's limit on the accuracy of raters is {share(limit)}, more than {share(MOST_RATERS)}"
     yield from dict.fromkeys(doubt for spec in ground.specs if spec.scores for doubt in _doubt_scale(ground, spec.scores))
@@ -405,6 +410,10 @@ def _check_reproduction(ground: StandingBasis) -> Answer:
         return _met("the verdict itself is about the card's figure")
     if status is ReproductionStatus.NOT_REPRODUCED:
         return _missing("the replay of the evaluation does not give the card's figure")
+    # Agreement of the two sides shows nothing of "rarely".
+    is_unstated = ground.form is Form.PREVALENCE and ground.verdict is Verdict.HOLDS and not states_its_figure(ground.case)
+    if status is ReproductionStatus.NO_FIGURE and is_unstated:
+        return _missing("the claim states no figure, so its words are not tested")
     words = {
         ReproductionStatus.REPRODUCED: "the replay of the evaluation gives the card's figure",
         ReproductionStatus.UNCLEAR: "the replay of the evaluation does not contradict the card's figure",

@@ -19,8 +19,8 @@ from registry.report.number_format import SHARES, Unit, format_items, format_lev
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
-UNSTATED = "The words of the claim state no"
-"""Beginning of the remark that a limit is not the card's."""
+UNSTATED = "The words of the claim"
+"""Beginning of the remark that these do not state what was tested."""
 SCORER_FAILED = "scorer-not-invariant"
 """The row of the decision table that states a failed check of the scorer itself."""
 
