@@ -195,8 +195,8 @@ def _find_lax(ground: StandingBasis) -> Iterator[str]:
         yield "no score of the range breaks the limit of the claim"
     claim = ground.case.claim
     if ground.form not in (Form.PREVALENCE, Form.EXISTENCE) and claim.theta is not None and not states_its_figure(ground.case):
-        limit = Unit(low=estimate.range[0], high=estimate.range[1]).given(claim.theta)
-        yield f"the words of the claim do not state the limit of {limit}"
+        stated = Unit(low=estimate.range[0], high=estimate.range[1]).given(claim.theta)
+        yield f"the words of the claim do not state the limit of {stated}"
     if ground.case.raters is not None and limit > MOST_RATERS:
         yield f"the plan's limit on the accuracy of raters is {share(limit)}, more than {share(MOST_RATERS)}"
     yield from dict.fromkeys(doubt for spec in ground.specs if spec.scores for doubt in _doubt_scale(ground, spec.scores))
