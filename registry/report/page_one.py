@@ -97,6 +97,7 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield StatusReason(text=text, section=Section.ESTIMATES)
     if estimate is not None and estimate.specs:
         yield from _list_excluded(estimate.specs)
+        yield from _list_weighted(estimate.specs)
         yield from _list_assumptions(evidence, estimate)
     if interest := _describe_interest(evidence.audit):
         yield StatusReason(text=f"{interest}.", section=Section.PROVENANCE)
@@ -228,6 +229,15 @@ def _list_excluded(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
     if worst.excluded_test or worst.excluded_deploy:
         text = f"Excluded: {format_items(worst.excluded_deploy, 'deployment response')} and {worst.excluded_test:,} of the evaluation."
         yield StatusReason(text=text, section=Section.EXCLUSIONS)
+
+
+def _list_weighted(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
+    # Weights move every figure, and nothing else on page one shows that there are any.
+    counts = [(spec.n.effective_tasks, spec.n.tasks) for spec in specs if spec.n.effective_tasks is not None]
+    if counts:
+        effective, tasks = min(counts)
+        text = f"Tasks are weighted: {tasks:,} count like {effective:.0f} of equal weight."
+        yield StatusReason(text=text, section=Section.ESTIMATES)
 
 
 # What a verdict assumes and no check shows.
