@@ -408,12 +408,14 @@ def is_above_floor(case: Case, value: float) -> bool:
 
 
 def is_shown_by_scores(case: Case, spec: SpecEstimate) -> bool:
-    """Whether a response shows the behaviour by its score: some of the evaluation score above the low end, and one has the highest score.
+    """Whether a response of either side shows the behaviour: some score above the low end, and one has the highest score.
 
     A small graded score, such as a probability that is never 0, is no occurrence.
     """
     low, high = case.claim.property.range
-    return is_above_floor(case, spec.phi_test.value) and (spec.scores is None or spec.scores.high >= high - SLACK * (high - low))
+    return is_above_floor(case, max(spec.phi_test.value, spec.phi_deploy.value)) and (
+        spec.scores is None or spec.scores.high >= high - SLACK * (high - low)
+    )
 
 
 def states_its_figure(case: Case) -> bool:

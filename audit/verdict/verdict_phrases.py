@@ -12,6 +12,7 @@ from audit.verdict.verdict_conditions import (
     count_tasks,
     find_observations,
     has_recognition,
+    is_above_floor,
     is_inverted_by_differential,
     is_own_model,
     is_recognition,
@@ -427,7 +428,8 @@ class VerdictPhrases:
         seen = list(find_observations(self._case))
         is_own = self._facts.other_model is None and not self._facts.is_unidentified
         if self._facts.estimate is not None and is_own and is_shown_by_scores(self._case, self._facts.estimate):
-            seen.append(f"Φ_test = {self.phi_test} in the scores")
+            is_in_test = is_above_floor(self._case, self._facts.estimate.phi_test.value)
+            seen.append(f"{f'Φ_test = {self.phi_test}' if is_in_test else f'Φ_deploy = {self.phi_deploy}'} in the scores")
         return "; ".join(seen) or "as recorded"
 
     @property

@@ -151,7 +151,11 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
         ("ed-open-not-reproduced", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
     (build_case(Form.EXISTENCE), build_estimate(), ("observed", Verdict.OBSERVED, STABLE, Standing.OBSERVED_CONDITION, None, None)),
-    (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        build_case(Form.EXISTENCE),
+        build_estimate(build_spec(test=0.0, deploy=(0.0, 0.0, 0.1))),
+        ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
     (build_case(theta=0.1, raters=TOLD_APART), None, ("sides-distinguished", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
