@@ -399,6 +399,16 @@ WITH_ESTIMATE = (
         why="The behaviour was observed at least once under the observed condition ({observation}); that needs no deployment distribution.",
     ),
     DecisionRow(
+        # After the documented observations, which are of the claim's own version.
+        name="observed-of-other-model",
+        forms=_EXISTENCE,
+        when="the endpoint returned a name that belongs to another model version",
+        condition=is_of_other_model,
+        mode=Mode.TECHNICAL,
+        why="The responses are not shown to be those of the claim's model version: {other_model}.",
+        resolves="Scores of the claim's own model version, or one documented observation of the behaviour.",
+    ),
+    DecisionRow(
         # *Observed* has no weaker standing, so scores that could be of any model cannot give it.
         name="observed-of-unidentified",
         forms=_EXISTENCE,

@@ -61,6 +61,9 @@ _EVALUATED = "The evaluation's figure, for these tasks and contexts only."
 """The same where the one of deployment decides nothing."""
 _TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the {claimed_limit} is {theta}."
 
+OF_OTHER_MODEL = ("other-model-asked", "observed-of-other-model")
+"""Rules under which the figures are those of another model version."""
+
 WORDINGS = (
     VerdictWording(
         rules=("contradicted",),
@@ -120,7 +123,7 @@ WORDINGS = (
         unsupported=_OPEN,
     ),
     VerdictWording(
-        rules=("other-model-asked",),
+        rules=OF_OTHER_MODEL,
         verdict="the responses are not shown to be those of the claim's model version. {other_model_sentence}",
         surviving=("{reported_figure}",),
         unsupported=_OPEN,
@@ -240,7 +243,7 @@ WORDINGS = (
     VerdictWording(
         rules=("observed-of-unidentified",),
         verdict="the scores show the behaviour, but not which model gave the responses.",
-        surviving=("{test_figure}",),
+        surviving=("{reported_figure}",),
         unsupported=("That {claimed}: not resolved.",),
     ),
     VerdictWording(
@@ -559,7 +562,7 @@ class _ReadingPhrases(VerdictPhrases):
 
     def __init__(self, case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> None:
         spec = _find_deciding(reading, estimate)
-        other = reading.why if reading.rule == "other-model-asked" else None
+        other = reading.why if reading.rule in OF_OTHER_MODEL else None
         # Sentences must quote the interval that decided, which is stricter than the plan's with several
         # specifications.
         whole = _read_at_stated_level(reading, estimate) if spec else None

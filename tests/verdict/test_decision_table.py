@@ -248,7 +248,7 @@ def test_responses_of_another_model_decide_nothing() -> None:
     assert (reading.rule, reading.verdict, reading.class_) == ("other-model-asked", OPEN, UNDETERMINED)
     assert reading.point_class is INVERTED
     assert reading.printed_point_class is None
-    assert existence.rule == "not-observed"
+    assert existence.rule == "observed-of-other-model"
 
 
 def widen(estimate: Estimate | None) -> Callable[[float], Estimate] | None:
@@ -274,7 +274,7 @@ def test_every_row_is_reached() -> None:
     """No row of the tables is dead: each is the rule of at least one case above."""
     rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
-    assert rows == {expected[0] for _, _, expected in ROWS} | {"other-model-asked", "observed-of-unidentified"}
+    assert rows == {expected[0] for _, _, expected in ROWS} | {"other-model-asked", "observed-of-other-model", "observed-of-unidentified"}
 
 
 def test_rows_of_one_table_have_names_of_their_own() -> None:
