@@ -197,6 +197,9 @@ def _note_scores(samples: Sequence[LogSample], scorer: str | None) -> Iterator[s
     chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
     reasons = Counter(scored.reason for scored in chosen if scored.reason)
     yield from (f"{count} scores of {scorer} are marked {reason}" for reason, count in sorted(reasons.items()))
+    others = sorted({name for sample in samples for name in sample.scores} - {scorer})
+    if others:
+        yield f"samples also scored by {', '.join(others[:_SHOWN])}{' …' if len(others) > _SHOWN else ''}, which was not taken"
     broken = sum(sample.error is not None and (scorer or "") in sample.scores for sample in samples)
     if broken:
         yield f"{broken} samples that ended with an error were scored nevertheless; they are excluded here"

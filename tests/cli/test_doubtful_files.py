@@ -191,3 +191,14 @@ def test_a_score_of_a_row_that_is_marked_as_failed_is_a_doubt(story: Story, colu
     assert answer.code == 0, answer.err
     (warnings,) = (file["warnings"] for file in answer.document["imported"]["files"])
     assert warnings == ([f"2 of 48 scored rows are marked in the column {column}"] if is_doubt else [])
+
+
+def test_the_account_names_the_scorers_that_were_not_taken(story: Story) -> None:
+    """A lock does not fix the scorer of a foreign log, so a reader must see that there was a choice."""
+    header, samples = build_log()
+    for sample in samples:
+        sample["scores"]["strict"] = {"value": 1.0}
+
+    conclude(story, header, samples, "--scorer", "match")
+
+    assert "samples also scored by strict, which was not taken" in story.read_page("page")
