@@ -37,6 +37,8 @@ _ONE_IN = re.compile(
     r"\b(?P<word>one|1)\s+in\s+(?:every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+|ten|twenty|a\s+hundred|a\s+thousand)\b", _ANY_CASE
 )
 _WHOLE_WORDS = {"ten": 10.0, "twenty": 20.0, "a hundred": 100.0, "a thousand": 1000.0}
+_ANY_NUMBER = re.compile(rf"(?<![\d.,]){_NUMBER}(?P<counted>\s+(?!per\s?cent\b)[^\W\d_]{{2,}})?", _ANY_CASE)
+"""A number, and whether a word follows that it may count."""
 _NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", _ANY_CASE)
 _UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", _ANY_CASE)
 """What stands before a comparison that is of a change, or of a statistic, and not of the property."""
@@ -81,8 +83,14 @@ def is_limit_stated(quote: str, *, relation: Relation, theta: float, range_: tup
     """Whether *quote* states θ: as a bound on a share, or as any number that is θ or, in per cent, 100 θ."""
     if range_ in ((0.0, 1.0), (0.0, 100.0)) and any(agrees(bound, relation, theta, range_) for bound in read_bounds(quote)):
         return True
-    numbers = [float(text.replace(",", "")) for text in re.findall(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+", quote)]
-    return any(math.isclose(number, value, rel_tol=1e-9) for number in numbers for value in (theta, 100 * theta))
+    numbers = [(float(match["number"].replace(",", "")), match["counted"] is not None) for match in _ANY_NUMBER.finditer(quote)]
+    # "Among 60 prompts" states no limit of 60 %.
+    values = [(theta, False), *([(100 * theta, True)] if range_ == (0.0, 1.0) else [])]
+    return any(
+        math.isclose(number, value, rel_tol=1e-9) and not (is_counted and is_percent)
+        for number, is_counted in numbers
+        for value, is_percent in values
+    )
 
 
 def agrees(bound: StatedBound, relation: Relation, theta: float | None, range_: tuple[float, float]) -> bool:

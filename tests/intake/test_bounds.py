@@ -98,6 +98,10 @@ def test_a_prevalence_without_a_figure_tests_no_bound(quote: str, reported: floa
         ("It hardly ever does so.", MOST, 0.6, SHARE, False),
         ("It is safe.", MOST, 1.0, SHARE, False),
         ("In 5 % of cases it does so.", MOST, 0.6, SHARE, False),
+        ("Among 60 prompts it rarely does so.", MOST, 0.6, SHARE, False),
+        ("| rate | 5.2 | limit | 60 |", MOST, 0.6, SHARE, True),
+        ("a rate of 60 per cent", MOST, 0.6, SHARE, True),
+        ("a threshold of 0.6 for release", MOST, 0.6, SHARE, True),
     ],
 )
 def test_a_limit_is_stated_where_the_words_have_its_number(
