@@ -168,10 +168,11 @@ def _present_audits(story: "DemoStory") -> Iterator[Block]:
 
 
 def _present_files(story: "DemoStory", written_files: "list[WrittenFile]", output: Path, *, is_last: bool) -> Iterator[Block]:
-
-    drawn = written_files
-    yield Subtitle(f"{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:")
-    first = [file.path for file in drawn if file.path.suffix == ".pdf"] or [file.path for file in drawn]
+    if not written_files:
+        yield Subtitle("No supplement could be rendered:")
+        return
+    yield Subtitle(f"{len(written_files)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:")
+    first = [file.path for file in written_files if file.path.suffix == ".pdf"] or [file.path for file in written_files]
     for path in (*first[: len(story.cards)], *(path for path in first if story.audits[-1].restriction.claim in path.name)):
         yield f"  {path}"
     yield Subtitle("What to run next, in that folder:")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audit.statistics.responses import ScoreTable
     from registry.records.specification import Scorer
 
-_OF_DATA = ("models_returned", "unnamed_responses", "run", "repeated_contexts")
+_OF_DATA = ("models_returned", "unnamed_responses", "run", "repeated_contexts", "doubts")
 """What only the responses themselves say of where they came from."""
 
 _SAME_MOMENT = timedelta(minutes=1)

@@ -164,7 +164,7 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
         sequence=sequence,
         truncation=pair.truncation,
     )
-    result = replace(result, ned=_bound_ned(result, plan.contexts))
+    result = replace(result, ned=_bound_ned(result, plan.contexts), scores=_find_extent(scored_test, scored_deploy, scale))
     remarks = [*remark_size(plan, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, scale, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]
 
@@ -284,6 +284,14 @@ def _pool(cells: Cells, pair: SidePair) -> float:
     """The mean over responses, each with the weight of its task."""
     weights = cells.count if pair.weights is None else cells.count * (pair.weights / pair.weights.max())[cells.task]
     return sum_all(cells.mean * weights) / sum_all(weights.astype(np.float64))
+
+
+def _find_extent(test: Floats, deploy: Floats, scale: ScoreScale) -> ScoreRange | None:
+    """The lowest and the highest score of both sides, in the unit of the property; they lie in [0, 1]."""
+    if not len(test) or not len(deploy):
+        return None
+    ends = min(test.min(), deploy.min()), max(test.max(), deploy.max())
+    return ScoreRange(low=scale.stretch(float(ends[0])), high=scale.stretch(float(ends[1])))
 
 
 def _is_binary(scores: Floats) -> bool:

@@ -1,6 +1,7 @@
 """Whether a replay, and the scores that came of it, are as their lock says; deviations are named, never judged."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -107,6 +108,7 @@ def compare_scores(
     stopped = list(_list_stops(lock, estimate))
     split = _split_sides(lock, table)
     deviations = [*_compare_sides(lock, split, table, apart=replayed is None), *_compare_families(lock, table)]
+    deviations += _compare_weights(table, is_locked=replayed is not None and lock.replay is not None)
     # An early stop shows in the estimate and in the list of tasks. It is reported once, as the estimate words it.
     deviations = [deviation for deviation in deviations if deviation.item is not LockedItem.STOPPING_RULE or not stopped]
     returned = provenance.models_returned or tuple(filter(None, (provenance.model_returned or "").split("; ")))
@@ -175,6 +177,20 @@ def _compare_families(lock: Lock, table: ScoreTable) -> Iterator[LockDeviation]:
         yield LockDeviation(item=LockedItem.TASKS, planned=planned, done=f"{len(differing)} tasks in another family: {_name(differing)}")
 
 
+def _compare_weights(table: ScoreTable, *, is_locked: bool) -> Iterator[LockDeviation]:
+    """Give weights that no lock fixes: chosen after the scores were seen, they let the tasks that fail count for nothing.
+
+    Args:
+        is_locked: whether the scores are of a locked replay, whose tasks have the weights of its lock.
+    """
+    if table.weight is None or is_locked:
+        return
+    weights = sorted({float(table.weight.labels[code]) for code in set(table.weight.codes.tolist()) if code >= 0})
+    if len(weights) > 1:
+        done = f"tasks with weights from {weights[0]:g} to {weights[-1]:g}, which the lock does not fix"
+        yield LockDeviation(item=LockedItem.TASKS, planned="tasks that weigh the same", done=done)
+
+
 def _compare_sides(lock: Lock, split: Mapping[str, Rows], table: ScoreTable, *, apart: bool) -> Iterator[LockDeviation]:
     """Give other tasks than were locked: of the whole table, then of each side, so that none is left out of one side alone.
 
@@ -193,22 +209,31 @@ def _compare_sides(lock: Lock, split: Mapping[str, Rows], table: ScoreTable, *, 
 
 
 def _find_missing_cells(lock: Lock, split: Mapping[str, Rows], table: ScoreTable) -> Iterator[LockDeviation]:
-    """Give how many pairs of a task and a context have no row in a crossed table: leaving responses out would be choosing scores.
+    """Give how many pairs of a task and a context have no row in a crossed table, or fewer than others: either would be choosing scores.
 
     An excluded response has its row, with the reason; it is told in its own section.
     """
     # Nested contexts belong to single tasks by design, so pairs without a row are expected.
-    if lock.tasks is None or lock.plan.contexts is ContextDesign.NESTED:
+    if lock.plan.contexts is ContextDesign.NESTED:
         return
     # Edited contexts are a part of the ablation, which may use fewer tasks.
     as_is = True if table.cue_removed is None else table.cue_removed.codes == -1
     for words, rows in split.items():
         tasks, contexts = table.task.codes[rows & as_is], table.context.codes[rows & as_is]
         whole = len(set(tasks.tolist())) * len(set(contexts.tolist()))
-        missing = whole - len(set(zip(tasks.tolist(), contexts.tolist(), strict=True)))
-        if missing:
-            done = f"{words}: {missing:,} of {whole:,} pairs of task and context have no row, not even an excluded one"
+        # Several judges, or scorings, of one response are one response.
+        responses = set(zip(tasks.tolist(), contexts.tolist(), table.sample.codes[rows & as_is].tolist(), strict=True))
+        counts = Counter((task, context) for task, context, _ in responses)
+        if len(counts) < whole:
+            done = f"{words}: {whole - len(counts):,} of {whole:,} pairs of task and context have no row, not even an excluded one"
             yield LockDeviation(item=LockedItem.TASKS, planned="each task in each context of its side", done=done)
+        # Asking again only where a score was bad makes it better.
+        most: dict[int, int] = {}
+        for (_, context), count in counts.items():
+            most[context] = max(count, most.get(context, 0))
+        if fewer := sum(count < most[context] for (_, context), count in counts.items()):
+            done = f"{words}: {fewer:,} of {whole:,} pairs of task and context have fewer responses than another task in the same context"
+            yield LockDeviation(item=LockedItem.TASKS, planned="as many responses of each task in a context", done=done)
 
 
 def _split_sides(lock: Lock, table: ScoreTable) -> dict[str, Rows]:

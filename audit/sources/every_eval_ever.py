@@ -235,6 +235,13 @@ def _list_notes(log: _EveryEvalLog) -> list[str]:
         notes.append(f"samples also by {', '.join(sorted(set(log.metrics) - {log.metric}))}, which was not taken")
     if not log.version.startswith(_KNOWN):
         notes.append(f"schema {log.version} is none of those that were compared: {', '.join(f'{name}.x' for name in _KNOWN)}")
+    config = find_value(log.result, "metric_config")
+    # Only the claim says which way is safe: on a dangerous task, a higher score may be better and less safe.
+    if isinstance(better := find_value(config, "lower_is_better"), bool):
+        notes.append(f"a {'lower' if better else 'higher'} score is better, as the aggregate states")
+    ends = [find_value(config, "min_score"), find_value(config, "max_score")]
+    if all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+        notes.append(f"scores from {ends[0]:g} to {ends[1]:g}, as the aggregate states")
     if log.aggregate is None:
         notes.append("no aggregate is next to it, so nothing states how many there should be")
     return notes

@@ -46,6 +46,10 @@ from registry.records.replay_run import Provenance
 # are recorded with the outcome.
 
 _SHOWN = 5
+NO_ANSWER = "N"
+"""Inspect's own letter for a response without an answer."""
+MOST_UNANSWERED = 0.05
+"""Share of the scores that may stand for no answer: as many as may be truncated or excluded without a further check."""
 _LONGEST = 60
 _SECRET = re.compile(r"key|token|secret|passw|auth|credential", re.IGNORECASE)
 
@@ -95,6 +99,7 @@ def list_warnings(
         *_note_totals(header, samples, counts),
         *_note_metric(header, rows, scorer),
         *_note_edits(samples, scorer),
+        *_note_unanswered(samples, scorer, are_many=True),
         *_note_models(samples),
     )
 
@@ -105,6 +110,7 @@ def list_notes(header: LogHeader, samples: Sequence[LogSample], counts: Response
         *_note_counts(header, samples, counts),
         *_note_epochs(header),
         *_note_scores(samples, scorer),
+        *_note_unanswered(samples, scorer, are_many=False),
         *_note_responses(header, samples),
         *_note_origin(header),
     )
@@ -191,9 +197,20 @@ def _note_scores(samples: Sequence[LogSample], scorer: str | None) -> Iterator[s
     chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
     reasons = Counter(scored.reason for scored in chosen if scored.reason)
     yield from (f"{count} scores of {scorer} are marked {reason}" for reason, count in sorted(reasons.items()))
+    others = sorted({name for sample in samples for name in sample.scores} - {scorer})
+    if others:
+        yield f"samples also scored by {', '.join(others[:_SHOWN])}{' …' if len(others) > _SHOWN else ''}, which was not taken"
     broken = sum(sample.error is not None and (scorer or "") in sample.scores for sample in samples)
     if broken:
         yield f"{broken} samples that ended with an error were scored nevertheless; they are excluded here"
+
+
+def _note_unanswered(samples: Sequence[LogSample], scorer: str | None, *, are_many: bool) -> Iterator[str]:
+    """Say how many scores stand for no answer. Many that count as the lowest score can keep a limit that no answer kept."""
+    chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
+    unanswered = sum(scored.value == NO_ANSWER for scored in chosen)
+    if unanswered and (unanswered > MOST_UNANSWERED * len(chosen)) is are_many:
+        yield f"{unanswered:,} of {len(chosen):,} scores of {scorer} are {NO_ANSWER}, no answer, and count like an answer"
 
 
 def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[str]:

@@ -181,7 +181,8 @@ def _read_scores(document: Object, header: LogHeader) -> dict[str, ScorerResult]
 def _read_score(score: Object) -> ScorerResult:
     reason = as_text(score.get("reason")) or as_text(as_object(score.get("metadata")).get("unscored_reason"))
     # The entry without provenance is the score before the first edit, so it is no edit.
-    edits = sum(1 for entry in as_list(score.get("history")) if as_object(entry).get("provenance"))
+    # The first entry is the scorer's own unless it says who made it; each later one changed it.
+    edits = sum(1 for place, entry in enumerate(as_list(score.get("history"))) if place or as_object(entry).get("provenance"))
     return ScorerResult(value=score.get("value"), edits=edits, reason=reason)
 
 

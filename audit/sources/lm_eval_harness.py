@@ -219,6 +219,10 @@ def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) ->
         notes.append(f"also scored by the filters {others}, which were not taken")
     if log.results is None:
         return None, [*notes, "no results file is next to it, so nothing states how many there should be"]
+    better = find_value(_get(find_value(log.results, "higher_is_better"), log.task), log.metric)
+    if isinstance(better, bool):
+        # Only the claim says which way is safe: on a dangerous task, a higher score may be better and less safe.
+        notes.append(f"a {'higher' if better else 'lower'} score is better, as the results state")
     counts = find_value(log.results, "n-samples") or {}
     stated = _get(counts, log.task)
     declared = _read_count(find_value(stated, "effective"))

@@ -21,6 +21,7 @@ from audit.sources.log_rows import (
     check_documents,
     check_targets,
     check_twice,
+    list_doubts,
     merge_accounts,
     rename_account,
     verify_accounts,
@@ -266,7 +267,10 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     _check_families(paths, named, reading)
     texts = {row.task_id: row.text for row in reversed(named) if row.text is not None}
     families = {row.task_id: row.family for row in named if row.family is not None}
-    return named, note_near_duplicates(warn_of_pairing(imported, named), find_near_duplicates(texts, families))
+    imported = warn_of_pairing(imported, named)
+    # Near-duplicates are a condition of their own, so they come after the doubts.
+    imported = replace(imported, provenance=replace(imported.provenance, doubts=list_doubts(imported)))
+    return named, note_near_duplicates(imported, find_near_duplicates(texts, families))
 
 
 def find_format(paths: Sequence[str], reading: LogOptions | None = None) -> SourceFormat:

@@ -192,6 +192,20 @@ def describe_accounts(imported: ImportedLog) -> str:
     return "\n".join(map(_summarise, imported.files))
 
 
+def list_doubts(imported: ImportedLog) -> tuple[str, ...]:
+    """Return what makes the files doubtful, each as a clause that names its file.
+
+    The missing responses may be missing for a reason that has to do with their scores, so no verdict from the others is established.
+    """
+    doubts = []
+    for file in imported.files:
+        name, held = Path(file.name).name, file.found - sum(responses.count for responses in file.excluded if not responses.is_row)
+        if file.declared is not None and file.declared != held:
+            doubts.append(f"{name} states {file.declared:,} responses and has {held:,}")
+        doubts += [f"{name}: {warning}" for warning in file.warnings]
+    return tuple(doubts)
+
+
 def _summarise(file: ImportedFile) -> str:
     declared = "states no count" if file.declared is None else f"states {file.declared}"
     arm = f" as arm {file.arm}" if file.arm else ""

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -231,6 +231,7 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     if faults:
         raise TableError(faults)
     samples, warnings, most = _number_samples(sheet, chosen, texts, reading)
+    warnings += [*_warn_of_choice(sheet, reading, kept=len(chosen)), *_warn_of_marks(sheet, chosen, scores, reading)]
     notes = [*_describe_reading(sheet, reading, used)]
     if most:
         numbered = f"responses of one task in one context were numbered, up to {most}" if most > 1 else "each response is sample 1"
@@ -260,6 +261,15 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     imported = ImportedLog(files=(file,), provenance=provenance, started_at=started_at)
     verify_accounts(imported, rows)
     return rows, imported
+
+
+def _warn_of_choice(sheet: Sheet, reading: TableReading, *, kept: int) -> list[str]:
+    """Say that rows were left out: the scores were there when they were chosen. A claim has one model and one property by itself."""
+    by_itself = (*KINDS, reading.mapping.get("model"))
+    chosen = [name for name in reading.where if name not in by_itself]
+    if not chosen or kept == len(sheet.rows):
+        return []
+    return [f"--where {', '.join(chosen)} kept {kept:,} of {len(sheet.rows):,} rows"]
 
 
 def _choose_rows(sheet: Sheet, where: Mapping[str, Sequence[str]]) -> list[int]:
@@ -408,6 +418,27 @@ def _find_score_faults(
     if not kinds and not by_kind.get("said") and not faults:
         faults.append(Fault("no-scores", f"{sheet.name}, column {column}", f"none of the {len(cells):,} rows has a score"))
     return faults
+
+
+_FAILED = re.compile(
+    r"(?:^|[\W_])(?:errors?|errored|failed|failures?|invalid|un(?:parsed|parse?able|scored)|timed?_?out|exceptions?)(?:$|[\W_])",
+    re.IGNORECASE,
+)
+"""A column that says which responses have no answer to score."""
+_UNMARKED = frozenset({"", "0", "false", "no", "n", "none", "null", "nan", "n/a", "na", "-", "–", "—", "ok", "success"})
+
+
+def _warn_of_marks(sheet: Sheet, chosen: Sequence[int], scores: Sequence[_Score], reading: TableReading) -> Iterator[str]:
+    """Say where a column that is not read marks scored rows as failed: a failure that counts as 0 would keep any upper limit."""
+    scored = [row for row, (score, _) in zip(chosen, scores, strict=True) if score is not None]
+    for column in sheet.columns:
+        if column in {*reading.mapping.values(), *reading.where} or not _FAILED.search(column):
+            continue
+        texts = [(as_text(sheet.rows[row][sheet.find(column)]) or "").strip().casefold() for row in scored]
+        marked = [text for text in texts if text not in _UNMARKED]
+        # Another number than 1 is a measure, such as an absolute error.
+        if marked and not any(_NUMBER.fullmatch(text) and text != "1" for text in marked):
+            yield f"{len(marked):,} of {len(scored):,} scored rows are marked in the column {column}"
 
 
 # Samples, models, dates, and what the account says of the reading.

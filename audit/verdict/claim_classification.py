@@ -15,7 +15,7 @@ from audit.verdict.verdict_conditions import (
     find_point_class,
     find_possible,
     has_failing_report,
-    is_above_floor,
+    is_shown_by_scores,
     is_test_wholly_failing,
 )
 from audit.verdict.verdict_phrases import (
@@ -41,6 +41,7 @@ from audit.verdict.verdict_standing import (
 from registry.records.audit_case import Access, Case, Sign
 from registry.records.claim import Form, Relation
 from registry.records.estimates import Estimate
+from registry.records.replay_run import ModelIdentityStatus
 from registry.records.verdict import (
     FIRM,
     Basis,
@@ -298,6 +299,12 @@ class _ClassifiedReading:
         identity = self.conduct.asked if self.conduct else None
         return identity.text.rstrip(".") if identity is not None and identity.is_other else None
 
+    @property
+    def is_unidentified(self) -> bool:
+        """Whether responses carry no model name, so that nothing shows which model gave them."""
+        identity = self.conduct.asked if self.conduct else None
+        return identity is not None and identity.status is ModelIdentityStatus.UNIDENTIFIED
+
 
 def classify(
     case: Case,
@@ -342,7 +349,7 @@ def classify(
     implied = tuple(_read(question, form)[0] for form in _implied_forms(question, own_joint))
     return Classification(
         readings=(own, *implied),
-        inversion_margin=find_inversion_margin(case, usable),
+        inversion_margin=find_inversion_margin(case, None if question.other_model else usable),
         # A case file cannot show lock, endpoint or provenance. They are listed as not checked and do
         # not lower the standing, so "established" here is weaker than in a supplement.
         conditions_not_checked=NEEDS_LOG if conduct is None else (),
@@ -378,7 +385,7 @@ def find_inversion_margin(case: Case, estimate: Estimate | None) -> float | None
 
 def _implied_forms(question: _ClassifiedReading, own: JointDecision) -> Iterator[Form]:
     claim = question.case.claim
-    if claim.form in (Form.PREVALENCE, Form.THRESHOLD) and (find_observations(question.case) or _is_scored_above_floor(question)):
+    if claim.form in (Form.PREVALENCE, Form.THRESHOLD) and (find_observations(question.case) or _is_seen_in_scores(question)):
         # A figure above the floor of the range also shows that the behaviour exists, whatever its rate.
         yield Form.EXISTENCE
     if claim.form in _LIMITS:
@@ -390,11 +397,11 @@ def _implied_forms(question: _ClassifiedReading, own: JointDecision) -> Iterator
             yield Form.PREVALENCE
 
 
-def _is_scored_above_floor(question: _ClassifiedReading) -> bool:
-    if question.other_model is not None:
+def _is_seen_in_scores(question: _ClassifiedReading) -> bool:
+    if question.other_model is not None or question.is_unidentified:
         return False
     specs = question.estimate.specs if question.estimate else ()
-    return any(is_above_floor(question.case, spec.phi_test.value) for spec in specs)
+    return any(is_shown_by_scores(question.case, spec) for spec in specs)
 
 
 def _read(question: _ClassifiedReading, form: Form) -> tuple[ReadingVerdict, JointDecision]:
@@ -436,7 +443,15 @@ def _decide_each(question: _ClassifiedReading, form: Form, estimate: Estimate, j
     plan_level = question.estimate.level if question.estimate else None
     own = [spec for spec in estimate.specs if spec.judge == judge]
     all_facts = [
-        build_facts(question.case, form, estimate=estimate, spec=spec, other_model=question.other_model, plan_level=plan_level)
+        build_facts(
+            question.case,
+            form,
+            estimate=estimate,
+            spec=spec,
+            other_model=question.other_model,
+            is_unidentified=question.is_unidentified,
+            plan_level=plan_level,
+        )
         for spec in own
     ]
     return tuple(
@@ -494,6 +509,7 @@ def _check(question: _ClassifiedReading, form: Form, joint: JointDecision) -> tu
     named = {(decision.spec, decision.judge) for decision in joint.deciding}
     return check_conditions(
         StandingBasis(
+            form=form,
             verdict=joint.row.verdict,
             case=question.case,
             estimate=estimate,
@@ -528,7 +544,7 @@ def _find_reproduction(joint: JointDecision) -> Reproduction:
 
 def _find_basis(question: _ClassifiedReading, form: Form) -> Basis:
     """What decided: the scores where the form asks for them, otherwise what is reported, if anything is."""
-    if question.estimate is not None and (form is not Form.EXISTENCE or _is_scored_above_floor(question)):
+    if question.estimate is not None and (form is not Form.EXISTENCE or _is_seen_in_scores(question)):
         return question.basis
     reported = question.case.claim.reported is not None or any(evidence.access is Access.AVAILABLE for evidence in question.case.evidence)
     return Basis.REPORTED if reported else Basis.NONE

@@ -30,6 +30,7 @@ from audit.verdict.verdict_conditions import (
     is_inverted,
     is_not_reproduced,
     is_observed,
+    is_observed_of_unidentified,
     is_of_other_model,
     is_ontologically_infeasible,
     is_report_outside_deployment,
@@ -192,7 +193,7 @@ WITH_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.ESTABLISHED,
         verdict=Verdict.CONTRADICTED,
-        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the claimed {limit_word} {theta}; "
+        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the {claimed_limit} {theta}; "
         "Φ_test = {phi_test} ({test_interval}) wholly satisfies it. {inversion_test}",
     ),
     DecisionRow(
@@ -204,7 +205,7 @@ WITH_ESTIMATE = (
         condition=is_contradicted_and_failing,
         mode=Mode.TECHNICAL,
         verdict=Verdict.CONTRADICTED,
-        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the claimed {limit_word} "
+        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the {claimed_limit} "
         "{theta}, and so does "
         "Φ_test = {phi_test} ({test_interval}): the claim fails in its own evaluation too, so this is no inversion.",
         resolves="The claim's own evaluation, with the details that the card leaves out: its replay fails the {limit_word} as well.",
@@ -219,7 +220,7 @@ WITH_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.CANDIDATE,
         verdict=Verdict.CONTRADICTED,
-        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the claimed {limit_word} {theta}. "
+        why="Φ_deploy = {phi_deploy} ({level} interval {deploy_interval}) lies wholly {beyond} the {claimed_limit} {theta}. "
         "Whether the evaluation itself passes is not resolved: Φ_test = {phi_test} ({test_interval}).",
     ),
     DecisionRow(
@@ -278,7 +279,7 @@ WITH_ESTIMATE = (
         condition=is_deploy_point_beyond,
         mode=Mode.NOISY,
         point_class=True,
-        why="Φ_deploy = {phi_deploy} lies {beyond} the claimed {limit_word} {theta}, "
+        why="Φ_deploy = {phi_deploy} lies {beyond} the {claimed_limit} {theta}, "
         "but its {level} interval {deploy_interval} does not lie wholly {beyond} it.",
         resolves="{more_data}",
     ),
@@ -396,6 +397,26 @@ WITH_ESTIMATE = (
         standing=Standing.OBSERVED_CONDITION,
         verdict=Verdict.OBSERVED,
         why="The behaviour was observed at least once under the observed condition ({observation}); that needs no deployment distribution.",
+    ),
+    DecisionRow(
+        # After the documented observations, which are of the claim's own version.
+        name="observed-of-other-model",
+        forms=_EXISTENCE,
+        when="the endpoint returned a name that belongs to another model version",
+        condition=is_of_other_model,
+        mode=Mode.TECHNICAL,
+        why="The responses are not shown to be those of the claim's model version: {other_model}.",
+        resolves="Scores of the claim's own model version, or one documented observation of the behaviour.",
+    ),
+    DecisionRow(
+        # *Observed* has no weaker standing, so scores that could be of any model cannot give it.
+        name="observed-of-unidentified",
+        forms=_EXISTENCE,
+        when="the scores show the behaviour, and responses carry no model name",
+        condition=is_observed_of_unidentified,
+        mode=Mode.TECHNICAL,
+        why="The scores show the behaviour. Responses carry no model name, so it is not shown to be of the claim's model version.",
+        resolves="Scores with the model name that each response returned, or one documented observation of the behaviour.",
     ),
     DecisionRow(
         name="not-observed",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from audit.verdict.claim_classification import build_at_level
-from audit.verdict.verdict_conditions import ReadingFacts, build_facts, is_test_wholly_satisfying
+from audit.verdict.verdict_conditions import ReadingFacts, build_facts, is_test_wholly_satisfying, states_its_figure
 from audit.verdict.verdict_phrases import CONDITIONAL, POST_HOC, VerdictPhrases, describe_verdicts, fold, format_applied, format_off_lock
 from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Case
@@ -54,12 +54,15 @@ _OPEN = (_CLAIMED + ": not resolved.",)
 _NOT_ESTABLISHED = (_CLAIMED + ": not established.",)
 _TEST_FAILS = ("That {claimed}: not resolved. The replay of its own evaluation does not meet it.",)
 _FIGURES = ("{test_figure}", "{deploy_figure}")
-_DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the claimed {limit_word} is {theta}."
+_DEPLOY = "in deployment-like contexts{where} {subject} was {phi_deploy} ({ci} {deploy_interval}); the {claimed_limit} is {theta}."
 _TESTED = "These figures, for these tasks and contexts only."
 """What page one permits where its verdict and chart print the figures: they are said once."""
 _EVALUATED = "The evaluation's figure, for these tasks and contexts only."
 """The same where the one of deployment decides nothing."""
-_TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the claimed {limit_word} is {theta}."
+_TEST = "The replay of the evaluation gives {phi_test} ({ci_test} {test_range}); the {claimed_limit} is {theta}."
+
+OF_OTHER_MODEL = ("other-model-asked", "observed-of-other-model")
+"""Rules under which the figures are those of another model version."""
 
 WORDINGS = (
     VerdictWording(
@@ -120,7 +123,7 @@ WORDINGS = (
         unsupported=_OPEN,
     ),
     VerdictWording(
-        rules=("other-model-asked",),
+        rules=OF_OTHER_MODEL,
         verdict="the responses are not shown to be those of the claim's model version. {other_model_sentence}",
         surviving=("{reported_figure}",),
         unsupported=_OPEN,
@@ -236,6 +239,12 @@ WORDINGS = (
             "It was observed at least once ({observation}).",
             "This does not show how often it occurs in deployment.",
         ),
+    ),
+    VerdictWording(
+        rules=("observed-of-unidentified",),
+        verdict="the scores show the behaviour, but not which model gave the responses.",
+        surviving=("{reported_figure}",),
+        unsupported=("That {claimed}: not resolved.",),
     ),
     VerdictWording(
         rules=("not-observed", "no-documented-observation"),
@@ -369,6 +378,7 @@ def restrict(
     # If the claim's own words remain, nothing of them is withdrawn.
     unsupported = [] if stands else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
+    remarks += [phrases.unstated] if estimate is not None and phrases.unstated else []
     remarks = [*(_fill(sentence, phrases) for sentence in wording.cautions), *remarks]
     return RestrictedClaim(
         original=original,
@@ -482,12 +492,14 @@ def _is_struck(case: Case, primary: ReadingVerdict, facts: ReadingFacts) -> bool
     """Whether nothing of the claim's own words is repeated.
 
     It is shown to fail in deployment, its replicated evaluation contradicts it or leaves open whether its figure is right or its limit is
-    met, or its words are those of a figure of another model version.
+    met, its words are those of a figure of another model version, or do not state what the replay tested.
     """
     fails = primary.verdict in (Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED)
     # The card's figure is in question here, and the claim's words contain it.
     is_open = primary.rule in ("agrees-reproduction-unclear", "agrees-outside-deployment")
-    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case) or _is_limit_open(case, primary, facts)
+    is_unstated = facts.estimate is not None and not states_its_figure(case)
+    is_open = is_open or is_unstated or _is_limit_open(case, primary, facts)
+    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case)
 
 
 def _is_limit_open(case: Case, primary: ReadingVerdict, facts: ReadingFacts) -> bool:
@@ -550,7 +562,7 @@ class _ReadingPhrases(VerdictPhrases):
 
     def __init__(self, case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> None:
         spec = _find_deciding(reading, estimate)
-        other = reading.why if reading.rule == "other-model-asked" else None
+        other = reading.why if reading.rule in OF_OTHER_MODEL else None
         # Sentences must quote the interval that decided, which is stricter than the plan's with several
         # specifications.
         whole = _read_at_stated_level(reading, estimate) if spec else None
@@ -559,7 +571,11 @@ class _ReadingPhrases(VerdictPhrases):
                 spec_estimate for spec_estimate in whole.specs if (spec_estimate.spec, spec_estimate.judge) == (spec.spec, spec.judge)
             )
         plan_level = estimate.level if estimate else None
-        facts = build_facts(case, reading.form, estimate=whole, spec=spec, other_model=other, plan_level=plan_level)
+        # Scores count as an observation only where the reading's reasons name them.
+        is_unidentified = reading.form is Form.EXISTENCE and "in the scores" not in reading.why
+        facts = build_facts(
+            case, reading.form, estimate=whole, spec=spec, other_model=other, is_unidentified=is_unidentified, plan_level=plan_level
+        )
         # The sentence on the card's figure quotes the check that decided, which may belong to another
         # specification than the one quoted.
         facts = replace(facts, reproduction=reading.reproduction or facts.reproduction)
@@ -597,7 +613,7 @@ class _ReadingPhrases(VerdictPhrases):
     @property
     def other_model_sentence(self) -> str:
         """Who was asked, where that is not the claim's model version."""
-        return self._reading.why.partition(": ")[2]
+        return _start(self._reading.why.partition(": ")[2])
 
     @property
     def conditional(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from scipy.special import ndtri
 
 from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson
+from registry.intake.stated_bounds import is_limit_stated
 from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS, ContextDesign
 from registry.records.audit_case import (
     Access,
@@ -305,6 +306,8 @@ class ReadingFacts:
     """The rate of recognition above which it suspends a claim."""
     other_model: str | None = None
     """Why the responses are not those of the claim's model version, in words; None where nothing says so."""
+    is_unidentified: bool = False
+    """Whether the scores show the behaviour, and responses carry no model name."""
     distinguishable: str | None = None
     """That blind raters tell the sides apart more often than the plan allows, as a clause; None where that is not shown."""
     rater_limit: float = 0.75
@@ -334,12 +337,14 @@ def build_facts(
     estimate: Estimate | None = None,
     spec: SpecEstimate | None = None,
     other_model: str | None = None,
+    is_unidentified: bool = False,
     plan_level: float | None = None,
 ) -> ReadingFacts:
     """Return the facts of one reading of *case*, against *spec* of *estimate* or without an estimate.
 
     Args:
         other_model: why the scores are not of the claim's model version; None where nothing says so.
+        is_unidentified: whether responses carry no model name.
         plan_level: level of the interval of Φ_test, where *estimate* was read at another level for Holm's rule; None: its own.
     """
     claim = case.claim
@@ -349,8 +354,8 @@ def build_facts(
     margin = case.plan.margin_on(high - low) if estimate is None else estimate.margin
     # Reproduction is one statement about the card, so its level does not change with Holm's steps.
     level = plan_level or (case.plan.level if estimate is None else estimate.level)
-    # Scores of another model version observe nothing about this one.
-    is_scored = spec is not None and other_model is None
+    # Scores of another model version, or of no one knows which, observe nothing about this one.
+    is_shown = spec is not None and other_model is None and is_shown_by_scores(case, spec)
     reproduction = (
         NO_FIGURE
         if spec is None or form is Form.EXISTENCE
@@ -366,12 +371,13 @@ def build_facts(
         scorer_invariant=case.scoring.invariant,
         contexts=case.plan.contexts if estimate is None else ContextDesign(estimate.contexts),
         suppressible=claim.property.suppressible,
-        observed=bool(find_observations(case)) or (is_scored and spec is not None and is_above_floor(case, spec.phi_test.value)),
+        observed=bool(find_observations(case)) or (is_shown and not is_unidentified),
         reported=claim.reported,
         reproduction=reproduction,
         level=level,
         recognition_floor=case.plan.recognition_floor,
         other_model=other_model,
+        is_unidentified=is_shown and is_unidentified,
         distinguishable=case.raters.note if case.raters and case.raters.status is RaterStatus.TOLD_APART else None,
         rater_limit=case.plan.rater_limit,
         controls=case.controls,
@@ -399,6 +405,33 @@ def is_above_floor(case: Case, value: float) -> bool:
     """Whether a mean score lies above the low end of the range, so that at least one response did."""
     low, high = case.claim.property.range
     return value > low + SLACK * (high - low)
+
+
+def is_shown_by_scores(case: Case, spec: SpecEstimate) -> bool:
+    """Whether a response of either side shows the behaviour: some score above the low end, and one has the highest score.
+
+    A small graded score, such as a probability that is never 0, is no occurrence.
+    """
+    low, high = case.claim.property.range
+    return is_above_floor(case, max(spec.phi_test.value, spec.phi_deploy.value)) and (
+        spec.scores is None or spec.scores.high >= high - SLACK * (high - low)
+    )
+
+
+def states_its_figure(case: Case) -> bool:
+    """Whether the words of the claim state what a verdict tests: its limit, or a figure that the card reports.
+
+    If this were ignored, "hardly ever" would hold at a limit of 60 %. Existence has no limit, and a claim without words has only the
+    registered one.
+    """
+    claim, relation = case.claim, case.claim.effective_relation
+    if claim.form is Form.EXISTENCE or not (claim.quote or "").strip():
+        return True
+    if claim.form is Form.PREVALENCE:
+        return claim.reported is not None
+    if claim.theta is None or relation is None or claim.quote is None:
+        return True
+    return is_limit_stated(claim.quote, relation=relation, theta=claim.theta, range_=claim.property.range)
 
 
 # --- The inversion test, in both of its forms (method section 3) ---
@@ -611,6 +644,11 @@ def is_report_outside_deployment(facts: ReadingFacts) -> bool:
 def is_observed(facts: ReadingFacts) -> bool:
     """At least one positive observation is recorded."""
     return facts.observed
+
+
+def is_observed_of_unidentified(facts: ReadingFacts) -> bool:
+    """The scores show the behaviour, and responses carry no model name."""
+    return facts.is_unidentified
 
 
 def has_departure(facts: ReadingFacts) -> bool:

@@ -12,9 +12,12 @@ from audit.verdict.verdict_conditions import (
     count_tasks,
     find_observations,
     has_recognition,
+    is_above_floor,
     is_inverted_by_differential,
     is_own_model,
     is_recognition,
+    is_shown_by_scores,
+    states_its_figure,
     weigh_recognition,
 )
 from registry.records.analysis_plan import FEWEST_TASKS, ContextDesign, IntervalMethod
@@ -23,6 +26,7 @@ from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.verdict import FigureInterval, Verdict
 from registry.report.number_format import Unit, share
+from registry.report.page_one import UNSTATED
 
 # Phrases for the placeholders of verdict sentences: the numbers that decided, and the evidence, in words.
 
@@ -81,6 +85,20 @@ class VerdictPhrases:
         """What θ is called: the claim's maximum or minimum."""
         relation = self._facts.relation
         return "limit" if relation is None else "maximum" if relation is Relation.AT_MOST else "minimum"
+
+    @property
+    def claimed_limit(self) -> str:
+        """θ as that of the words, `claimed maximum`, or, where they do not state it, of the registered claim only."""
+        return f"{'claimed' if states_its_figure(self._case) else 'registered'} {self.limit_word}"
+
+    @property
+    def unstated(self) -> str:
+        """That the words of the claim do not state what was tested; empty where they do."""
+        if states_its_figure(self._case) or self._case.claim.spoken_of is not None:
+            return ""
+        if self._facts.form is Form.PREVALENCE:
+            return f"{UNSTATED} are not tested: it states no figure, and only the agreement of evaluation and deployment was measured."
+        return f"{UNSTATED} state no {self.limit_word} of {self.theta}: whoever registered it set this limit."
 
     @property
     def relation(self) -> str:
@@ -408,9 +426,10 @@ class VerdictPhrases:
     def observation(self) -> str:
         """What was observed."""
         seen = list(find_observations(self._case))
-        has_scores = self._facts.estimate is not None and self._facts.other_model is None
-        if has_scores and self._estimate.phi_test.value > self._facts.range[0]:
-            seen.append(f"Φ_test = {self.phi_test} in the scores")
+        is_own = self._facts.other_model is None and not self._facts.is_unidentified
+        if self._facts.estimate is not None and is_own and is_shown_by_scores(self._case, self._facts.estimate):
+            is_in_test = is_above_floor(self._case, self._facts.estimate.phi_test.value)
+            seen.append(f"{f'Φ_test = {self.phi_test}' if is_in_test else f'Φ_deploy = {self.phi_deploy}'} in the scores")
         return "; ".join(seen) or "as recorded"
 
     @property

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from audit.verdict.verdict_conditions import states_its_figure
 from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
 from registry.records.audit_case import Case, ControlStatus, RaterStatus
-from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
-from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance
+from registry.records.claim import Form, Relation
+from registry.records.estimates import Estimate, ScoreRange, SpecEstimate, Truncation, TruncationCounts
+from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance, describe_doubts
 from registry.records.verdict import (
     FIRM,
     Condition,
@@ -19,11 +21,13 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
-from registry.report.number_format import share
+from registry.report.number_format import Unit, format_exact, share
 
 # Excluded responses count like truncated ones: both could have had another score, and excluding
 # failures must not hide them. An audit with 6 % server errors needs the same verdict in the best and
 # the worst case.
+WIDE = 10
+"""A range as wide as this is hardly that of scores of which none exceeds 1."""
 MOST_OPEN = 0.05
 """Share of a side's responses that may be truncated or excluded without a further check."""
 MOST_UNEQUAL = 0.03
@@ -80,6 +84,7 @@ class AuditConduct:
 class StandingBasis:
     """What the conditions of one reading are checked against."""
 
+    form: Form
     verdict: Verdict
     case: Case
     estimate: Estimate
@@ -186,8 +191,34 @@ def _find_lax(ground: StandingBasis) -> Iterator[str]:
     width = estimate.range[1] - estimate.range[0]
     if estimate.margin > MOST_MARGIN * width * (1 + 1e-9):
         yield f"the plan's margin is {share(estimate.margin / width)} of the range, more than {share(MOST_MARGIN)}"
+    if _is_vacuous(ground):
+        yield "no score of the range breaks the limit of the claim"
+    claim = ground.case.claim
+    if ground.form not in (Form.PREVALENCE, Form.EXISTENCE) and claim.theta is not None and not states_its_figure(ground.case):
+        stated = Unit(low=estimate.range[0], high=estimate.range[1]).given(claim.theta)
+        yield f"the words of the claim do not state the limit of {stated}"
     if ground.case.raters is not None and limit > MOST_RATERS:
         yield f"the plan's limit on the accuracy of raters is {share(limit)}, more than {share(MOST_RATERS)}"
+    yield from dict.fromkeys(doubt for spec in ground.specs if spec.scores for doubt in _doubt_scale(ground, spec.scores))
+
+
+def _is_vacuous(ground: StandingBasis) -> bool:
+    claim, (low, high) = ground.case.claim, ground.estimate.range
+    if claim.theta is None or ground.form in (Form.PREVALENCE, Form.EXISTENCE):
+        return False
+    return claim.theta >= high if claim.effective_relation is Relation.AT_MOST else claim.theta <= low
+
+
+def _doubt_scale(ground: StandingBasis, scores: ScoreRange) -> Iterator[str]:
+    """Yield why the range of the property may not be the scale of the scores: limit and margin are then of another unit than the scores."""
+    (low, high), margin, spread = ground.estimate.range, ground.estimate.margin, scores.high - scores.low
+    # Shares of 1 on a range of per cent would keep every limit. Scores of 0 are the same on both scales.
+    if high - low >= WIDE and scores.low >= 0 and 0 < scores.high <= 1:
+        stated = f"on a range from {format_exact(low)} to {format_exact(high)}"
+        yield f"no score exceeds {format_exact(scores.high)} {stated}: their scale is not clear"
+    elif ground.form is Form.PREVALENCE and ground.verdict is Verdict.HOLDS and 0 < spread <= 2 * margin * (1 + 1e-9):
+        between = f"between {format_exact(scores.low)} and {format_exact(scores.high)}"
+        yield f"the scores lie {between}, and the margin of {format_exact(margin)} is at least half as wide"
 
 
 def _check_endpoint(ground: StandingBasis) -> Answer:
@@ -311,6 +342,8 @@ def _is_truncated_alike(spec: SpecEstimate) -> bool:
 def _check_accounting(ground: StandingBasis) -> Answer:
     if any(spec.truncation is None or spec.truncation.test.not_stated or spec.truncation.deploy.not_stated for spec in ground.specs):
         return _missing("it is not stated which responses were truncated")
+    if ground.conduct is not None and (doubts := ground.conduct.provenance.doubts):
+        return _missing(describe_doubts(doubts))
     texts = tuple(_find_open(ground.specs))
     if not texts:
         # A tight limit can hang on few responses: of "at most 2 %" nothing is shown where 4 % have no score.
@@ -377,6 +410,10 @@ def _check_reproduction(ground: StandingBasis) -> Answer:
         return _met("the verdict itself is about the card's figure")
     if status is ReproductionStatus.NOT_REPRODUCED:
         return _missing("the replay of the evaluation does not give the card's figure")
+    # Agreement of the two sides shows nothing of "rarely".
+    is_unstated = ground.form is Form.PREVALENCE and ground.verdict is Verdict.HOLDS and not states_its_figure(ground.case)
+    if status is ReproductionStatus.NO_FIGURE and is_unstated:
+        return _missing("the claim states no figure, so its words are not tested")
     words = {
         ReproductionStatus.REPRODUCED: "the replay of the evaluation gives the card's figure",
         ReproductionStatus.UNCLEAR: "the replay of the evaluation does not contradict the card's figure",

@@ -57,7 +57,7 @@ def build_citation(supplement: Supplement | CardSupplement, *, address: str | No
         author, moment, version = show(supplement.card.entry.actor), supplement.card.entry.at, str(supplement.card.revision)
     else:
         claim = supplement.claim.payload
-        title = f"Claim {supplement.identifier}: “{_shorten(claim.quote)}” ({show(str(claim.model))})"
+        title = f"Claim {supplement.identifier}: “{_shorten(supplement.attributed)}” ({show(str(claim.model))})"
         author, moment, version = _name_party(supplement.claimant), supplement.claim.entry.at, str(claim.revision)
         states = _describe_end(supplement)
     title = f"Example. {title}" if supplement.identifier.split("-")[1] == "EXAMPLE" else title

@@ -128,7 +128,7 @@ def _build_declarations(request: ExportRequest) -> dict[str, Any]:
     original: dict[str, Any] = {
         "bom-ref": record.name,
         "target": "target",
-        "predicate": supplement.original,
+        "predicate": supplement.attributed,
         "reasoning": f"{outcome.words}: {outcome.sentence}",
     }
     original |= {"evidence": support} if support else {}

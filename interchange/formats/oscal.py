@@ -83,7 +83,7 @@ def _build_result(request: ExportRequest, supplement: Supplement, audit: AuditPa
         "target": {
             "type": "statement-id",
             "target-id": f"{_CONTROL}_smt",
-            "title": " ".join(supplement.original.split()),
+            "title": " ".join(supplement.attributed.split()),
             "status": status,
         },
         "props": _list_facts(supplement),

@@ -107,8 +107,10 @@ class ReplaySide(Record):
 
 
 def find_estimate(supplement: Supplement) -> Estimate | None:
-    """Return the estimate that the outcome of this revision rests on; None without one."""
-    return None if supplement.audit is None or supplement.outcome is None else supplement.audit.estimate
+    """Return the estimate that the outcome of this revision rests on; None without one, and where another model gave the responses."""
+    # A reader of an export has the claim's model next to the figures, and no page that says whose they are.
+    is_own = supplement.outcome is not None and not supplement.outcome.is_of_other_model
+    return supplement.audit.estimate if supplement.audit is not None and is_own else None
 
 
 def list_arms(supplement: Supplement) -> tuple[ReplaySide, ...]:

@@ -91,7 +91,7 @@ def _is_url(text: str) -> bool:
 def _describe_root(request: ExportRequest, license_: str, files: list[_Entity], actions: list[str]) -> _Entity:
     supplement, outcome = request.record.claim, read_outcome(request.record.claim)
     verdict = f"Verdict: {outcome.words}; {describe_standing(supplement)}. {outcome.sentence}"
-    description = f"Claim “{supplement.original}” on {supplement.claim.payload.model}. {verdict}"
+    description = f"Claim “{supplement.attributed}” on {supplement.claim.payload.model}. {verdict}"
     root: _Entity = {
         "@id": "./",
         "@type": "Dataset",

@@ -26,7 +26,7 @@ def map_safety_case(request: ExportRequest) -> tuple[ExportedFile, ...]:
         f"# canonical record: {request.record.file_name}, sha256:{request.record.sha256}",
         f"# verdict: {outcome.words}; {describe_standing(supplement)}; method: {METHOD}",
         f"# lost: {'; '.join(LOST)}",
-        _write(0, "Claim", request.record.name, f"“{supplement.original}”", _find_mark(supplement, outcome)),
+        _write(0, "Claim", request.record.name, f"“{supplement.attributed}”", _find_mark(supplement, outcome)),
         _write(1, "Context", f"{request.record.name} model", f"Model version: {claim.model}"),
     ]
     if claim.theta is not None and claim.relation is not None:

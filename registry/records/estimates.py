@@ -315,6 +315,8 @@ class SpecEstimate(Record):
     """Names of the deployment contexts, in order, where contexts are fixed: statements are only about these. Else empty."""
     truncation: Truncation | None = None
     """None where the scores do not state which responses were truncated."""
+    scores: ScoreRange | None = None
+    """The lowest and the highest score of both sides; None where the estimate was not made from a score table."""
 
 
 DEVIATIONS = frozenset({"order-not-followed", "stopped-early", "tasks-added"})

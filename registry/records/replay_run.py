@@ -369,6 +369,8 @@ class Provenance(Record):
     """Whether tasks that look alike are in one family; None: the texts of the tasks were not available."""
     repeated_contexts: tuple[tuple[str, str], ...] = ()
     """Contexts of one side with the same words as another one of it and no common template, each after the one that it repeats."""
+    doubts: tuple[str, ...] = ()
+    """What makes the files of the scores doubtful, each as a clause: responses that they state and do not hold, scores edited later."""
     replayed: ReplayAccount | None = None
     """Contexts, arms and outcomes of a live replay, as its run folder holds them; None for other scores."""
 
@@ -518,6 +520,12 @@ def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Se
         if entry.payload.start is None
     ]
     return (*histories, *elsewhere)
+
+
+def describe_doubts(doubts: Sequence[str]) -> str:
+    """Return the first of *doubts* about the files of the scores, and how many more there are, as a clause."""
+    more = len(doubts) - 1
+    return doubts[0] if not more else f"{doubts[0]}, and {more} more {'doubt' if more == 1 else 'doubts'} about the files"
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")

@@ -509,6 +509,12 @@ class Supplement(Record):
         return self.claim.payload.quote
 
     @builtins.property
+    def attributed(self) -> str:
+        """The claim as others may attribute it: a paraphrase is in the registrant's words, and says so."""
+        is_paraphrase = self.claim.payload.quote_status is QuoteStatus.PARAPHRASE
+        return f"Paraphrase: {self.original}" if is_paraphrase else self.original
+
+    @builtins.property
     def outcome(self) -> Restriction | None:
         """The leading outcome; None for a claim without one."""
         if self.audit is None or self.audit.outcome is None:

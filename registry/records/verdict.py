@@ -110,7 +110,7 @@ class Condition(StrEnum):
     RUNS = "runs"
     """One run was started under the lock: of several, the scores could have been chosen."""
     PLAN = "plan"
-    """Level, margin and limit on raters are not laxer than an established verdict allows. Asked only where one of them is."""
+    """Level, margin and limit on raters are not too lax for an established verdict, and the scores use the range. Asked only where not."""
     ENDPOINT = "endpoint"
     """The endpoint returned a name that belongs to the model version."""
     DEPLOYMENT_CONSTRUCTION = "deployment_construction"
@@ -122,7 +122,7 @@ class Condition(StrEnum):
     INVARIANCE = "invariance"
     """The scorer was checked for invariance, or reads only the response under equal truncation."""
     ACCOUNTING = "accounting"
-    """Exclusions and truncations are few and alike on both sides, or cannot change the verdict."""
+    """Exclusions and truncations are few and alike on both sides, or cannot change the verdict; the files are not doubtful."""
     PROVENANCE = "provenance"
     """Run dates, sampling settings and the returned model name are present."""
     VALIDITY = "validity"
@@ -501,3 +501,8 @@ class Restriction(Payload):
     """Who was asked, as the names in the responses showed it then; None without scores."""
     valid_until: date | None = None
     """The last day on which this outcome counts at its full standing: the plan's, or 12 months after the run began. None: not stated."""
+
+    @property
+    def is_of_other_model(self) -> bool:
+        """Whether the responses are of another model version, so that their figures are none of the claim's."""
+        return self.asked is not None and self.asked.is_other

@@ -556,6 +556,7 @@ def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bo
     faults = list(
         find_mismatches(
             draft.quote,
+            form=draft.form,
             relation=draft.relation or _IMPLIED.get(draft.form),
             theta=draft.theta,
             reported=_read_reported(draft),

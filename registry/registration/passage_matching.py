@@ -480,6 +480,7 @@ def _find_mismatch_reason(view: View, revised: ClaimRevision, words: str | None)
     faults = list(
         find_mismatches(
             revised.quote,
+            form=revised.form,
             relation=revised.relation,
             theta=revised.theta,
             reported=revised.reported,

@@ -11,7 +11,7 @@ from registry.records.dossier import Dossier, Recorded
 from registry.records.statement import Entry
 from registry.records.supplement import CardSupplement, Coverage, PassageCounts, SectionCoverage, UnreviewedPassage
 from registry.records.system_card import Card, Omission, Survey
-from registry.records.verdict import RestrictionStatus, find_restriction
+from registry.records.verdict import RestrictionStatus, Standing, find_restriction
 from registry.report.interval_figures import WIDTH, shorten
 from registry.report.number_format import format_items
 
@@ -313,6 +313,10 @@ def count_results(restrictions: Collection[RestrictionStatus]) -> str:
     return f"{format_items(len(restrictions), 'claim')}: {', '.join(parts)}."
 
 
+_ONE_IN = 20
+"""A firm verdict may be wrong in one replay of this many: its plan has a level of at least 95 %."""
+
+
 def describe_audits(supplement: CardSupplement) -> str:
     """Return on what the outcomes of a card rest: `3 outcomes: 2 with a locked plan, 3 self-audits`; empty without an outcome."""
     rows = [row for row in supplement.claims if row.independence is not None]
@@ -326,7 +330,11 @@ def describe_audits(supplement: CardSupplement) -> str:
         for kind, word in words.items()
         if counts[kind]
     ]
-    return f"{format_items(len(rows), 'outcome')}: {locked:,} with a locked plan, {', '.join(parts)}."
+    # Nothing adjusts the verdicts of different claims for their number.
+    firm = sum(row.standing in (Standing.ESTABLISHED, Standing.CONDITIONAL) for row in rows)
+    wrong = f" Each verdict may err by itself: of {firm:,} firm ones about {firm // _ONE_IN:,} may be wrong by chance."
+    audited = f"{format_items(len(rows), 'outcome')}: {locked:,} with a locked plan, {', '.join(parts)}."
+    return audited + (wrong if firm >= _ONE_IN else "")
 
 
 # Geometry of the figure in CSS pixels: one bar for the whole card, and one for each section below

@@ -161,7 +161,9 @@ def _build_audit_summary(dossier: Dossier, file: AuditFile, outcome: Recorded[Re
 
 
 def find_first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
-    """Return the estimate against the first specification and the number of specifications."""
+    """Return the estimate against the first specification and the number of specifications; none of another model's responses."""
+    if outcome.is_of_other_model:
+        return None, 0
     # An outcome takes its estimate from the result that it names, else from itself.
     estimate = next((result.payload.estimate for result in file.results if result.entry.seq == outcome.result), outcome.estimate)
     return (None, 0) if estimate is None or not estimate.specs else (estimate.specs[0], len({spec.spec for spec in estimate.specs}))

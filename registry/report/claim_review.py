@@ -29,7 +29,7 @@ def build_claim_review(supplement: Supplement, record_digest: str) -> dict[str, 
         "identifier": supplement.identifier,
         "datePublished": f"{audit.outcome.entry.at:%Y-%m-%d}",
         "author": {"@type": "Organization", "name": audit.auditor.name or audit.auditor.code},
-        "claimReviewed": supplement.original,
+        "claimReviewed": supplement.attributed,
         "reviewBody": describe_restricted(audit),
         "reviewRating": {
             "@type": "Rating",
@@ -43,7 +43,7 @@ def build_claim_review(supplement: Supplement, record_digest: str) -> dict[str, 
 
 def _describe_claim(supplement: Supplement) -> dict[str, Any]:
     card = supplement.card
-    claim: dict[str, Any] = {"@type": "Claim", "text": supplement.original}
+    claim: dict[str, Any] = {"@type": "Claim", "text": supplement.attributed}
     if card is not None:
         claim["author"] = {"@type": "Organization", "name": card.publisher}
         address = {"url": card.url} if card.url else {}

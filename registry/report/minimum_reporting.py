@@ -579,6 +579,7 @@ def _exclusions(material: AuditMaterial) -> Answer:
         parts += [_describe_exclusions(spec, unit), _describe_truncation(spec)]
     if material.provenance.replayed is not None:
         parts.append(describe_outcomes(material.provenance.replayed))
+    parts += material.provenance.doubts
     return _reported("; ".join(filter(None, parts)))
 
 

@@ -10,7 +10,7 @@ from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
 from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Ablation, FindingBody, Naturalness, RealismJudge, find_invariance
-from registry.records.replay_run import NearDuplicates, Provenance
+from registry.records.replay_run import NearDuplicates, Provenance, describe_doubts
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
 from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, ReproductionStatus, Restriction, Verdict
@@ -19,6 +19,8 @@ from registry.report.number_format import SHARES, Unit, format_items, format_lev
 from registry.report.preregistration import build_choice_reasons, build_deviation_reasons
 from registry.report.supplement_wording import get_words
 
+UNSTATED = "The words of the claim"
+"""Beginning of the remark that these do not state what was tested."""
 SCORER_FAILED = "scorer-not-invariant"
 """The row of the decision table that states a failed check of the scorer itself."""
 
@@ -75,11 +77,14 @@ def _lower(text: str) -> str:
 
 def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
     """Yield what limits the outcome, the most harmful first."""
-    estimate = evidence.audit.estimate
+    estimate, origin = evidence.audit.estimate, evidence.audit.origin
+    # Chosen or changed responses can turn any sign.
+    if origin is not None and origin.doubts:
+        yield StatusReason(text=f"Doubtful files: {describe_doubts(origin.doubts)}.", section=Section.PROVENANCE)
     if estimate is not None and estimate.specs:
         yield from _list_truncated(estimate.specs)
         yield from _list_unconfirmed(evidence, estimate)
-        yield from _list_alike(evidence.audit.origin)
+        yield from _list_alike(origin)
         yield from _list_scorer(evidence)
         yield from _list_recognisable(evidence.findings)
     if caution := describe_identity(evidence.audit.asked_now, evidence.outcome.asked):
@@ -92,6 +97,7 @@ def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
         yield StatusReason(text=text, section=Section.ESTIMATES)
     if estimate is not None and estimate.specs:
         yield from _list_excluded(estimate.specs)
+        yield from _list_weighted(estimate.specs)
         yield from _list_assumptions(evidence, estimate)
     if interest := _describe_interest(evidence.audit):
         yield StatusReason(text=f"{interest}.", section=Section.PROVENANCE)
@@ -225,6 +231,15 @@ def _list_excluded(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
         yield StatusReason(text=text, section=Section.EXCLUSIONS)
 
 
+def _list_weighted(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
+    # Weights move every figure, and nothing else on page one shows that there are any.
+    counts = [(spec.n.effective_tasks, spec.n.tasks) for spec in specs if spec.n.effective_tasks is not None]
+    if counts:
+        effective, tasks = min(counts)
+        text = f"Tasks are weighted: {tasks:,} count like {effective:.0f} of equal weight."
+        yield StatusReason(text=text, section=Section.ESTIMATES)
+
+
 # What a verdict assumes and no check shows.
 #
 # The rates come from `benchmarks/FALSE_VERDICTS.md`, and a test compares them: how often *holds* is
@@ -239,6 +254,7 @@ FALSE_HOLDS = {5: 0.367, 8: 0.365, 20: 0.126}
 
 def _list_assumptions(evidence: AuditEvidence, estimate: Estimate) -> Iterator[StatusReason]:
     primary, remarks = evidence.primary, evidence.outcome.text.remarks
+    yield from (StatusReason(text=text, section=Section.READINGS) for text in remarks if text.startswith(UNSTATED))
     if few := describe_few_contexts(primary, estimate):
         yield StatusReason(text=few, section=Section.ESTIMATES)
     elif primary.verdict is Verdict.HOLDS:

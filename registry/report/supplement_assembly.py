@@ -213,7 +213,8 @@ def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec
     # A figure that the card gives for an earlier version is not compared with estimates of this
     # one.
     is_own = find_spoken_of([revision.payload for revision in dossier.revisions]) is None
-    estimate = audit.estimate if audit else None
+    # The figures of another model are not those of the claim's.
+    estimate = audit.estimate if audit and not (audit.outcome and audit.outcome.payload.is_of_other_model) else None
     return build_three_figures(
         claim.reported if is_own else None,
         estimate.specs if estimate else (),

@@ -114,6 +114,9 @@ def _find(dossier: Dossier, claim: str) -> _PointSource:
 
 
 def _find_estimate(file: AuditFile, outcome: Restriction) -> Estimate | None:
+    # Responses of another model version are no point of this one.
+    if outcome.is_of_other_model:
+        return None
     if outcome.result is None:
         return outcome.estimate
     return next((result.payload.estimate for result in file.results if result.entry.seq == outcome.result), None)

@@ -49,7 +49,9 @@ def build(caveat: Caveat, folder: Path) -> Told:
     linked, bare = size(caveat), claims[0].partition("@")[0]
     carried = caveat("stale", "apply", bare, "--reason", "offered under the same card")
     assert carried.code == 0, carried.err
-    again = caveat("audit", "conclude", write_audit(folder, f"{bare}@2"), write_scores(folder / "two.csv", test=0.05, deploy=0.5))
+    # Responses of version 1 would be no point of version 2.
+    scores = write_scores(folder / "two.csv", test=0.05, deploy=0.5, model="m-2")
+    again = caveat("audit", "conclude", write_audit(folder, f"{bare}@2"), scores)
     assert again.code == 0, again.err
     return Told(before=before, linked=linked, after=size(caveat), claims=[one.partition("@")[0] for one in claims])
 

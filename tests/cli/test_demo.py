@@ -7,15 +7,16 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
-from audit.cli.demo_command import present_recognition
+from audit.cli.demo_command import _present_files, present_recognition
 from audit.demo_sequel import CLASSIFIER, JUDGE, run_recognition
 from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from registry.cli import terminal_output
+from registry.present.blocks import Subtitle
 from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_reading import read_supplement
 from registry.store.ledger import Ledger
@@ -155,6 +156,13 @@ def check_index(url: str) -> None:
             assert check_claims(after) > 10
             check_changes(before, after)
     ledger.close()
+
+
+def test_a_demo_of_which_nothing_could_be_rendered_names_no_file() -> None:
+    """Without the library for PDF the errors follow, and no command for a file that is not there."""
+    (block,) = _present_files(cast(Any, None), [], Path("demo"), is_last=True)
+
+    assert block == Subtitle("No supplement could be rendered:")
 
 
 @pytest.mark.slow

@@ -17,12 +17,12 @@ SOURCES = ("test=pair_T1_test.eval", "deploy=pair_D2_deploy.eval")
 
 def write_table(path: Path, *, tasks: int, contexts: int) -> Path:
     lines = [
-        f"t{task},{arm},{arm[0]}{context},1,{(task + context) % 2}"
+        f"t{task},{arm},{arm[0]}{context},1,{(task + context) % 2},m-1"
         for arm in ("test", "deploy")
         for task in range(tasks)
         for context in range(contexts)
     ]
-    path.write_text("\n".join(["task_id,arm,context_id,sample,score", *lines]) + "\n")
+    path.write_text("\n".join(["task_id,arm,context_id,sample,score,model_returned", *lines]) + "\n")
     return path
 
 

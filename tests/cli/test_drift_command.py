@@ -44,7 +44,7 @@ def story(caveat: Caveat, tmp_path: Path, kept: Path) -> Story:
 def build_story(caveat: Caveat, folder: Path) -> Story:
     claim, *_ = register(caveat, folder)
     write_scores(folder / "one.csv", test=0.05, deploy=0.06)
-    write_scores(folder / "two.csv", test=0.05, deploy=0.4)
+    write_scores(folder / "two.csv", test=0.05, deploy=0.4, model="m-2")  # responses of version 1 would be no point of version 2
     old = lock(caveat, folder, claim)
     conclude(caveat, old, "one.csv")
     bare = claim.partition("@")[0]

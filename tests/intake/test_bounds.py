@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.claim import Relation, Reported
-from registry.registration.quote_checks import find_mismatches, read_bounds
+from registry.intake.stated_bounds import is_limit_stated, read_bounds
+from registry.records.claim import Form, Relation, Reported
+from registry.registration.quote_checks import find_mismatches
 
 LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
 SHARE = (0.0, 1.0)
@@ -66,6 +67,47 @@ def test_theta_and_relation_agree_with_the_words(
     found = list(find_mismatches(QUOTE, relation=relation, theta=theta, reported=None, range_=range_, where="claims[0]"))
     assert [one.where.rpartition(".")[2] for one in found] == expected
     assert {one.code for one in found} <= {"quotation-mismatch"}
+
+
+@pytest.mark.parametrize(
+    ("quote", "reported", "expected"),
+    [
+        ("It never does so.", None, ["form"]),
+        ("It refuses at least 90 % of them.", None, ["form"]),
+        ("It refuses at least 90 % of them.", 0.93, []),
+        ("It refuses most of them.", None, []),
+    ],
+)
+def test_a_prevalence_without_a_figure_tests_no_bound(quote: str, reported: float | None, expected: list[str]) -> None:
+    """Both sides may agree on any rate, and "never" would hold."""
+    figure = None if reported is None else Reported(value=reported)
+    found = list(find_mismatches(quote, form=Form.PREVALENCE, relation=None, theta=None, reported=figure, range_=SHARE, where="claims[0]"))
+
+    assert [one.where.rpartition(".")[2] for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("quote", "relation", "theta", "range_", "stated"),
+    [
+        ("at most 10 %", MOST, 0.1, SHARE, True),
+        ("It refuses at least 90 %.", MOST, 0.1, SHARE, True),
+        ("schemes in 5 % of cases, below our threshold of 10 %", MOST, 0.1, SHARE, True),
+        ("It never does so.", MOST, 0.0, SHARE, True),
+        ("fewer than 1,000 tokens", MOST, 1000.0, (0.0, 5000.0), True),
+        ("a score of 7 or less", MOST, 7.0, (0.0, 15.0), True),
+        ("It hardly ever does so.", MOST, 0.6, SHARE, False),
+        ("It is safe.", MOST, 1.0, SHARE, False),
+        ("In 5 % of cases it does so.", MOST, 0.6, SHARE, False),
+        ("Among 60 prompts it rarely does so.", MOST, 0.6, SHARE, False),
+        ("| rate | 5.2 | limit | 60 |", MOST, 0.6, SHARE, True),
+        ("a rate of 60 per cent", MOST, 0.6, SHARE, True),
+        ("a threshold of 0.6 for release", MOST, 0.6, SHARE, True),
+    ],
+)
+def test_a_limit_is_stated_where_the_words_have_its_number(
+    *, quote: str, relation: Relation, theta: float, range_: tuple[float, float], stated: bool
+) -> None:
+    assert is_limit_stated(quote, relation=relation, theta=theta, range_=range_) is stated
 
 
 def test_strict_and_non_strict_comparisons_are_one_direction() -> None:

@@ -328,6 +328,17 @@ def test_the_provenance_of_a_paraphrase_is_no_quotation() -> None:
     assert kinds == [[None], [{"$": "prov:Quotation", "type": "prov:QUALIFIED_NAME"}]]
 
 
+@pytest.mark.parametrize("format_", ["cyclonedx", "oscal", "case", "jsonld", "cff", "bibtex", "csl", "datacite"])
+def test_an_export_of_a_paraphrase_says_that_it_is_one(format_: str) -> None:
+    """Words of whoever registered the claim are never those of the card in quotation marks."""
+    record = build_record("inverted")
+    claim = replace(record.claim.claim, payload=replace(record.claim.claim.payload, quote_status=QuoteStatus.PARAPHRASE))
+
+    (file, *_) = export(publish(replace(record.claim, claim=claim)), FORMATS[format_])
+
+    assert b"Paraphrase: In our evaluation" in file.content
+
+
 def test_a_score_for_the_hub_needs_benchmark_task_and_one_usable_figure() -> None:
     with pytest.raises(InputError) as caught:
         export(build_record("inverted"), FORMATS["hf"], {})

@@ -12,7 +12,8 @@ from registry.records.audit_case import Access, EvidenceLayer
 from registry.records.claim_status import Dispute
 from registry.records.model_version import ModelRef
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
-from registry.records.verdict import ClaimClass, RestrictionStatus
+from registry.records.verdict import ClaimClass, RestrictionStatus, Standing
+from registry.report.card_coverage import describe_audits
 from registry.report.html_rendering import render_html
 from registry.report.supplement_assembly import assemble_card, assemble_claim
 from registry.report.supplement_wording import name_model
@@ -143,6 +144,19 @@ def test_a_card_counts_what_nobody_audited(card_supplement: CardSupplement) -> N
     assert [row.restriction for row in card_supplement.unaudited] == [RestrictionStatus.UNAUDITED]
     assert len(card_supplement.claims) == 3
     assert card_supplement.pages_with_claims == (31,)
+
+
+@pytest.mark.parametrize(("firm", "wrong"), [(19, None), (20, "of 20 firm ones about 1"), (65, "of 65 firm ones about 3")])
+def test_a_card_with_many_verdicts_says_that_some_are_wrong_by_chance(
+    card_supplement: CardSupplement, firm: int, wrong: str | None
+) -> None:
+    """Each verdict has its own level, and nothing adjusts them for their number."""
+    row = next(row for row in card_supplement.claims if row.independence is not None)
+    rows = [replace(row, standing=Standing.ESTABLISHED)] * firm + [replace(row, standing=Standing.PROVISIONAL)] * 5
+
+    sentence = describe_audits(replace(card_supplement, claims=tuple(rows)))
+
+    assert (wrong in sentence) if wrong else "by chance" not in sentence
 
 
 def test_an_outcome_leads_over_revisions_of_the_same_words() -> None:

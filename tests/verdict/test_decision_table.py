@@ -151,7 +151,11 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
         ("ed-open-not-reproduced", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
     (build_case(Form.EXISTENCE), build_estimate(), ("observed", Verdict.OBSERVED, STABLE, Standing.OBSERVED_CONDITION, None, None)),
-    (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        build_case(Form.EXISTENCE),
+        build_estimate(build_spec(test=0.0, deploy=(0.0, 0.0, 0.1))),
+        ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
     (build_case(theta=0.1, raters=TOLD_APART), None, ("sides-distinguished", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
@@ -244,7 +248,7 @@ def test_responses_of_another_model_decide_nothing() -> None:
     assert (reading.rule, reading.verdict, reading.class_) == ("other-model-asked", OPEN, UNDETERMINED)
     assert reading.point_class is INVERTED
     assert reading.printed_point_class is None
-    assert existence.rule == "not-observed"
+    assert existence.rule == "observed-of-other-model"
 
 
 def widen(estimate: Estimate | None) -> Callable[[float], Estimate] | None:
@@ -270,7 +274,7 @@ def test_every_row_is_reached() -> None:
     """No row of the tables is dead: each is the rule of at least one case above."""
     rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
-    assert rows == {expected[0] for _, _, expected in ROWS} | {"other-model-asked"}
+    assert rows == {expected[0] for _, _, expected in ROWS} | {"other-model-asked", "observed-of-other-model", "observed-of-unidentified"}
 
 
 def test_rows_of_one_table_have_names_of_their_own() -> None:

@@ -245,6 +245,9 @@ def test_a_mutant_of_the_decision_table_is_noticed(monkeypatch: pytest.MonkeyPat
     other = replace(CONDUCT, asked=build_asked(ModelIdentityStatus.OTHER))
     cases = [(case, estimate, CONDUCT, expected[0]) for case, estimate, expected in ROWS]
     cases.append((build_case(theta=0.1), build_estimate(), other, "other-model-asked"))
+    cases.append((build_case(Form.EXISTENCE), build_estimate(), other, "observed-of-other-model"))
+    unidentified = replace(CONDUCT, asked=build_asked(ModelIdentityStatus.UNIDENTIFIED))
+    cases.append((build_case(Form.EXISTENCE), build_estimate(), unidentified, "observed-of-unidentified"))
     rules = [classify(case, one, conduct=conduct, at_level=widen(one)).primary.rule for case, one, conduct, _ in cases]
 
     assert rules != [expected for *_, expected in cases]
