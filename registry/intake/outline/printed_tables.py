@@ -22,6 +22,19 @@ _LABELS = frozenset((
 ))  # fmt: skip
 """What stands above the first column."""
 
+_VARIANTS = (
+    "pro|flash|sonnet|opus|haiku|mini|nano|lite|base|instruct|chat|thinking|think|reasoning|preview|exp(?:erimental)?|max|plus|turbo|large|medium"
+    "|small|ultra|scout|maverick|beta|alpha|it|coder|math|vl|next|high|low|xl|moe"
+)
+_GOES_ON = (
+    re.compile(r"[^A-Z\d#]"),
+    re.compile(r"[^A-Z#]|[A-Z]?\d"),
+    re.compile(rf"[^A-Z#]|[A-Z]?\d|(?i:{_VARIANTS})\b"),
+)
+"""Words that go on with a head, each way joining more than the last: without a capital; versions and sizes; variants of models."""
+_LONGEST_HEAD = 6
+"""Words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -46,12 +59,15 @@ def align_heads(lines: list[str], count: int) -> Columns | None:
         return None
     if count == 1:
         return _align_single(lines)
-    # Three ways to split heads, from the simplest. The first whose count agrees is taken.
-    for parts in (_split_words(lines), _split_at_capitals(lines), _split_at_lines(lines)):
-        if parts is not None and len(parts) == count + 1:
+    if stacked := _stack(lines, count):
+        return stacked
+    # The ways to split heads, from the simplest. The first whose count agrees is taken.
+    splits = (_split_words(lines), *(_split_in_order(lines, goes_on) for goes_on in _GOES_ON), _split_at_lines(lines))
+    for parts in splits:
+        if parts is not None and len(parts) == count + 1 and _are_heads(parts):
             return Columns(parts[0], tuple(parts[1:]), is_guessed=False)
-    for parts in (_split_words(lines), _split_at_capitals(lines)):
-        if parts is not None and len(parts) == count and parts[0].lower() not in _LABELS:
+    for parts in splits[:-1]:
+        if parts is not None and len(parts) == count and parts[0].lower() not in _LABELS and _are_heads(parts):
             return Columns(None, tuple(parts), is_guessed=False)
     return _align_two_levels(_split_at_lines(lines), count)
 
@@ -60,7 +76,7 @@ def _align_single(lines: list[str]) -> Columns | None:
     words = " ".join(lines).split()
     if len(words) >= 2 and words[0].lower() in _LABELS:
         return Columns(words[0], (" ".join(words[1:]),), is_guessed=False)
-    parts = _split_at_capitals(lines)
+    parts = _split_in_order(lines, _GOES_ON[0])
     return Columns(parts[0], (parts[1],), is_guessed=False) if len(parts) == 2 else None
 
 
@@ -69,19 +85,48 @@ def _split_words(lines: list[str]) -> list[str] | None:
     return lines[0].split() if len(lines) == 1 else None
 
 
-def _split_at_capitals(lines: list[str]) -> list[str]:
-    """A head begins at every capital or figure that nothing before it calls for."""
+def _are_heads(parts: list[str]) -> bool:
+    """Whether all *parts* are different and short: words of several heads in one are lines that were read across."""
+    return len(set(parts)) == len(parts) and all(len(set(words)) == len(words) <= _LONGEST_HEAD for words in map(str.split, parts[1:]))
+
+
+def _split_in_order(lines: list[str], goes_on: re.Pattern[str]) -> list[str] | None:
+    """A head begins at every word that neither *goes_on* matches nor the word before it calls for.
+
+    None where two lines with several heads each follow one another: their words may be above one another. A line that
+    begins with a bracket or a hyphen shows that it goes on inside a cell.
+    """
     parts: list[list[str]] = []
-    before = ""
+    before, last = "", 0
     for line in lines:
-        for match in _TOKEN.finditer(line):
-            word = match[0]
-            if not parts or ((word[0].isupper() or word[0].isdigit()) and before.lower() not in _JOINS):
-                parts.append([word])
-            else:
+        first = len(parts)
+        for word in line.split():
+            if parts and (goes_on.match(word) or before.lower() in _JOINS or before.endswith("-")):
                 parts[-1].append(word)
+            else:
+                parts.append([word])
             before = word
+        begun = len(parts) - first + (line[:1].islower() and first > 0)
+        if last > 1 and begun > 1 and line[0] not in "-(":
+            return None
+        last = begun
     return [" ".join(part) for part in parts]
+
+
+def _stack(lines: list[str], count: int) -> Columns | None:
+    """The words of lines that each have one for every column, and perhaps one for the labels, from the last line upwards."""
+    stacked: list[list[str]] = []
+    label = None
+    for words in (line.split() for line in reversed(lines)):
+        if len(words) not in (count, count + 1) or any(word.isalpha() and word[0].islower() for word in words):
+            if stacked and stacked[0][0][0] in "-(":
+                return None
+            break
+        if len(words) > count and is_label(words[0]):
+            label = words[0]
+        stacked.insert(0, words[-count:])
+    names = tuple(" ".join(parts) for parts in zip(*stacked, strict=True))
+    return Columns(label, names, is_guessed=True) if len(stacked) > 1 and len(set(names)) == count else None
 
 
 def _split_at_lines(lines: list[str]) -> list[str]:
@@ -165,6 +210,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*[A-Za-z]?")
 _ENDS = (".", "!", "?", ":", ";", ".\u201d", ".)")
 _HEAD_LINES = 24
 _LABEL_LINES = 3
+_GROUP_WORDS = 3
 _LONGEST_LABEL = 90
 _JUDGED_ROWS = 12
 """After so many rows a run is judged; what is no table then is not read on, so that reading stays linear."""
@@ -348,6 +394,16 @@ def _align(table: PrintedTable) -> None:
     if first and all(not is_label(text.split(maxsplit=1)[0]) for text in texts[:first]):
         table.title = " ".join(texts[:first])
     count = len(table.rows[0].cells)
-    table.columns = align_heads(texts[first:], count) if texts else None
+    heads = [text for text in texts[first:] if not text.strip().isdigit()]
+    table.columns = align_heads(heads, count) if heads else None
+    # Between heads and the first row may be titles of groups, and rows of words: "Architecture Dense MoE Dense".
+    while table.columns is None and len(heads) > 1 and _is_between(heads[-1], count):
+        heads.pop()
+        table.columns = align_heads(heads, count)
     if table.columns is None and first:
         table.title, table.columns = None, align_heads(texts, count)
+
+
+def _is_between(text: str, count: int) -> bool:
+    words = text.split()
+    return len(words) <= min(_GROUP_WORDS, count - 1) or (len(words) == count + 1 > len(set(words)))
