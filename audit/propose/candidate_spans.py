@@ -97,17 +97,23 @@ def is_under_limits(passage: Passage, around: PassageContext) -> bool:
 _LONGEST_LABEL = 60
 _OPENS_LIST = re.compile(r"\b(?:may|might|can|could|will|cannot|not|to|with|for)\s?:\W*$", re.IGNORECASE)
 """The end of a sentence that the items below it complete."""
-_LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\s+(?P<figure>\S.{0,30})")
+_LABELLED_ITEM = re.compile(
+    r"[\s•●○*\-–·]*(?:(?P<label>[^:]{2,60}):[*_]*\s+|(?P<listed>\S+\son\s.{2,80}?)\s(?:self-reported|verified)\s)(?P<figure>\S.{0,30})"
+)
+"""As written, or as model pages list results: "pass@1 on HumanEval self-reported 46.3"."""
 
 
 def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
     """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8"."""
     hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
-    is_measure = hit is not None and (find_benchmark(hit["label"], is_named=True) or find_rows("metrics", hit["label"]))
-    figure = read_cell(hit["figure"]) if hit is not None and is_measure else None
-    if hit is None or figure is None:
+    if hit is None:
         return ()
-    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
+    label = hit["label"] or hit["listed"]
+    is_measure = hit["listed"] or find_benchmark(label, is_named=True) or find_rows("metrics", label)
+    figure = read_cell(hit["figure"]) if is_measure else None
+    if figure is None:
+        return ()
+    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=label),)
 
 
 def _compares_models(passage: Passage, reading: CardReading) -> bool:

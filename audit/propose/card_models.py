@@ -123,7 +123,7 @@ class CardModels:
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
-    title = _clean_title(source.title)
+    title = _drop_maker(_clean_title(source.title), around.text)
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
     named += [_clean_heading(heading.title) for heading in around.outline.headings[:1]]
@@ -257,6 +257,18 @@ def _list_texts(around: PassageContext) -> Iterator[str]:
 
 def _clean_title(title: str) -> str:
     return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
+
+
+def _drop_maker(title: str, text: str) -> str:
+    """Return *title* without the words before a name that the text has only without them: "acme-ibis-2" of a text about "Ibis 2"."""
+    parts, folded = [part for part in _SPLIT.split(title) if part], fold_name(text)
+    for place in range(len(parts) - 1):
+        name = fold_name("-".join(parts[place:]))
+        if all(map(_TITLE_WORD.fullmatch, parts[place:])):
+            break
+        if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", folded):
+            return "-".join(parts[place:]) if place else title
+    return title
 
 
 def _clean_heading(title: str) -> str:

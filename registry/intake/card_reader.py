@@ -219,6 +219,17 @@ def find_headings(text: str) -> tuple[Heading, ...]:
     return tuple(headings)
 
 
+def find_hashed(text: str) -> tuple[Heading, ...]:
+    """Return the headings that hash marks show in a plain text, such as a saved page; empty where there are fewer than two.
+
+    Code in such a text has no fence, and its comments begin with one mark: it counts only on the first heading, or if no other has two.
+    """
+    headings = [heading for heading in find_headings(text) if text[heading.start :].lstrip(" ").startswith("#")]
+    deeper = [heading for heading in headings if text[heading.start :].lstrip(" ").startswith("##")]
+    chosen = (*headings[:1], *deeper) if deeper else tuple(headings)
+    return tuple(dict.fromkeys(chosen)) if len(chosen) > 1 else ()
+
+
 def find_marked_pages(text: str) -> tuple[Page, ...]:
     """Return the pages that comments such as `<!-- p.12 -->` mark in a source made from a PDF; empty without such marks.
 
@@ -668,6 +679,8 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
         headings = tuple(Heading(start=start, title=title) for start, title in answer["headings"])
     elif media_type is MediaType.MARKDOWN:
         headings, pages = find_headings(text), find_marked_pages(text)
+    else:
+        headings = find_hashed(text)
     return CardText(
         sha256=hashlib.sha256(data).hexdigest(),
         size_bytes=len(data),

@@ -30,8 +30,10 @@ _GOES_ON = (
     re.compile(r"[^A-Z\d#]"),
     re.compile(r"[^A-Z#]|[A-Z]?\d"),
     re.compile(rf"[^A-Z#]|[A-Z]?\d|(?i:{_VARIANTS})\b"),
+    re.compile(rf"[^\w#]|[a-z]|[A-Z]?\d|(?i:{_VARIANTS})\b|[A-Z][a-z]+$"),
 )
-"""Words that go on with a head, each way joining more than the last: without a capital; versions and sizes; variants of models."""
+"""Words that go on with a head, each way joining more than the last: without a capital; versions and sizes; variants of models; all
+but those with a hyphen, a figure, or several capitals."""
 _LONGEST_HEAD = 6
 """Words."""
 
