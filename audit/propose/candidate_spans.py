@@ -70,7 +70,10 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
         return CandidateSpan(passage, is_limit=True) if is_compared or find_limit(passage, reading.around) else None
     if passage.kind is PassageKind.ROW:
         return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
-    return CandidateSpan(passage, figures=_read_labelled_item(passage) or find_figures(passage.words))
+    label, colon, _ = passage.words[:_LONGEST_LABEL].partition(":")
+    if colon and has_word("passages", "settings", label):
+        return None
+    return CandidateSpan(passage, figures=_read_labelled_item(passage, reading.around) or find_figures(passage.words))
 
 
 def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
@@ -103,17 +106,22 @@ _LABELLED_ITEM = re.compile(
 """As written, or as model pages list results: "pass@1 on HumanEval self-reported 46.3"."""
 
 
-def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
-    """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8"."""
+def _read_labelled_item(passage: Passage, around: PassageContext) -> tuple[CardFigure, ...]:
+    """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8".
+
+    Under a heading of results any name will do.
+    """
     hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
     if hit is None:
         return ()
     label = hit["label"] or hit["listed"]
     is_measure = hit["listed"] or find_benchmark(label, is_named=True) or find_rows("metrics", label)
-    figure = read_cell(hit["figure"]) if is_measure else None
+    is_measure = is_measure or any(_RESULTS.search(title) for title in around.section_titles(passage)[-2:])
+    number, _, unit = hit["figure"].partition(" ")
+    figure = read_cell(number if find_rows("metrics", unit) else hit["figure"]) if is_measure else None
     if figure is None:
         return ()
-    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=label),)
+    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or unit or "score", label=label),)
 
 
 def _compares_models(passage: Passage, reading: CardReading) -> bool:

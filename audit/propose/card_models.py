@@ -36,7 +36,7 @@ class ModelMention:
     """The model's name in the card's most frequent full spelling."""
     written: str
     is_own: bool | None
-    """Whether it is a model the card is about; None where the card does not say which one that is."""
+    """Whether it is a model the card is about; None where the card does not say which one that is, and for its family with other sizes."""
 
 
 # A name is a family of the table with a version, size or variant; or the card's own name with another number; or the
@@ -97,6 +97,7 @@ class CardModels:
         keys = [fold_name(name) for name in own]
         aliases = (alias for key in keys for find in (_find_aliases, _find_unversioned) for alias in find(key, list(names)))
         self._own = (*keys, *aliases)
+        self._families = {name for key in keys for name in _find_families(key, list(names))} - set(self._own)
         stems = {match[0] for name in own if (match := re.match(r"[A-Za-z][A-Za-z]{2,}", name)) and match[0].lower() not in _NOT}
         stems = {form for stem in stems for form in ((stem.capitalize(), stem.upper()) if stem.islower() else (stem,))}
         others = [key for key in names if not any(_is_variant(key, name) for name in self._own)]
@@ -116,7 +117,7 @@ class CardModels:
         for start, stop in _find_spans(text, self._relatives):
             key = fold_name(text[start:stop])
             name = self._names.get(key, text[start:stop])
-            is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own else None
+            is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own and key not in self._families else None
             mentions.append(ModelMention(start=start, stop=stop, name=name, written=text[start:stop], is_own=is_own))
         return tuple(mentions)
 
@@ -230,6 +231,7 @@ def _find_relatives(top: list[str], labels: tuple[str, ...], stem: str | None) -
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
     families = [family for family in families if family and family.lower() not in _NOT]
     parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
+    parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
     parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None
@@ -284,7 +286,7 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
     related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
     named = [_find_in(kept, fold_name(text)) for text in top]
     beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
-    if kept and kept[0] not in beside and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
+    if kept and kept[0] not in beside and not any(key.startswith(f"{kept[0]}-") for key in keys) and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
         keys.append(kept[0])
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)
@@ -292,6 +294,13 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
 
 _LIKE = re.compile(rf"(?:{_SIZE}|\d{{4}}(?:\d{{4}})?|instruct|instruction|tuned|chat|it|in)", re.IGNORECASE)
 """Parts of a name that may be left out: size, date, and that it was tuned to instructions."""
+
+
+def _find_families(key: str, kept: list[str]) -> Iterator[str]:
+    """Give the names that *key* has with its size or tuning: "ibis-2" of "ibis-2-14b-instruct", also where the card has other sizes of it."""
+    for name in kept:
+        if re.search(r"\d", name) and key.startswith(f"{name}-") and all(map(_LIKE.fullmatch, key.removeprefix(f"{name}-").split("-"))):
+            yield name
 
 
 def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:

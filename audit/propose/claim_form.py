@@ -130,6 +130,8 @@ _CONDITION = re.compile(
 )
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
+_ADVICE = re.compile(r"\W*(?:never|always|do\snot|don['’]t|please)\s(?!\w+(?:ed|s)\b)[a-z]", re.IGNORECASE)
+_OF_SIZE = re.compile(r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param))", re.IGNORECASE)
 _EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
 """Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
 _ATTACK = re.compile(
@@ -150,6 +152,8 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     before = words[max(0, figure.start - 70) : figure.start]
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
+        return True
+    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])):
         return True
     if figure.unit is FigureUnit.SHARE and (_RUN.search(before) or _EITHER.search(before)):
         return True

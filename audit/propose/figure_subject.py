@@ -83,7 +83,7 @@ _FOR = re.compile(
 )
 _BEFORE = re.compile(
     r"^[\])*]*(?:['’]s?)?[\s(:=,–—-]*(?:(?:which|who|at|of|was|is|had|scor(?:es?|ed|ing)|got|gets|with|reach\w*|achiev\w*|solv\w*"
-    r"|refus\w*|only|about|an?|the|average|averaged|rate|up|to|just"
+    r"|refus\w*|both|each|only|about|an?|the|average|averaged|rate|up|to|just"
     r"|around|result|it|are|were|did|so|managed|[~<>≥≤])[\s:(,]*){0,6}$",
     re.IGNORECASE,
 )

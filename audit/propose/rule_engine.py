@@ -218,7 +218,9 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
     words = span.passage.words
     if span.passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.CAPTION):
         return
-    if any(figure.value is not None and not figure.is_in_words for figure in span.figures):
+    figures = [figure for figure in span.figures if figure.value is not None and not figure.is_in_words]
+    # Only figures of other models may be beside a comparison in words: "surpasses Heron (45)".
+    if any(subject.is_own is not False for subject in find_subjects(span.passage, figures, reading.around, reading.models)):
         return
     # Most sentences have no sign of a result; these are asked first, since they cost less than the forms.
     signs = count_signs(span, reading, is_named=reading.models.is_meant(words))
@@ -259,7 +261,8 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     before = words[: form.span[0] + 1]
     is_named = subject.is_own is not False and reading.models.is_meant(before)
     # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
-    if subject.is_own is False or (subject.is_own is None and subject.model) or (not is_named and _ANY_MODEL.search(before)):
+    is_group = subject.is_own is None and subject.model is not None and not reading.models.is_meant(subject.model)
+    if subject.is_own is False or is_group or (not is_named and _ANY_MODEL.search(before)):
         return
     of_model = re.search(r"\b(?:the|this|these|our)\s(?:[\w-]+\s)?models?\b", words[slice(*form.span)], re.IGNORECASE)
     if is_named or is_under_limits(passage, reading.around) or of_model or _SPEAKS_OF_MODEL.search(before):
