@@ -148,7 +148,11 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
         if len(longer) == 1:
             names[key] = names[longer[0]]
     sources = {fold_name(name) for hit in _BUILT_ON.finditer(matter) for name in re.findall(r"[\w.-]+(?=[\"']?\s*(?:\n|$))", hit["names"])}
-    return CardModels(names, tuple(_find_own(kept, names, spellings, top, sources)), relatives)
+    own = _find_own(kept, names, spellings, top, sources)
+    short = _find_short_names(own, kept)
+    if short:
+        relatives = re.compile("|".join([*([relatives.pattern] if relatives else []), rf"(?<![\w.-])(?:{'|'.join(short)})(?![\w-])"]))
+    return CardModels(names | {word.lower(): name for word, name in short.items()}, tuple(own), relatives)
 
 
 def read_matter(text: str) -> str:
@@ -290,6 +294,20 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
         keys.append(kept[0])
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)
+
+
+_COMMON = re.compile(r"(?i:base|chat|thinking|reasoning|vision|preview|large|small|medium|mini|next|fast|zero|plus|instruct|math|audio|guard)")
+
+
+def _find_short_names(own: list[str], kept: list[str]) -> dict[str, str]:
+    """Return the words that a card with several own models may use for one of them, and its name: "Opus" of "Claude 3 Opus"."""
+    short: dict[str, str] = {}
+    for name in own if len(own) > 1 else ():
+        word = re.split(r"[ -]", name)[-1]
+        having = [key for key in kept if word.lower() in key.split("-") and key != word.lower()]
+        if re.fullmatch(r"[A-Z][a-z]{3,}", word) and not _COMMON.fullmatch(word) and having == [fold_name(name)]:
+            short[word] = name
+    return short
 
 
 _LIKE = re.compile(rf"(?:{_SIZE}|\d{{4}}(?:\d{{4}})?|instruct|instruction|tuned|chat|it|in)", re.IGNORECASE)

@@ -317,7 +317,7 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
             return _take_mention(replace(mentions[-1], is_own=True) if is_ours else mentions[-1], where)
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
-    return _find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
+    return find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
 
 
 _OURS = re.compile(r"\bours\b", re.IGNORECASE)
@@ -344,7 +344,7 @@ _PARTS = re.compile(r"\b(?:base|backbone|teacher|encoder|decoder|initiali[sz]ed)
 """Heads of columns that name what a model was made from."""
 
 
-def _find_label_subject(passage: Passage, place: int, models: CardModels) -> FigureSubject | None:
+def find_label_subject(passage: Passage, place: int, models: CardModels) -> FigureSubject | None:
     """The model, or the group, that the label of a row names."""
     cells = [cell for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
     labels = [cell.text for cell in cells if not _PARTS.search(cell.column or "")]

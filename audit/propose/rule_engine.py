@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_letter_spaced, is_under_limits
-from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity
+from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quantity
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
@@ -26,11 +26,13 @@ from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation
 from audit.propose.figure_subject import (
+    NAMED,
     PRONOUN,
     FigureSubject,
     compare_figures,
     drop_announced,
     find_cell_subject,
+    find_label_subject,
     find_subjects,
     find_version,
     find_worded_subject,
@@ -98,6 +100,8 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     """Return the claims of one span."""
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
+    if _BARE_RUN.search(span.passage.words):
+        return list(_read_debris(span, reading))
     readers = (_read_limits, _read_words) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
     return next((claims for read in readers if (claims := list(read(span, reading)))), [])
 
@@ -109,8 +113,10 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
     passage, around, models = span.passage, reading.around, reading.models
     if len(span.cells) > 1 and any(not passage.cells[place].column for place, _ in span.cells):
         # Which figure belongs to which model or measure is not known, so none is proposed: a person reads the page.
-        form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
-        yield _describe(span, form, None, FigureSubject(model=None, is_own=None), reading)
+        label = find_label_subject(passage, len(passage.cells), models)
+        if label is None or label.is_own is not False:
+            form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
+            yield _describe(span, form, None, label or FigureSubject(model=None, is_own=None), reading)
         return
     subjects = [(place, figure, find_cell_subject(passage, place, figure, around, models)) for place, figure in span.cells]
     comparisons = tuple(
@@ -140,6 +146,19 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
             form = replace(form, certainty=min(form.certainty, _BY_NUMBER), notes=(*form.notes, _MATCHED))
         beside = comparisons or tuple(_compare_rows(passage, place, figure, reading))
         yield _describe(span, form, figure, subject, reading, cell=place, comparisons=beside)
+
+
+_BARE = rf"(?:{NUMBER}\s?%?|[—–-])(?:\s?[±(]\s?{NUMBER}\s?%?\)?)?[*†]?"
+_BARE_RUN = re.compile(rf"(?<![\w.]){_BARE}(?:\s+{_BARE}){{2,}}(?![\w.])")
+"""Figures with nothing between them: a row of a table whose columns were lost."""
+
+
+def _read_debris(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
+    """A row that was read as a sentence: proposed without figures, and only if it begins with the own model."""
+    mentions = reading.models.find(span.passage.words)
+    if mentions and mentions[0].is_own and mentions[0].start < _OPENING:
+        form = FormReading(form=Form.PREVALENCE, written=span.passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
+        yield _describe(span, form, None, FigureSubject(mentions[0].name, mentions[0].written, "row label", NAMED, is_own=True), reading)
 
 
 def _compare_rows(passage: Passage, place: int, figure: CardFigure, reading: CardReading) -> Iterator[ComparisonNote]:

@@ -62,6 +62,23 @@ def read_pipe_table(lines: list[tuple[int, str]]) -> SourceTable:
     return table
 
 
+def find_pipe_tables(text: str) -> list[SourceTable]:
+    """Return the Markdown tables of a text that is no Markdown, such as a saved page."""
+    lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n\f]*", text) if match[0] or match.end() == match.start()]
+    lines = [(start, line) for start, line in lines if line.strip()]
+    tables: list[SourceTable] = []
+    at = 1
+    while at < len(lines):
+        if is_delimiter(lines[at][1]) and "|" in lines[at - 1][1]:
+            stop = at + 1
+            while stop < len(lines) and "|" in lines[stop][1]:
+                stop += 1
+            tables.append(read_pipe_table(lines[at - 1 : stop]))
+            at = stop
+        at += 1
+    return tables
+
+
 def _read_pipe_row(start: int, line: str, *, is_head: bool) -> SourceRow:
     body = line.rstrip()
     row = SourceRow(start + len(body) - len(body.lstrip()), start + len(body), is_in_head=is_head)

@@ -344,7 +344,8 @@ class PassageReader:
 
     def __init__(self, card: CardText) -> None:
         self._text = card.text
-        self._has_markup = card.media_type is MediaType.MARKDOWN
+        # A saved page may keep the marks of Markdown: only from them a plain text has headings.
+        self._has_markup = card.media_type is MediaType.MARKDOWN or (card.media_type is MediaType.PLAIN and bool(card.headings))
         self._is_printed = card.media_type in (MediaType.PDF, MediaType.PLAIN)
         self._is_ascii = card.text.isascii()
         self._vocabulary: set[str] | None = None

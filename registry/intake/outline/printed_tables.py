@@ -1,6 +1,7 @@
 """Tables in the lines of a printed page: rows, heads, and what each cell stands under."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from registry.intake.outline.page_lines import BULLET, CardLine, is_caption
@@ -226,6 +227,8 @@ class PrintedRow:
     label: tuple[int, int] | None
     """Where its label stands in the card; None for a row of figures alone."""
     cells: list[tuple[int, int]]
+    span: tuple[int, int] | None = None
+    """Where it is on a line that it shares with other rows; None where its lines are its own."""
 
 
 @dataclass(slots=True)
@@ -256,7 +259,7 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
             continue
         table, stop = run
         table.heads = _find_heads(lines, _first_index(lines, table, index), width)
-        _align(table)
+        align_table(table)
         for row in table.rows:
             for line in row.lines:
                 line.kind = PassageKind.ROW
@@ -346,7 +349,8 @@ def _is_table(rows: list[PrintedRow], count: int, width: int) -> bool:
         return prose == 0
     if count == 2:
         return prose == 0 and (len(rows) >= 2 or full == 0)
-    return len(rows) >= 2 and prose == 0 and full == 0 and all(labels)
+    # "diff 72.0 %": the lines of one cell.
+    return len(rows) >= 2 and prose == 0 and full == 0 and all(labels) and 2 * sum(label[0].islower() for label in labels) < len(labels)
 
 
 def _first_index(lines: list[CardLine], table: PrintedTable, index: int) -> int:
@@ -388,8 +392,11 @@ def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]
     return taken
 
 
-def _align(table: PrintedTable) -> None:
-    """Find the columns; lines above the one that begins with the head of the labels are a title over all of them."""
+def align_table(table: PrintedTable, names: Sequence[str] = (), label: str | None = None) -> None:
+    """Find the columns, unless their *names* are known; lines above the head of the labels are a title over all of them."""
+    if names:
+        table.columns = Columns(label, tuple(names), is_guessed=False)
+        return
     texts = [line.text for line in table.heads]
     # Lines above the label's head are a title over all columns and would spoil the count of heads.
     first = next((index for index, text in enumerate(texts) if is_label(text.split(maxsplit=1)[0])), 0)

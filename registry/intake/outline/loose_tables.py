@@ -1,0 +1,166 @@
+"""Tables that lost their rows when a page became plain text: a cell on each line, or several rows on one.
+
+Both are read only where the number of figures is the same in every row: else nothing says where a row ends.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+
+from registry.intake.outline.page_lines import BULLET, CardLine, is_caption
+from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, align_table, find_cells, has_figure
+from registry.records.system_card import PassageKind
+
+_ENDS = (".", "!", "?", ":", ";", ",")
+_LONGEST_LABEL = 60
+_LABELS, _HEAD_LINES = 3, 24
+_FEWEST = 3
+"""Figures of a row on a line with others; fewer are found in sentences too."""
+
+
+def find_loose_tables(lines: list[CardLine]) -> list[PrintedTable]:
+    """Mark the rows and heads among *lines* of a plain text and return them by table, in order."""
+    tables: list[PrintedTable] = []
+    at = 0
+    while at < len(lines):
+        found = _read_cell_lines(lines, at) or _read_joined_rows(lines, at)
+        if found is None:
+            at += 1
+            continue
+        table, at = found
+        for row in table.rows:
+            for line in row.lines:
+                line.kind = PassageKind.ROW
+        for line in table.heads:
+            line.kind = PassageKind.HEAD
+        tables.append(table)
+    return tables
+
+
+def _is_name(line: CardLine) -> bool:
+    """Whether a line may be a label or a head: short, and no sentence, caption, or figure."""
+    return (
+        line.kind is None
+        and len(line.text) <= _LONGEST_LABEL
+        and not line.text.endswith(_ENDS)
+        and not BULLET.match(line.text)
+        and not is_caption(line.text)
+        and not _is_cell(line)
+    )
+
+
+def _is_cell(line: CardLine) -> bool:
+    return line.kind is None and find_cells(line.text) == [(0, len(line.text))]
+
+
+# A cell on each line: the label of a row, and below it as many figures as the other rows have.
+
+
+def _read_cell_lines(lines: list[CardLine], at: int) -> tuple[PrintedTable, int] | None:
+    """The table whose first figure is at *at*, and the index after its last line."""
+    if not _is_cell(lines[at]) or at == 0 or not _is_name(lines[at - 1]):
+        return None
+    above = at
+    while above > 0 and at - above < _HEAD_LINES and _is_name(lines[above - 1]):
+        above -= 1
+    rows: list[PrintedRow] = []
+    label, count = at - 1, 0
+    while True:
+        stop = label + 1
+        while stop < len(lines) and _is_cell(lines[stop]) and not (count and stop - label > count):
+            stop += 1
+        if count not in (0, stop - label - 1):
+            break
+        count = stop - label - 1
+        row_lines = lines[label:stop]
+        rows.append(PrintedRow(row_lines, _span(row_lines[0]), [_span(line) for line in row_lines[1:]]))
+        # Titles of groups may be above the next label.
+        label = next((index for index in range(stop, min(stop + _LABELS, len(lines) - 1)) if _is_cell(lines[index + 1])), len(lines))
+        if label == len(lines) or not all(_is_name(line) for line in lines[stop : label + 1]):
+            break
+    last = rows[-1].lines[-1]
+    end = next(index for index in range(at, len(lines)) if lines[index] is last) + 1
+    # A chart leaves figures and names too, but seldom rows of one length under as many heads.
+    if len(rows) < 2 or not any(has_figure(line.text) for row in rows for line in row.lines[1:]):
+        return None
+    table = PrintedTable(rows, heads=_find_cell_heads(lines[above : at - 1], count) if at - above < _HEAD_LINES else [])
+    names = [line.text for line in table.heads[-count:]]
+    if table.heads and len(set(names)) == count and all(name[0].isalnum() for name in names):
+        align_table(table, names, table.heads[-count - 1].text if len(table.heads) > count else None)
+    elif min(count, len(rows)) < _FEWEST:
+        return None
+    return table, end
+
+
+def _find_cell_heads(above: list[CardLine], count: int) -> list[CardLine]:
+    """The lines of the first block of *above* that has a head for each column, and perhaps for one or two columns of labels."""
+    blocks: list[list[CardLine]] = []
+    for line in above:
+        if line.gap or not blocks:
+            blocks.append([])
+        blocks[-1].append(line)
+    fitting = (block for block in reversed(blocks) if count <= len(block) <= count + 2)
+    return next(fitting, above if count <= len(above) <= count + 2 else [])
+
+
+# Several rows on one line: a label and figures, and again a label and as many figures.
+
+
+def _read_joined_rows(lines: list[CardLine], at: int) -> tuple[PrintedTable, int] | None:
+    first = _split_rows(lines[at]) if lines[at].kind is None else []
+    if len(first) < 2:
+        return None
+    count, rows, index, stop = len(first[0].cells), list(first), at + 1, at + 1
+    while index < len(lines) and index - stop < _LABELS:
+        more = _split_rows(lines[index]) if lines[index].kind is None else []
+        if more and all(len(row.cells) == count for row in more):
+            rows += more
+            stop = index + 1
+        elif not _is_name(lines[index]):
+            break
+        index += 1
+    heads: list[CardLine] = []
+    while at > 0 and len(heads) < _HEAD_LINES and lines[at - 1].kind is None and not lines[at - 1].text.endswith(_ENDS):
+        at -= 1
+        if is_caption(lines[at].text) or BULLET.match(lines[at].text):
+            break
+        heads.insert(0, lines[at])
+    table = PrintedTable(rows, heads=heads)
+    align_table(table)
+    return table, stop
+
+
+def _split_rows(line: CardLine) -> list[PrintedRow]:
+    """The rows of a line, each a label and figures; none unless all have the same number of them and the line ends with one."""
+    rows = list(_iterate_rows(line)) if len(line.text) < 4_000 else []
+    counts = {len(row.cells) for row in rows}
+    return rows if len(counts) == 1 and min(counts) >= _FEWEST and rows[-1].cells[-1][1] == line.stop else []
+
+
+def _iterate_rows(line: CardLine) -> Iterator[PrintedRow]:
+    tokens = list(re.finditer(r"\S+", line.text))
+    runs = [list(run) for _, run in groupby(range(len(tokens)), key=lambda place: _is_number(tokens[place][0]))]
+    lengths = Counter(len(run) for run in runs if len(run) >= _FEWEST and _is_number(tokens[run[0]][0]))
+    count = lengths.most_common(1)[0][0] if lengths else 0
+    words: list[int] = []
+    for run in runs:
+        # "Gemini 2.5 Pro", "Grok 4 65.26": a few figures are part of a name, and so is the first of one too many.
+        if not _is_number(tokens[run[0]][0]) or len(run) < _FEWEST:
+            words += run
+            continue
+        words, cells = (words + run[:1], run[1:]) if len(run) == count + 1 else (words, run)
+        if not words:
+            return
+        spans = [(line.start + tokens[place].start(), line.start + tokens[place].end()) for place in (*words, *cells)]
+        label = (spans[0][0], spans[len(words) - 1][1])
+        yield PrintedRow([line], label, spans[len(words) :], (label[0], spans[-1][1]))
+        words = []
+
+
+def _is_number(token: str) -> bool:
+    return find_cells(token) == [(0, len(token))]
+
+
+def _span(line: CardLine) -> tuple[int, int]:
+    return line.start, line.stop
