@@ -43,7 +43,7 @@ class ModelMention:
 # label of a row under a head such as "Model". Cost: a model of an unlisted maker that only prose names is not seen.
 
 _VARIANT = "|".join(re.escape(word) for word in read_words("families", "variant"))
-_SIZE = r"(?:(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
+_SIZE = r"(?:A?(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
 _VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%)"
 _CHAINED = (
     r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
@@ -52,7 +52,7 @@ _CHAINED = (
 _TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT})(?![\w-])|{_CHAINED})"
 _PLAIN = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(map(re.escape, read_words('families', 'plain')))})"
-    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
+    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?!\w|\.\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
     rf"|(?=-?\d)){_TAIL}{{0,5}}",
     re.IGNORECASE,
 )
@@ -149,7 +149,8 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
             names[key] = names[longer[0]]
     sources = {fold_name(name) for hit in _BUILT_ON.finditer(matter) for name in re.findall(r"[\w.-]+(?=[\"']?\s*(?:\n|$))", hit["names"])}
     own = _find_own(kept, names, spellings, top, sources)
-    short = _find_short_names(own, kept)
+    members = [names[key] for key in kept if any(_is_variant(key, fold_name(name)) for name in own)]
+    short = _find_short_names(list(dict.fromkeys(members)), kept)
     if short:
         relatives = re.compile("|".join([*([relatives.pattern] if relatives else []), rf"(?<![\w.-])(?:{'|'.join(short)})(?![\w-])"]))
     return CardModels(names | {word.lower(): name for word, name in short.items()}, tuple(own), relatives)
@@ -299,10 +300,10 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
 _COMMON = re.compile(r"(?i:base|chat|thinking|reasoning|vision|preview|large|small|medium|mini|next|fast|zero|plus|instruct|math|audio|guard)")
 
 
-def _find_short_names(own: list[str], kept: list[str]) -> dict[str, str]:
+def _find_short_names(members: list[str], kept: list[str]) -> dict[str, str]:
     """Return the words that a card with several own models may use for one of them, and its name: "Opus" of "Claude 3 Opus"."""
     short: dict[str, str] = {}
-    for name in own if len(own) > 1 else ():
+    for name in members if len(members) > 1 else ():
         word = re.split(r"[ -]", name)[-1]
         having = [key for key in kept if word.lower() in key.split("-") and key != word.lower()]
         if re.fullmatch(r"[A-Z][a-z]{3,}", word) and not _COMMON.fullmatch(word) and having == [fold_name(name)]:

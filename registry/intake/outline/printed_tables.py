@@ -88,6 +88,12 @@ def _split_words(lines: list[str]) -> list[str] | None:
     return lines[0].split() if len(lines) == 1 else None
 
 
+def split_names(text: str, count: int) -> list[str]:
+    """Return the *count* names that *text* lists with nothing between them; empty where no way to split it gives as many."""
+    splits = (text.split(), *(_split_in_order([text], goes_on) or [] for goes_on in _GOES_ON))
+    return next((parts for parts in splits if len(parts) == count and _are_heads(parts)), [])
+
+
 def _are_heads(parts: list[str]) -> bool:
     """Whether all *parts* are different and short: words of several heads in one are lines that were read across."""
     return len(set(parts)) == len(parts) and all(len(set(words)) == len(words) <= _LONGEST_HEAD for words in map(str.split, parts[1:]))
