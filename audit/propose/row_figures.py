@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number, read_surroundings
 from audit.propose.claim_form import find_thresholds
-from audit.propose.evaluation_facts import find_label
+from audit.propose.evaluation_facts import find_benchmark, find_label
 from audit.propose.vocabulary import has_word, read_expression, read_words
 from registry.intake.outline.printed_tables import split_names
 from registry.records.system_card import Passage
@@ -123,8 +123,12 @@ def split_labels(words: str, count: int) -> list[str]:
     settings = _SETTING.findall(words)
     if len(settings) == count and len(set(settings)) == count:
         return settings
-    names = split_names(words, count) if re.search(r"[^\W\d]", words) else []
-    return names if all(re.search(r"[^\W\d]", name) for name in names) else []
+    names = split_names(words, count)
+    return names if all(_NAME.match(name) or find_benchmark(name, is_named=True) == name for name in names) else []
+
+
+_NAME = re.compile(r"(?=.*[^\W\d])[A-Z](?:.*[A-Z\d]|\w*-)")
+"""Words with several capitals, a figure, or a hyphen name something; "Closed round" does not name two things."""
 
 
 def _read_pair(passage: Passage, place: int) -> tuple[CardFigure, ...]:

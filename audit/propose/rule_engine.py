@@ -289,8 +289,15 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
 
 
-LIKELY, EVIDENT = 0.7, 0.8
-"""The least probability of a sentence that no rule reads, and of one in the words of rules and methods; chosen on cards in view."""
+SPEAKS_OF_IT, LIKELY, EVIDENT = 0.6, 0.7, 0.85
+"""The least probability of a sentence that no rule reads: of one that speaks of the own model, of any other, and of one in the words of
+rules and methods; chosen on cards in view."""
+_WE = re.compile(
+    r"\W*(?:\w+ly,?\s|in\s\w+,\s)?(?:we(?!\s(?:also\s|still\s)?(?:observ|saw|see|f[io]und|notic|judg|conclud))|to|for|these\s\w+\s(?:are|were))\b",
+    re.IGNORECASE,
+)
+_IT = re.compile(r"[^.;:]{0,40}?\b(?:it|they|(?:the|this|these|our)\s(?:\w+\s)?models?)\b", re.IGNORECASE)
+"""How sentences about the work begin, and those about the model."""
 _PICTURE = re.compile(r"^\W*(?:Figure|Fig\.|Table|Chart|Box|Image|Transcript)\b", re.IGNORECASE)
 _SHORTEST, _OPENING = 40, 30
 """Characters of the shortest sentence, and those in which a sentence names its subject if it is another model."""
@@ -303,9 +310,13 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         return
     if says_no_result(words, span.figures):
         return
-    if score_sentence(fold_sentence(words, reading.models.find(words))) < (EVIDENT if is_general(words) else LIKELY):
+    score = score_sentence(fold_sentence(words, reading.models.find(words)))
+    if score < SPEAKS_OF_IT:
         return
     subject = find_worded_subject(passage, 0, reading.around, reading.models)
+    is_meant = (subject.place == "sentence" and subject.is_own) or _IT.match(words)
+    if score < (EVIDENT if is_general(words) or _WE.match(words) else SPEAKS_OF_IT if is_meant else LIKELY):
+        return
     if subject.place != "sentence":
         # Without the own model in the sentence, another one in its opening words is the subject.
         subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)

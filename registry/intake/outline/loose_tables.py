@@ -24,11 +24,9 @@ def find_loose_tables(lines: list[CardLine]) -> list[PrintedTable]:
     tables: list[PrintedTable] = []
     at = 0
     while at < len(lines):
-        found = _read_cell_lines(lines, at) or _read_joined_rows(lines, at)
-        if found is None:
-            at += 1
+        table, at = _read_cell_lines(lines, at) or _read_joined_rows(lines, at) or (None, at + 1)
+        if table is None:
             continue
-        table, at = found
         for row in table.rows:
             for line in row.lines:
                 line.kind = PassageKind.ROW
@@ -57,8 +55,8 @@ def _is_cell(line: CardLine) -> bool:
 # A cell on each line: the label of a row, and below it as many figures as the other rows have.
 
 
-def _read_cell_lines(lines: list[CardLine], at: int) -> tuple[PrintedTable, int] | None:
-    """The table whose first figure is at *at*, and the index after its last line."""
+def _read_cell_lines(lines: list[CardLine], at: int) -> tuple[PrintedTable | None, int] | None:
+    """The table whose first figure is at *at*, and the index after its last line; no table for rows that are none, so that none is read twice."""
     if not _is_cell(lines[at]) or at == 0 or not _is_name(lines[at - 1]):
         return None
     above = at
@@ -79,17 +77,18 @@ def _read_cell_lines(lines: list[CardLine], at: int) -> tuple[PrintedTable, int]
         label = next((index for index in range(stop, min(stop + _LABELS, len(lines) - 1)) if _is_cell(lines[index + 1])), len(lines))
         if label == len(lines) or not all(_is_name(line) for line in lines[stop : label + 1]):
             break
-    last = rows[-1].lines[-1]
-    end = next(index for index in range(at, len(lines)) if lines[index] is last) + 1
     # A chart leaves figures and names too, but seldom rows of one length under as many heads.
-    if len(rows) < 2 or not any(has_figure(line.text) for row in rows for line in row.lines[1:]):
+    if len(rows) < 2:
         return None
+    end = at - 1 + sum(len(row.lines) for row in rows)
+    while lines[end - 1] is not rows[-1].lines[-1]:
+        end += 1
     table = PrintedTable(rows, heads=_find_cell_heads(lines[above : at - 1], count) if at - above < _HEAD_LINES else [])
     names = [line.text for line in table.heads[-count:]]
     if table.heads and len(set(names)) == count and all(name[0].isalnum() for name in names):
         align_table(table, names, table.heads[-count - 1].text if len(table.heads) > count else None)
-    elif min(count, len(rows)) < _FEWEST:
-        return None
+    elif min(count, len(rows)) < _FEWEST or not any(has_figure(line.text) for row in rows for line in row.lines[1:]):
+        return None, end
     return table, end
 
 
