@@ -501,6 +501,14 @@ _THINGS_COUNTED = re.compile(
 )
 
 
+_KINDS = re.compile(
+    r"(?:conclusion|mode|reason|way|type|kind|stage|phase|step|part|aspect|variant|model|size|version|language|domain|categorie|dimension|area"
+    r"|principle|finding|observation|limitation|approache|method|feature|component|key|paradigm|technique|strategie|option)s$",
+    re.IGNORECASE,
+)
+"""Things that a text counts to list them: a number of these is no result."""
+
+
 @lru_cache(maxsize=1024)
 def find_quantity(words: str) -> CardFigure | None:
     """Return the one amount of money or number of things that a sentence gives; None without one, or where it gives several."""
@@ -508,7 +516,7 @@ def find_quantity(words: str) -> CardFigure | None:
         return None
     money = list(_MONEY.finditer(words))
     hits = money or [hit for hit in _THINGS_COUNTED.finditer(blank_asides(words)) if hit["one"].casefold() not in ("one", "no")]
-    if len(hits) != 1:
+    if len(hits) != 1 or _KINDS.search(hits[0]["unit"]):
         return None
     return _build(hits[0], read_number(hits[0]["one"]), FigureUnit.SCORE if money else FigureUnit.COUNT, scale=hits[0]["unit"].strip())
 

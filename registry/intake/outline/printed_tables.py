@@ -72,7 +72,11 @@ def align_heads(lines: list[str], count: int) -> Columns | None:
     for parts in splits[:-1]:
         if parts is not None and len(parts) == count and parts[0].lower() not in _LABELS and _are_heads(parts):
             return Columns(None, tuple(parts), is_guessed=False)
-    return _align_two_levels(_split_at_lines(lines), count)
+    if two := _align_two_levels(_split_at_lines(lines), count):
+        return two
+    # Words of neighbours may be mixed in heads without a figure or version: no name of a model is among them.
+    mixed = splits[1] if not any(map(has_figure, lines)) else None
+    return Columns(mixed[0], tuple(mixed[1:]), is_guessed=True) if mixed is not None and len(mixed) == count + 1 else None
 
 
 def _align_single(lines: list[str]) -> Columns | None:
