@@ -220,14 +220,13 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 
 
 def find_hashed(text: str) -> tuple[Heading, ...]:
-    """Return the headings that hash marks show in a plain text, such as a saved page; empty where there are fewer than two.
+    """Return the headings that hash marks show in a plain text, such as a saved page; empty where none has two marks.
 
-    Code in such a text has no fence, and its comments begin with one mark: it counts only on the first heading, or if no other has two.
+    One mark alone also begins comments of code and rows such as "# Total parameters": it counts only on the first heading.
     """
     headings = [heading for heading in find_headings(text) if text[heading.start :].lstrip(" ").startswith("#")]
     deeper = [heading for heading in headings if text[heading.start :].lstrip(" ").startswith("##")]
-    chosen = (*headings[:1], *deeper) if deeper else tuple(headings)
-    return tuple(dict.fromkeys(chosen)) if len(chosen) > 1 else ()
+    return tuple(dict.fromkeys((*headings[:1], *deeper))) if deeper else ()
 
 
 def find_marked_pages(text: str) -> tuple[Page, ...]:
