@@ -215,6 +215,8 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
+    # "66.1 on Tau2-Bench": a decimal before a name with a figure, a hyphen or several capitals.
+    re.compile(r"(?<![\w.$-])(?P<one>\d{1,3}\.\d{1,2})\son\s(?=[A-ZτΤ][\w.]*(?:-|[A-Z\d]))"),
     re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
@@ -325,7 +327,7 @@ def _read_worded(plain: str) -> Iterator[CardFigure]:
 def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
-            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
+            stop = hit.end() if "scale" in pattern.groupindex and hit["scale"] and pattern is not _SCORES[1] else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_words
@@ -77,6 +78,8 @@ _TITLE_WORD = re.compile(
     r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|"
     r"language|large|reasoning|introduction|abstract)"
 )
+_STAMP = re.compile(r"\W*(?:arXiv|https?:|www\.|doi)", re.IGNORECASE)
+"""What archives print above a title."""
 _SPLIT = re.compile(r"[\s_-]+")
 _MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<matter>.{0,50000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _INDEXED = re.compile(r"^model-index:\s{0,4}\n\s{0,4}-\s{1,4}name:\s{0,4}[\"']?(?P<name>[^\"'\n]{2,80})", re.MULTILINE)
@@ -127,15 +130,17 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     title = _drop_maker(_clean_title(source.title), around.text)
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
-    named += [_clean_heading(heading.title) for heading in around.outline.headings[:1]]
-    top = [title, *source.models, *named]
+    titles = (heading.title for heading in around.outline.headings[:3] if not _STAMP.match(heading.title))
+    named += [_clean_heading(heading) for heading in islice(titles, 1)]
+    members = [name for heading in named for name in _list_members(heading)]
+    top = [title, *source.models, *named, *members]
     # A row of heads is several names in a line, which are read from its cells.
     opening = (passage for passage in around.passages[:_TEXTS_ON_TOP] if passage.kind is not PassageKind.HEAD and not passage.cells)
     short = [passage.words for passage in opening if len(passage.words) < 120]
     # A model of an unlisted maker, or one without a version: the word of the title that the card uses as a name.
     stem = None if any(map(_names_model, top)) else _find_stem(top, around)
     top += short
-    relatives = _find_relatives(top, tuple(_list_labels(around)), stem)
+    relatives = _find_relatives(top, tuple(members), tuple(_list_labels(around)), stem)
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):
         for start, stop in _find_spans(text, relatives):
@@ -193,7 +198,7 @@ def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int,
 def _names_model(title: str) -> bool:
     """Whether a title has a whole name of a model, perhaps behind its maker's: "acme-ibis-2"."""
     ends = [title[match.end() :] for match in re.finditer(r"^|[-\s]", title)]
-    return any(_find_spans(text, _find_relatives([text], (), None)) for text in ends)
+    return any(_find_spans(text, _find_relatives([text], (), (), None)) for text in ends)
 
 
 _STEM = re.compile(r"[A-Za-z][A-Za-z]+(?:\d{1,2}[A-Za-z]*){0,2}")
@@ -229,13 +234,29 @@ def _find_stem(top: list[str], around: PassageContext) -> str | None:
     return best[1] if best else None
 
 
-def _find_relatives(top: list[str], labels: tuple[str, ...], stem: str | None) -> re.Pattern[str] | None:
+_MEMBERS = re.compile(
+    r"(?P<stem>[A-Z][\w.-]+(?: \d[\w.]*)?) (?P<first>[A-Z]\w+)(?P<more>(?:, (?:and )?[A-Z]\w+)+|,? (?:and|&) [A-Z]\w+)(?=$|\W)"
+)
+
+
+def _list_members(heading: str) -> list[str]:
+    """Return the models that a heading lists under one name: "Ibis Core, Flash, and Edge"."""
+    hit = _MEMBERS.match(heading)
+    if hit is None or _TITLE_WORD.fullmatch(hit["stem"]):
+        return []
+    return [f"{hit['stem']} {word}" for word in (hit["first"], *re.findall(r"[A-Z]\w+", hit["more"]))]
+
+
+def _find_relatives(top: list[str], members: tuple[str, ...], labels: tuple[str, ...], stem: str | None) -> re.Pattern[str] | None:
     """Return what finds the card's own name with any number, and the labels of rows under "Model"."""
     names = [_LEADING.sub("", match[0]) for text in top for match in _SIZED.finditer(_LEADING.sub(lambda lead: " " * len(lead[0]), text))]
+    # A word such as "Step" names a model if both title and heading say so.
+    agreed = [name for name in names if sum(name in text for text in top) > 1 and not _is_name(name) and not _NO_MODEL.search(name)]
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
     families = [family for family in families if family and family.lower() not in _NOT]
     parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
+    parts += [rf"{re.escape(name)}(?!\w)" for name in (*members, *agreed)]
     parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
     parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
@@ -293,6 +314,9 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
     beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
     if kept and kept[0] not in beside and not any(key.startswith(f"{kept[0]}-") for key in keys) and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
         keys.append(kept[0])
+    # What only the title says may be the name of a file.
+    said = [key for key in keys if spellings[key].total() > len(re.findall(rf"(?<![\w.]){re.escape(key)}(?!\w|\.\d)", fold_name(top[0])))]
+    keys = said or keys
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from registry.intake.outline.page_lines import BULLET, CardLine, is_caption
-from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, align_table, find_cells, has_figure
+from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, align_table, find_cells, has_figure, is_label, split_names
 from registry.records.system_card import PassageKind
 
 _ENDS = (".", "!", "?", ":", ";", ",")
@@ -127,25 +127,43 @@ def _read_joined_rows(lines: list[CardLine], at: int) -> tuple[PrintedTable, int
         heads.insert(0, lines[at])
     table = PrintedTable(rows, heads=heads)
     align_table(table)
+    if table.columns is None:
+        _take_heads(table, lines[stop - 1])
     return table, stop
+
+
+def _take_heads(table: PrintedTable, line: CardLine) -> None:
+    """Take the heads from the label of the first row, if they are on its line: "Model Elo Win rate Ibis 3 1201 79.4"."""
+    first = table.rows[0]
+    if first.label is None or first.span is None or first.lines[0] is not line and len(table.rows) < 2:
+        return
+    start, stop = first.label
+    words = first.lines[0].text[start - first.lines[0].start : stop - first.lines[0].start]
+    label, _, rest = words.partition(" ")
+    names = split_names(rest, len(first.cells) + 1) if is_label(label) else []
+    if names:
+        first.label = (stop - len(names[-1]), stop)
+        first.span = (first.label[0], first.span[1])
+        align_table(table, names[:-1], label)
 
 
 def _split_rows(line: CardLine) -> list[PrintedRow]:
     """The rows of a line, each a label and figures; none unless all have the same number of them and the line ends with one."""
     rows = list(_iterate_rows(line)) if len(line.text) < 4_000 else []
     counts = {len(row.cells) for row in rows}
-    return rows if len(counts) == 1 and min(counts) >= _FEWEST and rows[-1].cells[-1][1] == line.stop else []
+    is_sure = bool(rows) and (min(counts) >= _FEWEST or (min(counts) > 1 and len(rows) >= _FEWEST))
+    return rows if is_sure and len(counts) == 1 and rows[-1].cells[-1][1] == line.stop else []
 
 
 def _iterate_rows(line: CardLine) -> Iterator[PrintedRow]:
     tokens = list(re.finditer(r"\S+", line.text))
     runs = [list(run) for _, run in groupby(range(len(tokens)), key=lambda place: _is_number(tokens[place][0]))]
-    lengths = Counter(len(run) for run in runs if len(run) >= _FEWEST and _is_number(tokens[run[0]][0]))
+    lengths = Counter(len(run) for run in runs if len(run) > 1 and _is_number(tokens[run[0]][0]))
     count = lengths.most_common(1)[0][0] if lengths else 0
     words: list[int] = []
     for run in runs:
         # "Gemini 2.5 Pro", "Grok 4 65.26": a few figures are part of a name, and so is the first of one too many.
-        if not _is_number(tokens[run[0]][0]) or len(run) < _FEWEST:
+        if not _is_number(tokens[run[0]][0]) or len(run) < min(count, _FEWEST):
             words += run
             continue
         words, cells = (words + run[:1], run[1:]) if len(run) == count + 1 else (words, run)

@@ -25,7 +25,7 @@ _LABELS = frozenset((
 
 _VARIANTS = (
     "pro|flash|sonnet|opus|haiku|mini|nano|lite|base|instruct|chat|thinking|think|reasoning|preview|exp(?:erimental)?|max|plus|turbo|large|medium"
-    "|small|ultra|scout|maverick|beta|alpha|it|coder|math|vl|next|high|low|xl|moe"
+    "|small|ultra|scout|maverick|beta|alpha|it|coder|math|vl|next|high|low|xl|moe|core|edge|prime|express|air|heavy|omni"
 )
 _GOES_ON = (
     re.compile(r"[^A-Z\d#]"),
@@ -58,6 +58,18 @@ def is_label(word: str) -> bool:
 
 def align_heads(lines: list[str], count: int) -> Columns | None:
     """Return the heads in *lines* for *count* columns of figures next to a column of labels; None if their number does not agree."""
+    columns = _find_columns(lines, count)
+    return None if columns is None or any(map(_is_no_head, columns.names)) else columns
+
+
+def _is_no_head(name: str) -> bool:
+    """Whether a head is or has the cell of another row ("91.8 (79.3)"), or is that of the labels, so that two levels were mixed."""
+    if all(part.strip().lower() in _LABELS for part in name.split("/")):
+        return True
+    return not re.search(r"[^\W\d]", name) or re.search(r"\(\d+\.\d+\)", name) is not None
+
+
+def _find_columns(lines: list[str], count: int) -> Columns | None:
     if not lines or count < 1:
         return None
     if count == 1:
@@ -268,7 +280,8 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
             index += 1
             continue
         table, stop = run
-        table.heads = _find_heads(lines, _first_index(lines, table, index), width)
+        is_spaced = len(table.rows) > 1 and table.rows[1].lines[0].gap
+        table.heads = _find_heads(lines, _first_index(lines, table, index), width, is_spaced=is_spaced)
         align_table(table)
         for row in table.rows:
             for line in row.lines:
@@ -382,8 +395,8 @@ def _first_index(lines: list[CardLine], table: PrintedTable, index: int) -> int:
     return index
 
 
-def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]:
-    """The short lines right above the first row, up to what cannot be a head."""
+def _find_heads(lines: list[CardLine], first: int, width: int, *, is_spaced: bool) -> list[CardLine]:
+    """The short lines right above the first row, up to what cannot be a head, or to an empty line unless there is one between rows too."""
     taken: list[CardLine] = []
     at = first - 1
     while at >= 0 and len(taken) < _HEAD_LINES:
@@ -397,7 +410,7 @@ def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]
             break
         taken.insert(0, line)
         at -= 1
-        if lines[at + 1].gap and len(taken) > 0:
+        if lines[at + 1].gap and len(taken) > 0 and not is_spaced:
             break
     return taken
 
