@@ -215,13 +215,13 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
-    # "66.1 on Tau2-Bench": a decimal before a name with a figure, a hyphen or several capitals.
-    re.compile(r"(?<![\w.$-])(?P<one>\d{1,3}\.\d{1,2})\son\s(?=[A-ZτΤ][\w.]*(?:-|[A-Z\d]))"),
     re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
 )  # fmt: skip
+_ON_BENCHMARK = re.compile(r"(?<![\w.$-])(?P<one>\d{1,3}\.\d{1,2})\son\s(?=[A-ZτΤ][\w.]*(?:-|[A-Z\d]))")
+"""A decimal before a name with a figure, a hyphen or several capitals: "66.1 on Tau2-Bench"."""
 _DECIMAL = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}\d{{1,4}}\.\d{{1,4}})(?![\w%]|\s?%|\.\d|/)")
 _SPEAKS_OF_SCORES = re.compile(
     r"\b(?:scor(?:ed|es?|ing)|AUROC|AUC|F1|recall|precision|accuracy|correlation|rates?|performance)\b", re.IGNORECASE
@@ -327,8 +327,10 @@ def _read_worded(plain: str) -> Iterator[CardFigure]:
 def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
-            stop = hit.end() if "scale" in pattern.groupindex and hit["scale"] and pattern is not _SCORES[1] else hit.end("one")
+            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
+    for hit in _ON_BENCHMARK.finditer(plain):
+        yield _build_score(hit, hit.end("one"), "score")
 
 
 def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[CardFigure]:

@@ -325,12 +325,13 @@ _COMMON = re.compile(r"(?i:base|chat|thinking|reasoning|vision|preview|large|sma
 
 
 def _find_short_names(members: list[str], kept: list[str]) -> dict[str, str]:
-    """Return the words that a card with several own models may use for one of them, and its name: "Opus" of "Claude 3 Opus"."""
+    """Return the words that may stand for an own model, and its name: "Opus" of "Claude 3 Opus" beside others, "K2" of "Kimi K2"."""
     short: dict[str, str] = {}
-    for name in members if len(members) > 1 else ():
+    for name in members:
         word = re.split(r"[ -]", name)[-1]
         having = [key for key in kept if word.lower() in key.split("-") and key != word.lower()]
-        if re.fullmatch(r"[A-Z][a-z]{3,}", word) and not _COMMON.fullmatch(word) and having == [fold_name(name)]:
+        form = r"[A-Z][a-z]{3,}|[A-Z]\d{1,2}(?:\.\d)?" if len(members) > 1 else r"[A-Z]\d{1,2}(?:\.\d)?"
+        if re.fullmatch(form, word) and not _COMMON.fullmatch(word) and having == [fold_name(name)]:
             short[word] = name
     return short
 

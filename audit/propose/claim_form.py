@@ -326,6 +326,7 @@ _COMPARES = re.compile(
 _FREQUENCY = re.compile(
     r"\b(?:often|usually|generally|typically|frequent\w*|tend(?:s|ed)?|always|mostly|largely|common\w*|consistent\w*|most)\b", re.IGNORECASE
 )
+_BOUND_WORDS = re.compile(r"\b(?:always|never|every|all|any|none|no)\b", re.IGNORECASE)
 _UNRULED = "no rule reads this sentence; it looks like a claim by its words: check every field"
 
 
@@ -338,7 +339,9 @@ def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
     if hit := _COMPARES.search(words):
         relation = LEAST if _RISES.search(words) else MOST if _FALLS.search(words) else None
         relative = find_relative(words, hit.start()) or hit[0]
-        form = Form.THRESHOLD if relation is not None else Form.PREVALENCE
+        # "Always" and "never" bound a rate, which a comparison does not give.
+        is_bound = relation is not None and not _BOUND_WORDS.search(words)
+        form, relation = (Form.THRESHOLD, relation) if is_bound else (Form.PREVALENCE, None)
         return FormReading(form=form, relation=relation, relative_to=relative, certainty=0.4, notes=(_UNRULED,), span=span)
     form = Form.PREVALENCE if _FREQUENCY.search(words) else Form.EXISTENCE
     return FormReading(form=form, certainty=0.4, notes=(_UNRULED,), span=span)

@@ -40,7 +40,7 @@ from audit.propose.figure_subject import (
 from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
 from audit.propose.row_figures import find_bar, find_row_figures
-from audit.propose.vocabulary import has_word
+from audit.propose.vocabulary import has_word, read_expression
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
 from registry.records.system_card import Card, CardText, Outline, Passage, PassageKind
@@ -296,6 +296,9 @@ _WE = re.compile(
     r"\W*(?:\w+ly,?\s|in\s\w+,\s)?(?:we(?!\s(?:also\s|still\s)?(?:observ|saw|see|f[io]und|notic|judg|conclud))|to|for|these\s\w+\s(?:are|were))\b",
     re.IGNORECASE,
 )
+_ADDRESS = read_expression("address")
+_OFFER = re.compile(r"\b(?:can|could|may|will)\s(?:\w+\s)?(?:help|assist|support|enable|empower)\b", re.IGNORECASE)
+"""What people may do with a model is no result of it."""
 _IT = re.compile(r"[^.;:]{0,40}?\b(?:it|they|(?:the|this|these|our)\s(?:\w+\s)?models?)\b", re.IGNORECASE)
 """How sentences about the work begin, and those about the model."""
 _PICTURE = re.compile(r"^\W*(?:Figure|Fig\.|Table|Chart|Box|Image|Transcript)\b", re.IGNORECASE)
@@ -306,7 +309,9 @@ _SHORTEST, _OPENING = 40, 30
 def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
     """What looks like a claim by its words alone: proposed with low confidence, and only fields that the words show are filled."""
     passage, words = span.passage, span.passage.words
-    if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words):
+    if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words) or _OFFER.search(words):
+        return
+    if _ADDRESS.search(words):
         return
     if says_no_result(words, span.figures):
         return
@@ -315,7 +320,8 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         return
     subject = find_worded_subject(passage, 0, reading.around, reading.models)
     is_meant = (subject.place == "sentence" and subject.is_own) or _IT.match(words)
-    if score < (EVIDENT if is_general(words) or _WE.match(words) else SPEAKS_OF_IT if is_meant else LIKELY):
+    is_rejected = "%" in words or any(not figure.is_in_words for figure in span.figures)
+    if score < (EVIDENT if is_general(words) or is_rejected or _WE.match(words) else SPEAKS_OF_IT if is_meant else LIKELY):
         return
     if subject.place != "sentence":
         # Without the own model in the sentence, another one in its opening words is the subject.
