@@ -154,11 +154,12 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
             names[key] = names[longer[0]]
     sources = {fold_name(name) for hit in _BUILT_ON.finditer(matter) for name in re.findall(r"[\w.-]+(?=[\"']?\s*(?:\n|$))", hit["names"])}
     own = _find_own(kept, names, spellings, top, sources)
-    members = [names[key] for key in kept if any(_is_variant(key, fold_name(name)) for name in own)]
-    short = _find_short_names(list(dict.fromkeys(members)), kept)
-    if short:
-        relatives = re.compile("|".join([*([relatives.pattern] if relatives else []), rf"(?<![\w.-])(?:{'|'.join(short)})(?![\w-])"]))
-    return CardModels(names | {word.lower(): name for word, name in short.items()}, tuple(own), relatives)
+    variants = [names[key] for key in kept if any(_is_variant(key, fold_name(name)) for name in own)]
+    words = _find_short_names(list(dict.fromkeys(variants)), kept)
+    if words:
+        forms = [*([relatives.pattern] if relatives else []), rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-])"]
+        relatives = re.compile("|".join(forms))
+    return CardModels(names | {word.lower(): name for word, name in words.items()}, tuple(own), relatives)
 
 
 def read_matter(text: str) -> str:
@@ -312,7 +313,12 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
     related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
     named = [_find_in(kept, fold_name(text)) for text in top]
     beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
-    if kept and kept[0] not in beside and not any(key.startswith(f"{kept[0]}-") for key in keys) and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
+    if (
+        kept
+        and kept[0] not in beside
+        and not any(key.startswith(f"{kept[0]}-") for key in keys)
+        and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related))
+    ):
         keys.append(kept[0])
     # What only the title says may be the name of a file.
     said = [key for key in keys if spellings[key].total() > len(re.findall(rf"(?<![\w.]){re.escape(key)}(?!\w|\.\d)", fold_name(top[0])))]
@@ -321,7 +327,9 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
     return list(own)
 
 
-_COMMON = re.compile(r"(?i:base|chat|thinking|reasoning|vision|preview|large|small|medium|mini|next|fast|zero|plus|instruct|math|audio|guard)")
+_COMMON = re.compile(
+    r"(?i:base|chat|thinking|reasoning|vision|preview|large|small|medium|mini|next|fast|zero|plus|instruct|math|audio|guard)"
+)
 
 
 def _find_short_names(members: list[str], kept: list[str]) -> dict[str, str]:
@@ -341,7 +349,7 @@ _LIKE = re.compile(rf"(?:{_SIZE}|\d{{4}}(?:\d{{4}})?|instruct|instruction|tuned|
 
 
 def _find_families(key: str, kept: list[str]) -> Iterator[str]:
-    """Give the names that *key* has with its size or tuning: "ibis-2" of "ibis-2-14b-instruct", also where the card has other sizes of it."""
+    """Give the names that *key* has with its size or tuning: "ibis-2" of "ibis-2-14b-instruct", also beside other sizes."""
     for name in kept:
         if re.search(r"\d", name) and key.startswith(f"{name}-") and all(map(_LIKE.fullmatch, key.removeprefix(f"{name}-").split("-"))):
             yield name

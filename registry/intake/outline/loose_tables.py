@@ -56,33 +56,17 @@ def _is_cell(line: CardLine) -> bool:
 
 
 def _read_cell_lines(lines: list[CardLine], at: int) -> tuple[PrintedTable | None, int] | None:
-    """The table whose first figure is at *at*, and the index after its last line; no table for rows that are none, so that none is read twice."""
+    """The table whose first figure is at *at*, and the index after its last line; no table for rows that are none, which are read once."""
     if not _is_cell(lines[at]) or at == 0 or not _is_name(lines[at - 1]):
         return None
     above = at
     while above > 0 and at - above < _HEAD_LINES and _is_name(lines[above - 1]):
         above -= 1
-    rows: list[PrintedRow] = []
-    label, count = at - 1, 0
-    while True:
-        stop = label + 1
-        while stop < len(lines) and _is_cell(lines[stop]) and not (count and stop - label > count):
-            stop += 1
-        if count not in (0, stop - label - 1):
-            break
-        count = stop - label - 1
-        row_lines = lines[label:stop]
-        rows.append(PrintedRow(row_lines, _span(row_lines[0]), [_span(line) for line in row_lines[1:]]))
-        # Titles of groups may be above the next label.
-        label = next((index for index in range(stop, min(stop + _LABELS, len(lines) - 1)) if _is_cell(lines[index + 1])), len(lines))
-        if label == len(lines) or not all(_is_name(line) for line in lines[stop : label + 1]):
-            break
-    # A chart leaves figures and names too, but seldom rows of one length under as many heads.
+    rows, end = _collect_rows(lines, at - 1)
     if len(rows) < 2:
         return None
-    end = at - 1 + sum(len(row.lines) for row in rows)
-    while lines[end - 1] is not rows[-1].lines[-1]:
-        end += 1
+    count = len(rows[0].cells)
+    # A chart leaves figures and names too, but seldom rows of one length under as many heads.
     table = PrintedTable(rows, heads=_find_cell_heads(lines[above : at - 1], count) if at - above < _HEAD_LINES else [])
     names = [line.text for line in table.heads[-count:]]
     if table.heads and len(set(names)) == count and all(name[0].isalnum() for name in names):
@@ -90,6 +74,25 @@ def _read_cell_lines(lines: list[CardLine], at: int) -> tuple[PrintedTable | Non
     elif min(count, len(rows)) < _FEWEST or not any(has_figure(line.text) for row in rows for line in row.lines[1:]):
         return None, end
     return table, end
+
+
+def _collect_rows(lines: list[CardLine], label: int) -> tuple[list[PrintedRow], int]:
+    """The rows from the one with the label at *label* on, as long as all have the same number of figures, and the index after the last."""
+    rows: list[PrintedRow] = []
+    end = label
+    while label < len(lines):
+        stop = label + 1
+        while stop < len(lines) and _is_cell(lines[stop]) and not (rows and stop - label > len(rows[0].cells)):
+            stop += 1
+        if rows and stop - label - 1 != len(rows[0].cells):
+            break
+        rows.append(PrintedRow(lines[label:stop], _span(lines[label]), [_span(line) for line in lines[label + 1 : stop]]))
+        end = stop
+        # Titles of groups may be above the next label.
+        label = next((index for index in range(stop, min(stop + _LABELS, len(lines) - 1)) if _is_cell(lines[index + 1])), len(lines))
+        if not all(_is_name(line) for line in lines[stop : label + 1]):
+            break
+    return rows, end
 
 
 def _find_cell_heads(above: list[CardLine], count: int) -> list[CardLine]:
@@ -135,7 +138,7 @@ def _read_joined_rows(lines: list[CardLine], at: int) -> tuple[PrintedTable, int
 def _take_heads(table: PrintedTable, line: CardLine) -> None:
     """Take the heads from the label of the first row, if they are on its line: "Model Elo Win rate Ibis 3 1201 79.4"."""
     first = table.rows[0]
-    if first.label is None or first.span is None or first.lines[0] is not line and len(table.rows) < 2:
+    if first.label is None or first.span is None or (first.lines[0] is not line and len(table.rows) < 2):
         return
     start, stop = first.label
     words = first.lines[0].text[start - first.lines[0].start : stop - first.lines[0].start]

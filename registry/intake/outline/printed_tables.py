@@ -74,28 +74,27 @@ def _find_columns(lines: list[str], count: int) -> Columns | None:
         return None
     if count == 1:
         return _align_single(lines)
-    if stacked := _stack(lines, count):
-        return stacked
     # The ways to split heads, from the simplest. The first whose count agrees is taken.
-    splits = (_split_words(lines), *(_split_in_order(lines, goes_on) for goes_on in _GOES_ON), _split_at_lines(lines))
-    for parts in splits:
-        if parts is not None and len(parts) == count + 1 and _are_heads(parts):
-            return Columns(parts[0], tuple(parts[1:]), is_guessed=False)
-    for parts in splits[:-1]:
-        if parts is not None and len(parts) == count and parts[0].lower() not in _LABELS and _are_heads(parts):
-            return Columns(None, tuple(parts), is_guessed=False)
-    if two := _align_two_levels(_split_at_lines(lines), count):
-        return two
+    splits = [parts for parts in (_split_words(lines), *(_split_in_order(lines, goes_on) for goes_on in _GOES_ON)) if parts is not None]
+    by_line = _split_at_lines(lines)
+    labelled = next((parts for parts in (*splits, by_line) if len(parts) == count + 1 and _are_heads(parts)), None)
+    bare = next((parts for parts in splits if len(parts) == count and parts[0].lower() not in _LABELS and _are_heads(parts)), None)
     # Words of neighbours may be mixed in heads without a figure or version: no name of a model is among them.
-    mixed = splits[1] if not any(map(has_figure, lines)) else None
-    return Columns(mixed[0], tuple(mixed[1:]), is_guessed=True) if mixed is not None and len(mixed) == count + 1 else None
+    mixed = next((parts for parts in splits[-1:] if len(parts) == count + 1 and not any(map(has_figure, lines))), None)
+    return (
+        _stack(lines, count)
+        or (Columns(labelled[0], tuple(labelled[1:]), is_guessed=False) if labelled else None)
+        or (Columns(None, tuple(bare), is_guessed=False) if bare else None)
+        or _align_two_levels(by_line, count)
+        or (Columns(mixed[0], tuple(mixed[1:]), is_guessed=True) if mixed else None)
+    )
 
 
 def _align_single(lines: list[str]) -> Columns | None:
     words = " ".join(lines).split()
     if len(words) >= 2 and words[0].lower() in _LABELS:
         return Columns(words[0], (" ".join(words[1:]),), is_guessed=False)
-    parts = _split_in_order(lines, _GOES_ON[0])
+    parts = _split_in_order(lines, _GOES_ON[0]) or []
     return Columns(parts[0], (parts[1],), is_guessed=False) if len(parts) == 2 else None
 
 
@@ -125,7 +124,10 @@ def _split_in_order(lines: list[str], goes_on: re.Pattern[str]) -> list[str] | N
     before, last = "", 0
     for line in lines:
         first = len(parts)
-        for word in line.split():
+        for place, word in enumerate(line.split()):
+            # A name that goes on below it: "Ibis-3.5- Heron" over "Large-1022 mini".
+            if place and len(before) > 1 and before.endswith("-"):
+                return None
             if parts and (goes_on.match(word) or before.lower() in _JOINS or before.endswith("-")):
                 parts[-1].append(word)
             else:
