@@ -65,6 +65,8 @@ _SERIES = re.compile(
     r"(?<![\w.-])(?:OpenAI[- ])?o[1-9](?:[- ](?:\d{4}(?!\d)|mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)"
 )
 _SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}")
+_JOINED = re.compile(rf"[A-Z][A-Za-z]{{2,14}}\d{{1,2}}(?:\.\d)?-(?:{_SIZE}){_TAIL}{{0,3}}")
+"""The label of a row under "Model" whose version has no hyphen: "IbisChat2-7B"."""
 _PATTERNS = (_CLAUDE, _PLAIN, _WORD, _SERIES)
 _ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
 """A family's name alone is no model; with one of these it is."""
@@ -176,7 +178,7 @@ def fold_name(name: str) -> str:
 
 def _is_variant(key: str, own: str) -> bool:
     """Whether a folded name is *own* or a variant of it, whether or not a hyphen is before the version: "Ibis 2" is "Ibis2"."""
-    spelt, known = (re.sub(r"(?<=[a-z])-(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
+    spelt, known = (re.sub(r"(?<=[a-z])(?:chat)?-?(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
     return key == own or key.startswith(f"{own}-") or spelt == known or spelt.startswith(f"{known}-")
 
 
@@ -273,8 +275,9 @@ def _is_name(text: str) -> bool:
 def _list_labels(around: PassageContext) -> Iterator[str]:
     rows = (passage for passage in around.passages if passage.cells and _MODEL_HEAD.fullmatch(passage.cells[0].column or ""))
     for label in (" ".join(row.cells[0].text.split()).strip(" *_†‡") for row in rows):
-        match = _SIZED.match(label)
-        if match and _is_name(match[0]) and not looks_like_model(label):
+        joined, sized = _JOINED.match(label), _SIZED.match(label)
+        match = joined or (sized if sized and _is_name(sized[0]) else None)
+        if match and not looks_like_model(label):
             yield match[0]
 
 
@@ -362,7 +365,9 @@ def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:
         parts = set(name.split("-"))
         longer = {part for other in kept if other.startswith(f"{name}-") for part in other.removeprefix(f"{name}-").split("-")}
         is_like = all(_LIKE.fullmatch(part) for part in own ^ parts | longer)
-        if name != key and is_like and re.search(r"\d", name) and not any(part[0].isdigit() for part in (parts | longer) - own):
+        # A name without a figure is short for the own one only if nothing but its tuning is left out.
+        is_short = re.search(r"\d", name) or (key.startswith(f"{name}-") and "-" in name)
+        if name != key and is_like and is_short and not any(part[0].isdigit() for part in (parts | longer) - own):
             yield name
 
 

@@ -246,5 +246,5 @@ def _is_counting(column: str) -> bool:
     return _COUNTING.match(column.strip(" *_")) is not None
 
 
-_COUNTING = re.compile(rf"(?:{'|'.join(map(re.escape, read_words('passages', 'counting')))})s?(?!\w)", re.IGNORECASE)
-"""The beginning of a head that counts; not "Min" of the name of a model."""
+_COUNTING = re.compile(rf"(?:{'|'.join(map(re.escape, read_words('passages', 'counting')))})s?(?![\w-])", re.IGNORECASE)
+"""The beginning of a head that counts; not "Min" or "Seed-2" of the name of a model."""

@@ -188,6 +188,8 @@ _SETEXT = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
 _LONGEST = 1_000
 """Characters of a line that may be a heading."""
 _PAGE_MARK = re.compile(r"<!--[ \t]*(?:p\.?|page)[ \t]*(\d{1,5})[ \t]*-->", re.IGNORECASE)
+_TABLE_MARKS = re.compile(rb"<table\b[^>]{0,200}>\s{0,20}<t[rbh]", re.IGNORECASE)
+"""A table of HTML, which only the reader of Markdown parses in a text."""
 _SIGNS = re.compile(rb"^(?:#{1,6} \S|```|\|.+\|[ \t]*$)|\]\(https?://|\*\*\S", re.MULTILINE)
 
 
@@ -636,6 +638,8 @@ def detect_media_type(data: bytes, path: PurePath) -> MediaType:
     if claimed is MediaType.PDF:
         text = "an HTML page, perhaps an error page saved in its place" if is_hypertext else "text"
         raise _refuse_file("card-type-mismatch", path, f"the name says PDF, the content is {text}", "download the PDF again")
+    if claimed is MediaType.PLAIN and _TABLE_MARKS.search(data):
+        return MediaType.MARKDOWN
     if claimed is not None:
         return claimed
     if is_hypertext:
