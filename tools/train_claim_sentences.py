@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 _ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(_ROOT))
@@ -47,17 +48,17 @@ def list_mentions(line: str) -> list[ModelMention]:
     return sorted(mentions, key=lambda mention: mention.start)
 
 
-def build_matrix(sentences: list[str]) -> Floats:
+def build_matrix(sentences: list[str]) -> csr_matrix:
     """Return one row of unit length for each sentence."""
-    rows = np.zeros((len(sentences), BUCKETS))
-    for row, sentence in zip(rows, sentences, strict=True):
-        features = sorted(hash_features(sentence))
-        row[features] = 1 / math.sqrt(len(features))
-    return rows
+    features = [sorted(hash_features(sentence)) for sentence in sentences]
+    values = [1 / math.sqrt(len(row)) for row in features for _ in row]
+    starts = np.cumsum([0, *map(len, features)])
+    return csr_matrix((values, [place for row in features for place in row], starts), shape=(len(sentences), BUCKETS))
 
 
-def fit(rows: Floats, labels: Floats) -> tuple[Floats, float]:
+def fit(rows: csr_matrix, labels: Floats) -> tuple[Floats, float]:
     """Return weights and bias of a logistic regression with a quadratic penalty, by accelerated gradient steps from zero."""
+    columns = rows.T.tocsr()
     weights, bias = np.zeros(rows.shape[1]), 0.0
     last_weights, last_bias = weights, bias
     for step in range(_STEPS):
@@ -65,12 +66,12 @@ def fit(rows: Floats, labels: Floats) -> tuple[Floats, float]:
         ahead, ahead_bias = weights + pull * (weights - last_weights), bias + pull * (bias - last_bias)
         error = 1 / (1 + np.exp(-(rows @ ahead + ahead_bias))) - labels
         last_weights, last_bias = weights, bias
-        weights = ahead - _RATE * (rows.T @ error / len(labels) + _PENALTY / len(labels) * ahead)
+        weights = ahead - _RATE * (columns @ error / len(labels) + _PENALTY / len(labels) * ahead)
         bias = ahead_bias - _RATE * float(error.mean())
     return weights, bias
 
 
-def estimate_accuracy(rows: Floats, labels: Floats) -> float:
+def estimate_accuracy(rows: csr_matrix, labels: Floats) -> float:
     """Return the share of examples that a classifier trained without their part gets right."""
     part = np.arange(len(labels)) % _PARTS
     right = 0

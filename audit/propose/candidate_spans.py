@@ -12,6 +12,7 @@ from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
 from audit.propose.vocabulary import find_rows, has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
+from registry.records.claim import Form
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
 # An engine is asked for the fields of spans and never invents one. What is no candidate here is proposed by none of
@@ -70,7 +71,10 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
         return CandidateSpan(passage, is_limit=True) if is_compared or find_limit(passage, reading.around) else None
     if passage.kind is PassageKind.ROW:
         return None if is_settings(passage) else CandidateSpan(passage, cells=find_results(passage))
-    return CandidateSpan(passage, figures=_read_labelled_item(passage) or find_figures(passage.words))
+    label, colon, _ = passage.words[:_LONGEST_LABEL].partition(":")
+    if colon and has_word("passages", "settings", label):
+        return None
+    return CandidateSpan(passage, figures=_read_labelled_item(passage, reading.around) or find_figures(passage.words))
 
 
 def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
@@ -80,6 +84,8 @@ def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
     words, is_under = passage.words, is_under_limits(passage, around)
     form = read_limit(words, is_under_limits=is_under)
     lead = next(iter(around.lead_in(passage)[-1:]), None)
+    if lead is not None and is_under and passage.kind is PassageKind.ITEM and _MODEL_MAY.search(lead.words):
+        return FormReading(form=Form.EXISTENCE, certainty=_LISTED, span=(0, len(words)), is_limit=True)
     if form is None and lead is not None and _OPENS_LIST.search(lead.words) and passage == around.block(passage)[0]:
         # "The model may:" and then "invent sources".
         form = read_limit(f"{lead.words[:-1]} {words.lstrip(' •●○*–-')}", is_under_limits=is_under)
@@ -95,19 +101,34 @@ def is_under_limits(passage: Passage, around: PassageContext) -> bool:
 
 
 _LONGEST_LABEL = 60
+_LISTED = 0.5
+_MODEL_MAY = re.compile(r"\b(?:models?|it|they|[A-Z][\w.-]+)\s(?:may|might|can|could)(?:\s\w+)?\s?:\W*$")
+"""The end of a sentence under limits whose items all say what the model may do."""
 _OPENS_LIST = re.compile(r"\b(?:may|might|can|could|will|cannot|not|to|with|for)\s?:\W*$", re.IGNORECASE)
 """The end of a sentence that the items below it complete."""
-_LABELLED_ITEM = re.compile(r"[\s•●○*\-–·]*(?P<label>[^:]{2,60}):[*_]*\s+(?P<figure>\S.{0,30})")
+_LABELLED_ITEM = re.compile(
+    r"[\s•●○*\-–·]*(?:(?P<label>[^:]{2,60}):[*_]*\s+|(?P<listed>\S+\son\s.{2,80}?)\s(?:self-reported|verified)\s)(?P<figure>\S.{0,30})"
+)
+"""As written, or as model pages list results: "pass@1 on HumanEval self-reported 46.3"."""
 
 
-def _read_labelled_item(passage: Passage) -> tuple[CardFigure, ...]:
-    """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8"."""
+def _read_labelled_item(passage: Passage, around: PassageContext) -> tuple[CardFigure, ...]:
+    """The figure of a list item that is the name of a benchmark or metric and a score, as in a row of a table: "MMLU: 84.8".
+
+    Under a heading of results any name will do.
+    """
     hit = _LABELLED_ITEM.fullmatch(passage.words) if passage.kind is PassageKind.ITEM else None
-    is_measure = hit is not None and (find_benchmark(hit["label"], is_named=True) or find_rows("metrics", hit["label"]))
-    figure = read_cell(hit["figure"]) if hit is not None and is_measure else None
-    if hit is None or figure is None:
+    if hit is None:
         return ()
-    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or "score", label=hit["label"]),)
+    label = hit["label"] or hit["listed"]
+    is_measure = hit["listed"] or find_benchmark(label, is_named=True) or find_rows("metrics", label)
+    is_measure = is_measure or any(_RESULTS.search(title) for title in around.section_titles(passage)[-2:])
+    number, _, unit = hit["figure"].partition(" ")
+    is_apart = bool(find_rows("metrics", unit)) or ("/" in number and unit.isalpha())
+    figure = read_cell(number if is_apart else hit["figure"]) if is_measure else None
+    if figure is None:
+        return ()
+    return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or unit or "score", label=label),)
 
 
 def _compares_models(passage: Passage, reading: CardReading) -> bool:

@@ -220,6 +220,8 @@ _SCORES = (
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
 )  # fmt: skip
+_ON_BENCHMARK = re.compile(r"(?<![\w.$-])(?P<one>\d{1,3}\.\d{1,2})\son\s(?=[A-ZτΤ][\w.]*(?:-|[A-Z\d]))")
+"""A decimal before a name with a figure, a hyphen or several capitals: "66.1 on Tau2-Bench"."""
 _DECIMAL = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}\d{{1,4}}\.\d{{1,4}})(?![\w%]|\s?%|\.\d|/)")
 _SPEAKS_OF_SCORES = re.compile(
     r"\b(?:scor(?:ed|es?|ing)|AUROC|AUC|F1|recall|precision|accuracy|correlation|rates?|performance)\b", re.IGNORECASE
@@ -327,6 +329,8 @@ def _read_scores(plain: str) -> Iterator[CardFigure]:
         for hit in pattern.finditer(plain):
             stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
+    for hit in _ON_BENCHMARK.finditer(plain):
+        yield _build_score(hit, hit.end("one"), "score")
 
 
 def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[CardFigure]:
@@ -501,6 +505,14 @@ _THINGS_COUNTED = re.compile(
 )
 
 
+_KINDS = re.compile(
+    r"(?:conclusion|mode|reason|way|type|kind|stage|phase|step|part|aspect|variant|model|size|version|language|domain|categorie|dimension|area"
+    r"|principle|finding|observation|limitation|approache|method|feature|component|key|paradigm|technique|strategie|option)s$",
+    re.IGNORECASE,
+)
+"""Things that a text counts to list them: a number of these is no result."""
+
+
 @lru_cache(maxsize=1024)
 def find_quantity(words: str) -> CardFigure | None:
     """Return the one amount of money or number of things that a sentence gives; None without one, or where it gives several."""
@@ -508,7 +520,7 @@ def find_quantity(words: str) -> CardFigure | None:
         return None
     money = list(_MONEY.finditer(words))
     hits = money or [hit for hit in _THINGS_COUNTED.finditer(blank_asides(words)) if hit["one"].casefold() not in ("one", "no")]
-    if len(hits) != 1:
+    if len(hits) != 1 or _KINDS.search(hits[0]["unit"]):
         return None
     return _build(hits[0], read_number(hits[0]["one"]), FigureUnit.SCORE if money else FigureUnit.COUNT, scale=hits[0]["unit"].strip())
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_words
@@ -36,14 +37,14 @@ class ModelMention:
     """The model's name in the card's most frequent full spelling."""
     written: str
     is_own: bool | None
-    """Whether it is a model the card is about; None where the card does not say which one that is."""
+    """Whether it is a model the card is about; None where the card does not say which one that is, and for its family with other sizes."""
 
 
 # A name is a family of the table with a version, size or variant; or the card's own name with another number; or the
 # label of a row under a head such as "Model". Cost: a model of an unlisted maker that only prose names is not seen.
 
 _VARIANT = "|".join(re.escape(word) for word in read_words("families", "variant"))
-_SIZE = r"(?:(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
+_SIZE = r"(?:A?(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
 _VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%)"
 _CHAINED = (
     r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
@@ -52,7 +53,7 @@ _CHAINED = (
 _TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT})(?![\w-])|{_CHAINED})"
 _PLAIN = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(map(re.escape, read_words('families', 'plain')))})"
-    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
+    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?!\w|\.\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
     rf"|(?=-?\d)){_TAIL}{{0,5}}",
     re.IGNORECASE,
 )
@@ -64,6 +65,8 @@ _SERIES = re.compile(
     r"(?<![\w.-])(?:OpenAI[- ])?o[1-9](?:[- ](?:\d{4}(?!\d)|mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)"
 )
 _SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}")
+_JOINED = re.compile(rf"[A-Z][A-Za-z]{{2,14}}\d{{1,2}}(?:\.\d)?-(?:{_SIZE}){_TAIL}{{0,3}}")
+"""The label of a row under "Model" whose version has no hyphen: "IbisChat2-7B"."""
 _PATTERNS = (_CLAUDE, _PLAIN, _WORD, _SERIES)
 _ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
 """A family's name alone is no model; with one of these it is."""
@@ -77,6 +80,8 @@ _TITLE_WORD = re.compile(
     r"(?i:system|model|card|technical|report|addendum|overview|safety|evaluation|preparedness|framework|the|and|for|lab|labs|team|open|"
     r"language|large|reasoning|introduction|abstract)"
 )
+_STAMP = re.compile(r"\W*(?:arXiv|https?:|www\.|doi)", re.IGNORECASE)
+"""What archives print above a title."""
 _SPLIT = re.compile(r"[\s_-]+")
 _MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<matter>.{0,50000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _INDEXED = re.compile(r"^model-index:\s{0,4}\n\s{0,4}-\s{1,4}name:\s{0,4}[\"']?(?P<name>[^\"'\n]{2,80})", re.MULTILINE)
@@ -97,6 +102,7 @@ class CardModels:
         keys = [fold_name(name) for name in own]
         aliases = (alias for key in keys for find in (_find_aliases, _find_unversioned) for alias in find(key, list(names)))
         self._own = (*keys, *aliases)
+        self._families = {name for key in keys for name in _find_families(key, list(names))} - set(self._own)
         stems = {match[0] for name in own if (match := re.match(r"[A-Za-z][A-Za-z]{2,}", name)) and match[0].lower() not in _NOT}
         stems = {form for stem in stems for form in ((stem.capitalize(), stem.upper()) if stem.islower() else (stem,))}
         others = [key for key in names if not any(_is_variant(key, name) for name in self._own)]
@@ -116,25 +122,27 @@ class CardModels:
         for start, stop in _find_spans(text, self._relatives):
             key = fold_name(text[start:stop])
             name = self._names.get(key, text[start:stop])
-            is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own else None
+            is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own and key not in self._families else None
             mentions.append(ModelMention(start=start, stop=stop, name=name, written=text[start:stop], is_own=is_own))
         return tuple(mentions)
 
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
-    title = _clean_title(source.title)
+    title = _drop_maker(_clean_title(source.title), around.text)
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
-    named += [_clean_heading(heading.title) for heading in around.outline.headings[:1]]
-    top = [title, *source.models, *named]
+    titles = (heading.title for heading in around.outline.headings[:3] if not _STAMP.match(heading.title))
+    named += [_clean_heading(heading) for heading in islice(titles, 1)]
+    members = [name for heading in named for name in _list_members(heading)]
+    top = [title, *source.models, *named, *members]
     # A row of heads is several names in a line, which are read from its cells.
     opening = (passage for passage in around.passages[:_TEXTS_ON_TOP] if passage.kind is not PassageKind.HEAD and not passage.cells)
     short = [passage.words for passage in opening if len(passage.words) < 120]
     # A model of an unlisted maker, or one without a version: the word of the title that the card uses as a name.
     stem = None if any(map(_names_model, top)) else _find_stem(top, around)
     top += short
-    relatives = _find_relatives(top, tuple(_list_labels(around)), stem)
+    relatives = _find_relatives(top, tuple(members), tuple(_list_labels(around)), stem)
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):
         for start, stop in _find_spans(text, relatives):
@@ -147,7 +155,13 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
         if len(longer) == 1:
             names[key] = names[longer[0]]
     sources = {fold_name(name) for hit in _BUILT_ON.finditer(matter) for name in re.findall(r"[\w.-]+(?=[\"']?\s*(?:\n|$))", hit["names"])}
-    return CardModels(names, tuple(_find_own(kept, names, spellings, top, sources)), relatives)
+    own = _find_own(kept, names, spellings, top, sources)
+    variants = [names[key] for key in kept if any(_is_variant(key, fold_name(name)) for name in own)]
+    words = _find_short_names(list(dict.fromkeys(variants)), kept)
+    if words:
+        forms = [*([relatives.pattern] if relatives else []), rf"(?<![\w.-])(?:{'|'.join(map(re.escape, words))})(?![\w-])"]
+        relatives = re.compile("|".join(forms))
+    return CardModels(names | {word.lower(): name for word, name in words.items()}, tuple(own), relatives)
 
 
 def read_matter(text: str) -> str:
@@ -164,7 +178,7 @@ def fold_name(name: str) -> str:
 
 def _is_variant(key: str, own: str) -> bool:
     """Whether a folded name is *own* or a variant of it, whether or not a hyphen is before the version: "Ibis 2" is "Ibis2"."""
-    spelt, known = (re.sub(r"(?<=[a-z])-(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
+    spelt, known = (re.sub(r"(?<=[a-z])(?:chat)?-?(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
     return key == own or key.startswith(f"{own}-") or spelt == known or spelt.startswith(f"{known}-")
 
 
@@ -187,7 +201,7 @@ def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int,
 def _names_model(title: str) -> bool:
     """Whether a title has a whole name of a model, perhaps behind its maker's: "acme-ibis-2"."""
     ends = [title[match.end() :] for match in re.finditer(r"^|[-\s]", title)]
-    return any(_find_spans(text, _find_relatives([text], (), None)) for text in ends)
+    return any(_find_spans(text, _find_relatives([text], (), (), None)) for text in ends)
 
 
 _STEM = re.compile(r"[A-Za-z][A-Za-z]+(?:\d{1,2}[A-Za-z]*){0,2}")
@@ -223,13 +237,30 @@ def _find_stem(top: list[str], around: PassageContext) -> str | None:
     return best[1] if best else None
 
 
-def _find_relatives(top: list[str], labels: tuple[str, ...], stem: str | None) -> re.Pattern[str] | None:
+_MEMBERS = re.compile(
+    r"(?P<stem>[A-Z][\w.-]+(?: \d[\w.]*)?) (?P<first>[A-Z]\w+)(?P<more>(?:, (?:and )?[A-Z]\w+)+|,? (?:and|&) [A-Z]\w+)(?=$|\W)"
+)
+
+
+def _list_members(heading: str) -> list[str]:
+    """Return the models that a heading lists under one name: "Ibis Core, Flash, and Edge"."""
+    hit = _MEMBERS.match(heading)
+    if hit is None or _TITLE_WORD.fullmatch(hit["stem"]):
+        return []
+    return [f"{hit['stem']} {word}" for word in (hit["first"], *re.findall(r"[A-Z]\w+", hit["more"]))]
+
+
+def _find_relatives(top: list[str], members: tuple[str, ...], labels: tuple[str, ...], stem: str | None) -> re.Pattern[str] | None:
     """Return what finds the card's own name with any number, and the labels of rows under "Model"."""
     names = [_LEADING.sub("", match[0]) for text in top for match in _SIZED.finditer(_LEADING.sub(lambda lead: " " * len(lead[0]), text))]
+    # A word such as "Step" names a model if both title and heading say so.
+    agreed = [name for name in names if sum(name in text for text in top) > 1 and not _is_name(name) and not _NO_MODEL.search(name)]
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
     families = [family for family in families if family and family.lower() not in _NOT]
     parts = [rf"(?:{'|'.join(map(re.escape, families))})[- ][A-Z]?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
+    parts += [rf"{re.escape(name)}(?!\w)" for name in (*members, *agreed)]
+    parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
     parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None
@@ -244,8 +275,9 @@ def _is_name(text: str) -> bool:
 def _list_labels(around: PassageContext) -> Iterator[str]:
     rows = (passage for passage in around.passages if passage.cells and _MODEL_HEAD.fullmatch(passage.cells[0].column or ""))
     for label in (" ".join(row.cells[0].text.split()).strip(" *_†‡") for row in rows):
-        match = _SIZED.match(label)
-        if match and _is_name(match[0]) and not looks_like_model(label):
+        joined, sized = _JOINED.match(label), _SIZED.match(label)
+        match = joined or (sized if sized and _is_name(sized[0]) else None)
+        if match and not looks_like_model(label):
             yield match[0]
 
 
@@ -257,6 +289,18 @@ def _list_texts(around: PassageContext) -> Iterator[str]:
 
 def _clean_title(title: str) -> str:
     return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
+
+
+def _drop_maker(title: str, text: str) -> str:
+    """Return *title* without the words before a name that the text has only without them: "acme-ibis-2" of a text about "Ibis 2"."""
+    parts, folded = [part for part in _SPLIT.split(title) if part], fold_name(text)
+    for place in range(len(parts) - 1):
+        name = fold_name("-".join(parts[place:]))
+        if all(map(_TITLE_WORD.fullmatch, parts[place:])):
+            break
+        if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", folded):
+            return "-".join(parts[place:]) if place else title
+    return title
 
 
 def _clean_heading(title: str) -> str:
@@ -272,14 +316,46 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
     related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
     named = [_find_in(kept, fold_name(text)) for text in top]
     beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
-    if kept and kept[0] not in beside and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related)):
+    if (
+        kept
+        and kept[0] not in beside
+        and not any(key.startswith(f"{kept[0]}-") for key in keys)
+        and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related))
+    ):
         keys.append(kept[0])
+    # What only the title says may be the name of a file.
+    said = [key for key in keys if spellings[key].total() > len(re.findall(rf"(?<![\w.]){re.escape(key)}(?!\w|\.\d)", fold_name(top[0])))]
+    keys = said or keys
     own = dict.fromkeys(names[key] for key in sorted(set(keys), key=lambda key: (-spellings[key].total(), key)))
     return list(own)
 
 
+_COMMON = re.compile(
+    r"(?i:base|chat|thinking|reasoning|vision|preview|large|small|medium|mini|next|fast|zero|plus|instruct|math|audio|guard)"
+)
+
+
+def _find_short_names(members: list[str], kept: list[str]) -> dict[str, str]:
+    """Return the words that may stand for an own model, and its name: "Opus" of "Claude 3 Opus" beside others, "K2" of "Kimi K2"."""
+    short: dict[str, str] = {}
+    for name in members:
+        word = re.split(r"[ -]", name)[-1]
+        having = [key for key in kept if word.lower() in key.split("-") and key != word.lower()]
+        form = r"[A-Z][a-z]{3,}|[A-Z]\d{1,2}(?:\.\d)?" if len(members) > 1 else r"[A-Z]\d{1,2}(?:\.\d)?"
+        if re.fullmatch(form, word) and not _COMMON.fullmatch(word) and having == [fold_name(name)]:
+            short[word] = name
+    return short
+
+
 _LIKE = re.compile(rf"(?:{_SIZE}|\d{{4}}(?:\d{{4}})?|instruct|instruction|tuned|chat|it|in)", re.IGNORECASE)
 """Parts of a name that may be left out: size, date, and that it was tuned to instructions."""
+
+
+def _find_families(key: str, kept: list[str]) -> Iterator[str]:
+    """Give the names that *key* has with its size or tuning: "ibis-2" of "ibis-2-14b-instruct", also beside other sizes."""
+    for name in kept:
+        if re.search(r"\d", name) and key.startswith(f"{name}-") and all(map(_LIKE.fullmatch, key.removeprefix(f"{name}-").split("-"))):
+            yield name
 
 
 def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:
@@ -289,7 +365,9 @@ def _find_aliases(key: str, kept: list[str]) -> Iterator[str]:
         parts = set(name.split("-"))
         longer = {part for other in kept if other.startswith(f"{name}-") for part in other.removeprefix(f"{name}-").split("-")}
         is_like = all(_LIKE.fullmatch(part) for part in own ^ parts | longer)
-        if name != key and is_like and re.search(r"\d", name) and not any(part[0].isdigit() for part in (parts | longer) - own):
+        # A name without a figure is short for the own one only if nothing but its tuning is left out.
+        is_short = re.search(r"\d", name) or (key.startswith(f"{name}-") and "-" in name)
+        if name != key and is_like and is_short and not any(part[0].isdigit() for part in (parts | longer) - own):
             yield name
 
 

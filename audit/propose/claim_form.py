@@ -130,6 +130,8 @@ _CONDITION = re.compile(
 )
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
+_ADVICE = re.compile(r"\W*(?:never|always|do\snot|don['’]t|please)\s(?!\w+(?:ed|s)\b)[a-z]", re.IGNORECASE)
+_OF_SIZE = re.compile(r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param))", re.IGNORECASE)
 _EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
 """Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
 _ATTACK = re.compile(
@@ -150,6 +152,8 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     before = words[max(0, figure.start - 70) : figure.start]
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
+        return True
+    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])):
         return True
     if figure.unit is FigureUnit.SHARE and (_RUN.search(before) or _EITHER.search(before)):
         return True
@@ -322,6 +326,7 @@ _COMPARES = re.compile(
 _FREQUENCY = re.compile(
     r"\b(?:often|usually|generally|typically|frequent\w*|tend(?:s|ed)?|always|mostly|largely|common\w*|consistent\w*|most)\b", re.IGNORECASE
 )
+_BOUND_WORDS = re.compile(r"\b(?:always|never|every|all|any|none|no)\b", re.IGNORECASE)
 _UNRULED = "no rule reads this sentence; it looks like a claim by its words: check every field"
 
 
@@ -334,7 +339,9 @@ def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
     if hit := _COMPARES.search(words):
         relation = LEAST if _RISES.search(words) else MOST if _FALLS.search(words) else None
         relative = find_relative(words, hit.start()) or hit[0]
-        form = Form.THRESHOLD if relation is not None else Form.PREVALENCE
+        # "Always" and "never" bound a rate, which a comparison does not give.
+        is_bound = relation is not None and not _BOUND_WORDS.search(words)
+        form, relation = (Form.THRESHOLD, relation) if is_bound else (Form.PREVALENCE, None)
         return FormReading(form=form, relation=relation, relative_to=relative, certainty=0.4, notes=(_UNRULED,), span=span)
     form = Form.PREVALENCE if _FREQUENCY.search(words) else Form.EXISTENCE
     return FormReading(form=form, certainty=0.4, notes=(_UNRULED,), span=span)

@@ -13,7 +13,7 @@ from audit.propose.card_models import ModelMention
 # The examples are ours (tools/claim_sentences), so nothing of a card is in the weights. The weights are whole numbers: the
 # same sentence has the same score on every machine.
 
-BUCKETS = 8192
+BUCKETS = 32768
 SCALE = 16.0
 """A weight of one is stored as this number."""
 _WEIGHTS = "claim_weights.txt"
@@ -32,10 +32,11 @@ def fold_sentence(words: str, mentions: Iterable[ModelMention]) -> str:
 
 
 def hash_features(folded: str) -> set[int]:
-    """Return the buckets of the parts of a folded sentence: its words, its pairs of words, and the characters of each word."""
+    """Return the buckets of the parts of a folded sentence: words, pairs of words, the first words, and the characters of each word."""
     tokens = _TOKEN.findall(folded)
     parts = {f"w {token}" for token in tokens}
     parts |= {f"p {first} {second}" for first, second in zip(["^", *tokens], [*tokens, "$"], strict=True)}
+    parts |= {f"f {token}" for token in tokens[:4]}
     parts |= {
         padded[at : at + size] for token in tokens for padded in (f" {token} ",) for size in _GRAMS for at in range(len(padded) - size + 1)
     }

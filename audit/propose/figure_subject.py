@@ -83,7 +83,7 @@ _FOR = re.compile(
 )
 _BEFORE = re.compile(
     r"^[\])*]*(?:['’]s?)?[\s(:=,–—-]*(?:(?:which|who|at|of|was|is|had|scor(?:es?|ed|ing)|got|gets|with|reach\w*|achiev\w*|solv\w*"
-    r"|refus\w*|only|about|an?|the|average|averaged|rate|up|to|just"
+    r"|refus\w*|both|each|only|about|an?|the|average|averaged|rate|up|to|just"
     r"|around|result|it|are|were|did|so|managed|[~<>≥≤])[\s:(,]*){0,6}$",
     re.IGNORECASE,
 )
@@ -314,10 +314,27 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
     for words, where in ((figure.label or "", "cell"), (head, "column head")):
         if mentions := models.find(words):
             is_ours = _OURS.search(words) is not None
-            return _take_mention(replace(mentions[-1], is_own=True) if is_ours else mentions[-1], where)
+            return _take_mention(
+                replace(mentions[-1], is_own=True) if is_ours else _tell_family(mentions[-1], passage, around, models), where
+            )
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
-    return _find_label_subject(passage, place, models) or _find_table_subject(passage, head, around, models)
+    label = find_label_subject(passage, place, models)
+    if label is not None and label.is_own is None and _names_own(passage, around, models):
+        return replace(label, is_own=False)
+    return label or _find_table_subject(passage, head, around, models)
+
+
+def _tell_family(mention: ModelMention, passage: Passage, around: PassageContext, models: CardModels) -> ModelMention:
+    """Return the mention of a family as that of another model if the table names the own one too."""
+    return replace(mention, is_own=False) if mention.is_own is None and _names_own(passage, around, models) else mention
+
+
+def _names_own(passage: Passage, around: PassageContext, models: CardModels) -> bool:
+    """Whether the heads or labels of a row's table name an own model."""
+    heads = [cell.column for cell in passage.cells if cell.column]
+    labels = [row.cells[0].text for row in around.block(passage) if row.cells]
+    return any(mention.is_own for text in (*heads, *labels) for mention in models.find(text))
 
 
 _OURS = re.compile(r"\bours\b", re.IGNORECASE)
@@ -344,7 +361,7 @@ _PARTS = re.compile(r"\b(?:base|backbone|teacher|encoder|decoder|initiali[sz]ed)
 """Heads of columns that name what a model was made from."""
 
 
-def _find_label_subject(passage: Passage, place: int, models: CardModels) -> FigureSubject | None:
+def find_label_subject(passage: Passage, place: int, models: CardModels) -> FigureSubject | None:
     """The model, or the group, that the label of a row names."""
     cells = [cell for cell in passage.cells[:place] if not re.fullmatch(r"[\d.,%±()\s/–-]*", cell.text)]
     labels = [cell.text for cell in cells if not _PARTS.search(cell.column or "")]

@@ -9,6 +9,7 @@ from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, fi
 from audit.propose.claim_form import find_thresholds
 from audit.propose.evaluation_facts import find_benchmark, find_label
 from audit.propose.vocabulary import has_word, read_expression, read_words
+from registry.intake.outline.printed_tables import split_names
 from registry.records.system_card import Passage
 
 # A cell that is a figure and nothing else. A bare number has the unit of a score, until head, label or caption say per cent.
@@ -122,8 +123,12 @@ def split_labels(words: str, count: int) -> list[str]:
     settings = _SETTING.findall(words)
     if len(settings) == count and len(set(settings)) == count:
         return settings
-    names = words.split()
-    return names if len(names) == count and all(find_benchmark(name, is_named=True) == name for name in names) else []
+    names = split_names(words, count)
+    return names if all(_NAME.match(name) or find_benchmark(name, is_named=True) == name for name in names) else []
+
+
+_NAME = re.compile(r"(?=.*[^\W\d])[A-Z](?:.*[A-Z\d]|\w*-)")
+"""Words with several capitals, a figure, or a hyphen name something; "Closed round" does not name two things."""
 
 
 def _read_pair(passage: Passage, place: int) -> tuple[CardFigure, ...]:
@@ -241,5 +246,5 @@ def _is_counting(column: str) -> bool:
     return _COUNTING.match(column.strip(" *_")) is not None
 
 
-_COUNTING = re.compile(rf"(?:{'|'.join(map(re.escape, read_words('passages', 'counting')))})s?(?!\w)", re.IGNORECASE)
-"""The beginning of a head that counts; not "Min" of the name of a model."""
+_COUNTING = re.compile(rf"(?:{'|'.join(map(re.escape, read_words('passages', 'counting')))})s?(?![\w-])", re.IGNORECASE)
+"""The beginning of a head that counts; not "Min" or "Seed-2" of the name of a model."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_letter_spaced, is_under_limits
-from audit.propose.card_figures import CardFigure, FigureUnit, find_quantity
+from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quantity
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
@@ -26,11 +26,13 @@ from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation
 from audit.propose.figure_subject import (
+    NAMED,
     PRONOUN,
     FigureSubject,
     compare_figures,
     drop_announced,
     find_cell_subject,
+    find_label_subject,
     find_subjects,
     find_version,
     find_worded_subject,
@@ -38,7 +40,7 @@ from audit.propose.figure_subject import (
 from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
 from audit.propose.row_figures import find_bar, find_row_figures
-from audit.propose.vocabulary import has_word
+from audit.propose.vocabulary import has_word, read_expression
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
 from registry.records.system_card import Card, CardText, Outline, Passage, PassageKind
@@ -46,7 +48,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 8
+RULES_VERSION = 11
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -98,6 +100,8 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     """Return the claims of one span."""
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
+    if _BARE_RUN.search(span.passage.words):
+        return list(_read_debris(span, reading))
     readers = (_read_limits, _read_words) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
     return next((claims for read in readers if (claims := list(read(span, reading)))), [])
 
@@ -109,8 +113,10 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
     passage, around, models = span.passage, reading.around, reading.models
     if len(span.cells) > 1 and any(not passage.cells[place].column for place, _ in span.cells):
         # Which figure belongs to which model or measure is not known, so none is proposed: a person reads the page.
-        form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
-        yield _describe(span, form, None, FigureSubject(model=None, is_own=None), reading)
+        label = find_label_subject(passage, len(passage.cells), models)
+        if label is None or label.is_own is not False:
+            form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
+            yield _describe(span, form, None, label or FigureSubject(model=None, is_own=None), reading)
         return
     subjects = [(place, figure, find_cell_subject(passage, place, figure, around, models)) for place, figure in span.cells]
     comparisons = tuple(
@@ -140,6 +146,19 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
             form = replace(form, certainty=min(form.certainty, _BY_NUMBER), notes=(*form.notes, _MATCHED))
         beside = comparisons or tuple(_compare_rows(passage, place, figure, reading))
         yield _describe(span, form, figure, subject, reading, cell=place, comparisons=beside)
+
+
+_BARE = rf"(?:{NUMBER}\s?%?|[—–-])(?:\s?[±(]\s?{NUMBER}\s?%?\)?)?[*†]?"
+_BARE_RUN = re.compile(rf"(?<![\w.]){_BARE}(?:\s+{_BARE}){{2,}}(?![\w.])")
+"""Figures with nothing between them: a row of a table whose columns were lost."""
+
+
+def _read_debris(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
+    """A row that was read as a sentence: proposed without figures, and only if it begins with the own model."""
+    mentions = reading.models.find(span.passage.words)
+    if mentions and mentions[0].is_own and mentions[0].start < _OPENING:
+        form = FormReading(form=Form.PREVALENCE, written=span.passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
+        yield _describe(span, form, None, FigureSubject(mentions[0].name, mentions[0].written, "row label", NAMED, is_own=True), reading)
 
 
 def _compare_rows(passage: Passage, place: int, figure: CardFigure, reading: CardReading) -> Iterator[ComparisonNote]:
@@ -218,7 +237,9 @@ def _read_words(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRead
     words = span.passage.words
     if span.passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.CAPTION):
         return
-    if any(figure.value is not None and not figure.is_in_words for figure in span.figures):
+    figures = [figure for figure in span.figures if figure.value is not None and not figure.is_in_words]
+    # Only figures of other models may be beside a comparison in words: "surpasses Heron (45)".
+    if any(subject.is_own is not False for subject in find_subjects(span.passage, figures, reading.around, reading.models)):
         return
     # Most sentences have no sign of a result; these are asked first, since they cost less than the forms.
     signs = count_signs(span, reading, is_named=reading.models.is_meant(words))
@@ -259,7 +280,8 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     before = words[: form.span[0] + 1]
     is_named = subject.is_own is not False and reading.models.is_meant(before)
     # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
-    if subject.is_own is False or (subject.is_own is None and subject.model) or (not is_named and _ANY_MODEL.search(before)):
+    is_group = subject.is_own is None and subject.model is not None and not reading.models.is_meant(subject.model)
+    if subject.is_own is False or is_group or (not is_named and _ANY_MODEL.search(before)):
         return
     of_model = re.search(r"\b(?:the|this|these|our)\s(?:[\w-]+\s)?models?\b", words[slice(*form.span)], re.IGNORECASE)
     if is_named or is_under_limits(passage, reading.around) or of_model or _SPEAKS_OF_MODEL.search(before):
@@ -267,8 +289,18 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
 
 
-LIKELY, EVIDENT = 0.7, 0.8
-"""The least probability of a sentence that no rule reads, and of one in the words of rules and methods; chosen on cards in view."""
+SPEAKS_OF_IT, LIKELY, EVIDENT = 0.6, 0.7, 0.85
+"""The least probability of a sentence that no rule reads: of one that speaks of the own model, of any other, and of one in the words of
+rules and methods; chosen on cards in view."""
+_WE = re.compile(
+    r"\W*(?:\w+ly,?\s|in\s\w+,\s)?(?:we(?!\s(?:also\s|still\s)?(?:observ|saw|see|f[io]und|notic|judg|conclud))|to|for|these\s\w+\s(?:are|were))\b",
+    re.IGNORECASE,
+)
+_ADDRESS = read_expression("address")
+_OFFER = re.compile(r"\b(?:can|could|may|will)\s(?:\w+\s)?(?:help|assist|support|enable|empower)\b", re.IGNORECASE)
+"""What people may do with a model is no result of it."""
+_IT = re.compile(r"[^.;:]{0,40}?\b(?:it|they|(?:the|this|these|our)\s(?:\w+\s)?models?)\b", re.IGNORECASE)
+"""How sentences about the work begin, and those about the model."""
 _PICTURE = re.compile(r"^\W*(?:Figure|Fig\.|Table|Chart|Box|Image|Transcript)\b", re.IGNORECASE)
 _SHORTEST, _OPENING = 40, 30
 """Characters of the shortest sentence, and those in which a sentence names its subject if it is another model."""
@@ -277,13 +309,20 @@ _SHORTEST, _OPENING = 40, 30
 def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
     """What looks like a claim by its words alone: proposed with low confidence, and only fields that the words show are filled."""
     passage, words = span.passage, span.passage.words
-    if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words):
+    if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words) or _OFFER.search(words):
+        return
+    if _ADDRESS.search(words):
         return
     if says_no_result(words, span.figures):
         return
-    if score_sentence(fold_sentence(words, reading.models.find(words))) < (EVIDENT if is_general(words) else LIKELY):
+    score = score_sentence(fold_sentence(words, reading.models.find(words)))
+    if score < SPEAKS_OF_IT:
         return
     subject = find_worded_subject(passage, 0, reading.around, reading.models)
+    is_meant = (subject.place == "sentence" and subject.is_own) or _IT.match(words)
+    is_rejected = "%" in words or any(not figure.is_in_words for figure in span.figures)
+    if score < (EVIDENT if is_general(words) or is_rejected or _WE.match(words) else SPEAKS_OF_IT if is_meant else LIKELY):
+        return
     if subject.place != "sentence":
         # Without the own model in the sentence, another one in its opening words is the subject.
         subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)

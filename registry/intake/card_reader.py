@@ -188,6 +188,8 @@ _SETEXT = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
 _LONGEST = 1_000
 """Characters of a line that may be a heading."""
 _PAGE_MARK = re.compile(r"<!--[ \t]*(?:p\.?|page)[ \t]*(\d{1,5})[ \t]*-->", re.IGNORECASE)
+_TABLE_MARKS = re.compile(rb"<table\b[^>]{0,200}>\s{0,20}<t[rbh]", re.IGNORECASE)
+"""A table of HTML, which only the reader of Markdown parses in a text."""
 _SIGNS = re.compile(rb"^(?:#{1,6} \S|```|\|.+\|[ \t]*$)|\]\(https?://|\*\*\S", re.MULTILINE)
 
 
@@ -217,6 +219,16 @@ def find_headings(text: str) -> tuple[Heading, ...]:
         above, above_at = ("", at) if fence else (line, at)
         at += len(raw)
     return tuple(headings)
+
+
+def find_hashed(text: str) -> tuple[Heading, ...]:
+    """Return the headings that hash marks show in a plain text, such as a saved page; empty where none has two marks.
+
+    One mark alone also begins comments of code and rows such as "# Total parameters": it counts only on the first heading.
+    """
+    headings = [heading for heading in find_headings(text) if text[heading.start :].lstrip(" ").startswith("#")]
+    deeper = [heading for heading in headings if text[heading.start :].lstrip(" ").startswith("##")]
+    return tuple(dict.fromkeys((*headings[:1], *deeper))) if deeper else ()
 
 
 def find_marked_pages(text: str) -> tuple[Page, ...]:
@@ -626,6 +638,8 @@ def detect_media_type(data: bytes, path: PurePath) -> MediaType:
     if claimed is MediaType.PDF:
         text = "an HTML page, perhaps an error page saved in its place" if is_hypertext else "text"
         raise _refuse_file("card-type-mismatch", path, f"the name says PDF, the content is {text}", "download the PDF again")
+    if claimed is MediaType.PLAIN and _TABLE_MARKS.search(data):
+        return MediaType.MARKDOWN
     if claimed is not None:
         return claimed
     if is_hypertext:
@@ -668,6 +682,8 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
         headings = tuple(Heading(start=start, title=title) for start, title in answer["headings"])
     elif media_type is MediaType.MARKDOWN:
         headings, pages = find_headings(text), find_marked_pages(text)
+    else:
+        headings = find_hashed(text)
     return CardText(
         sha256=hashlib.sha256(data).hexdigest(),
         size_bytes=len(data),

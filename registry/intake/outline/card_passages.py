@@ -5,7 +5,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from registry.intake.outline.markup_source import SourceTable, find_printed_tables, find_tabbed_tables, read_grid, read_source
+from registry.intake.outline.loose_tables import find_loose_tables
+from registry.intake.outline.markup_source import (
+    SourceTable,
+    find_pipe_tables,
+    find_printed_tables,
+    find_tabbed_tables,
+    read_grid,
+    read_source,
+)
 from registry.intake.outline.page_lines import (
     CardLine,
     PageFinder,
@@ -298,7 +306,9 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     # The order matters: each step only looks at lines that no earlier step has recognised, from the most certain kind
     # to the least.
     mark_furniture(lines)
-    placed = find_printed_tables(card.text) if card.media_type is MediaType.PDF else []
+    placed = find_printed_tables(card.text) if card.media_type is MediaType.PDF or "\t" in card.text else []
+    if card.media_type is MediaType.PLAIN:
+        placed = sorted([*placed, *find_pipe_tables(card.text)], key=lambda table: table.start)
     _mark_rows(lines, placed)
     mark_contents(lines)
     headings = card.headings
@@ -310,7 +320,8 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
         headings = find_numbered(lines)
     marks = mark_footnotes(lines)
     width = measure_width(lines)
-    tables = find_tables(lines, width)
+    tables = find_loose_tables(lines) if card.media_type is MediaType.PLAIN else []
+    tables = sorted([*tables, *find_tables(lines, width)], key=lambda table: table.rows[0].lines[0].start)
     blocks = build_blocks(lines, width, marks, undeclared.union(heading.start for heading in headings))
     for block in blocks:
         _add_block(block, drafts)
@@ -359,9 +370,9 @@ def _add_printed_table(table: PrintedTable, caption: str | None, drafts: _Drafts
     for line in table.heads:
         drafts.add(PassageKind.HEAD, line.start, line.stop, drafts.reader.read_words(line.start, line.stop))
     for row in table.rows:
-        words = drafts.reader.read([(line.start, line.stop) for line in row.lines]).words
-        cells = _name_cells(table, row, drafts.reader)
-        drafts.add(PassageKind.ROW, row.lines[0].start, row.lines[-1].stop, words, cells=cells, caption=caption)
+        spans = [row.span] if row.span is not None else [(line.start, line.stop) for line in row.lines]
+        words, cells = drafts.reader.read(spans).words, _name_cells(table, row, drafts.reader)
+        drafts.add(PassageKind.ROW, spans[0][0], spans[-1][1], words, cells=cells, caption=caption)
 
 
 def _name_cells(table: PrintedTable, row: PrintedRow, reader: PassageReader) -> tuple[TableCell, ...]:

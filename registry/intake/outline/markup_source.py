@@ -62,6 +62,23 @@ def read_pipe_table(lines: list[tuple[int, str]]) -> SourceTable:
     return table
 
 
+def find_pipe_tables(text: str) -> list[SourceTable]:
+    """Return the Markdown tables of a text that is no Markdown, such as a saved page."""
+    lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n\f]*", text) if match[0] or match.end() == match.start()]
+    lines = [(start, line) for start, line in lines if line.strip()]
+    tables: list[SourceTable] = []
+    at = 1
+    while at < len(lines):
+        if is_delimiter(lines[at][1]) and "|" in lines[at - 1][1]:
+            stop = at + 1
+            while stop < len(lines) and "|" in lines[stop][1]:
+                stop += 1
+            tables.append(read_pipe_table(lines[at - 1 : stop]))
+            at = stop
+        at += 1
+    return tables
+
+
 def _read_pipe_row(start: int, line: str, *, is_head: bool) -> SourceRow:
     body = line.rstrip()
     row = SourceRow(start + len(body) - len(body.lstrip()), start + len(body), is_in_head=is_head)
@@ -639,6 +656,10 @@ def _find_head_rows(table: SourceTable, grid: list[list[GridCell | None]]) -> se
     index = 0
     while index in heads:
         index += 1
+    # A converter that has no heads writes an empty row for them: then the next row may be them.
+    if 0 < index < len(grid) and not any(map(_list_texts, grid[:index])) and _is_named(grid[index]):
+        heads.add(index)
+        index += 1
     # An unmarked second row of heads has nothing in its first column, words only, and spanned columns above it.
     if (0 < index < len(grid) and _spans(grid[index - 1]) and not _text(grid[index], 0) and not _has_grid_figures(grid[index])) or (
         0 < index < len(grid) and _spans(grid[index - 1]) and not _text(grid[index], 0) and _is_named(grid[index])
@@ -647,9 +668,13 @@ def _find_head_rows(table: SourceTable, grid: list[list[GridCell | None]]) -> se
     return heads
 
 
+def _list_texts(places: Sequence[GridCell | None]) -> list[str]:
+    return [place.text for place in places if place is not None and place.text]
+
+
 def _is_named(places: Sequence[GridCell | None]) -> bool:
     """Whether every cell that says something begins with a letter: names with versions, and no values."""
-    texts = [place.text for place in places if place is not None and place.text]
+    texts = _list_texts(places)
     return bool(texts) and all(text[0].isalpha() for text in texts)
 
 

@@ -248,6 +248,7 @@ def _ends_after(last: str, before: str, rest: str) -> bool:
 
 _LIGATURE = re.compile(r"[\ufb00-\ufb06\u0132\u0133\ufb13-\ufb17\uff01-\uff5e]")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffe]+")
+_HYPHENS = re.compile(r"[\u2010\u2011]")
 _REFERENCE = re.compile(r"\[(?P<text>[^\[\]\n]{1,300})\]\[[^\[\]\n]{0,200}\]")
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 _LINE_END = re.compile(r"(?<=\w)(?P<hyphen>[-\u2010\u00ad])(?P<gap>\s+)(?=\w)|(?<=\S)(?P<dash>[\u2013\u2014])[ \t]*[\n\r\f]\s*(?=\S)")
@@ -343,7 +344,8 @@ class PassageReader:
 
     def __init__(self, card: CardText) -> None:
         self._text = card.text
-        self._has_markup = card.media_type is MediaType.MARKDOWN
+        # A saved page may keep the marks of Markdown: only from them a plain text has headings.
+        self._has_markup = card.media_type is MediaType.MARKDOWN or (card.media_type is MediaType.PLAIN and bool(card.headings))
         self._is_printed = card.media_type in (MediaType.PDF, MediaType.PLAIN)
         self._is_ascii = card.text.isascii()
         self._vocabulary: set[str] | None = None
@@ -394,6 +396,7 @@ class PassageReader:
         if not self._is_ascii:
             yield _find_ligatures
             yield lambda text: ((match.start(), match.end(), "") for match in _INVISIBLE.finditer(text))
+            yield lambda text: ((match.start(), match.end(), "-") for match in _HYPHENS.finditer(text))
         yield _find_letter_spacing
         yield lambda text: ((match.start(), match.end(), " ") for match in _SPACE.finditer(text))
 

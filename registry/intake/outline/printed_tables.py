@@ -1,6 +1,7 @@
 """Tables in the lines of a printed page: rows, heads, and what each cell stands under."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from registry.intake.outline.page_lines import BULLET, CardLine, is_caption
@@ -22,6 +23,21 @@ _LABELS = frozenset((
 ))  # fmt: skip
 """What stands above the first column."""
 
+_VARIANTS = (
+    "pro|flash|sonnet|opus|haiku|mini|nano|lite|base|instruct|chat|thinking|think|reasoning|preview|exp(?:erimental)?|max|plus|turbo|large|medium"
+    "|small|ultra|scout|maverick|beta|alpha|it|coder|math|vl|next|high|low|xl|moe|core|edge|prime|express|air|heavy|omni"
+)
+_GOES_ON = (
+    re.compile(r"[^A-Z\d#]"),
+    re.compile(r"[^A-Z#]|[A-Z]?\d"),
+    re.compile(rf"[^A-Z#]|[A-Z]?\d|(?i:{_VARIANTS})\b"),
+    re.compile(rf"[^\w#]|[a-z]|[A-Z]?\d|(?i:{_VARIANTS})\b|[A-Z][a-z]+$"),
+)
+"""Words that go on with a head, each way joining more than the last: without a capital; versions and sizes; variants of models; all
+but those with a hyphen, a figure, or several capitals."""
+_LONGEST_HEAD = 6
+"""Words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -42,25 +58,43 @@ def is_label(word: str) -> bool:
 
 def align_heads(lines: list[str], count: int) -> Columns | None:
     """Return the heads in *lines* for *count* columns of figures next to a column of labels; None if their number does not agree."""
+    columns = _find_columns(lines, count)
+    return None if columns is None or any(map(_is_no_head, columns.names)) else columns
+
+
+def _is_no_head(name: str) -> bool:
+    """Whether a head is or has the cell of another row ("91.8 (79.3)"), or is that of the labels, so that two levels were mixed."""
+    if all(part.strip().lower() in _LABELS for part in name.split("/")):
+        return True
+    return not re.search(r"[^\W\d]", name) or re.search(r"\(\d+\.\d+\)", name) is not None
+
+
+def _find_columns(lines: list[str], count: int) -> Columns | None:
     if not lines or count < 1:
         return None
     if count == 1:
         return _align_single(lines)
-    # Three ways to split heads, from the simplest. The first whose count agrees is taken.
-    for parts in (_split_words(lines), _split_at_capitals(lines), _split_at_lines(lines)):
-        if parts is not None and len(parts) == count + 1:
-            return Columns(parts[0], tuple(parts[1:]), is_guessed=False)
-    for parts in (_split_words(lines), _split_at_capitals(lines)):
-        if parts is not None and len(parts) == count and parts[0].lower() not in _LABELS:
-            return Columns(None, tuple(parts), is_guessed=False)
-    return _align_two_levels(_split_at_lines(lines), count)
+    # The ways to split heads, from the simplest. The first whose count agrees is taken.
+    splits = [parts for parts in (_split_words(lines), *(_split_in_order(lines, goes_on) for goes_on in _GOES_ON)) if parts is not None]
+    by_line = _split_at_lines(lines)
+    labelled = next((parts for parts in (*splits, by_line) if len(parts) == count + 1 and _are_heads(parts)), None)
+    bare = next((parts for parts in splits if len(parts) == count and parts[0].lower() not in _LABELS and _are_heads(parts)), None)
+    # Words of neighbours may be mixed in heads without a figure or version: no name of a model is among them.
+    mixed = next((parts for parts in splits[-1:] if len(parts) == count + 1 and not any(map(has_figure, lines))), None)
+    return (
+        _stack(lines, count)
+        or (Columns(labelled[0], tuple(labelled[1:]), is_guessed=False) if labelled else None)
+        or (Columns(None, tuple(bare), is_guessed=False) if bare else None)
+        or _align_two_levels(by_line, count)
+        or (Columns(mixed[0], tuple(mixed[1:]), is_guessed=True) if mixed else None)
+    )
 
 
 def _align_single(lines: list[str]) -> Columns | None:
     words = " ".join(lines).split()
     if len(words) >= 2 and words[0].lower() in _LABELS:
         return Columns(words[0], (" ".join(words[1:]),), is_guessed=False)
-    parts = _split_at_capitals(lines)
+    parts = _split_in_order(lines, _GOES_ON[0]) or []
     return Columns(parts[0], (parts[1],), is_guessed=False) if len(parts) == 2 else None
 
 
@@ -69,19 +103,57 @@ def _split_words(lines: list[str]) -> list[str] | None:
     return lines[0].split() if len(lines) == 1 else None
 
 
-def _split_at_capitals(lines: list[str]) -> list[str]:
-    """A head begins at every capital or figure that nothing before it calls for."""
+def split_names(text: str, count: int) -> list[str]:
+    """Return the *count* names that *text* lists with nothing between them; empty where no way to split it gives as many."""
+    splits = (text.split(), *(_split_in_order([text], goes_on) or [] for goes_on in _GOES_ON))
+    return next((parts for parts in splits if len(parts) == count and _are_heads(parts)), [])
+
+
+def _are_heads(parts: list[str]) -> bool:
+    """Whether all *parts* are different and short: words of several heads in one are lines that were read across."""
+    return len(set(parts)) == len(parts) and all(len(set(words)) == len(words) <= _LONGEST_HEAD for words in map(str.split, parts[1:]))
+
+
+def _split_in_order(lines: list[str], goes_on: re.Pattern[str]) -> list[str] | None:
+    """A head begins at every word that neither *goes_on* matches nor the word before it calls for.
+
+    None where two lines with several heads each follow one another: their words may be above one another. A line that
+    begins with a bracket or a hyphen shows that it goes on inside a cell.
+    """
     parts: list[list[str]] = []
-    before = ""
+    before, last = "", 0
     for line in lines:
-        for match in _TOKEN.finditer(line):
-            word = match[0]
-            if not parts or ((word[0].isupper() or word[0].isdigit()) and before.lower() not in _JOINS):
-                parts.append([word])
-            else:
+        first = len(parts)
+        for place, word in enumerate(line.split()):
+            # A name that goes on below it: "Ibis-3.5- Heron" over "Large-1022 mini".
+            if place and len(before) > 1 and before.endswith("-"):
+                return None
+            if parts and (goes_on.match(word) or before.lower() in _JOINS or before.endswith("-")):
                 parts[-1].append(word)
+            else:
+                parts.append([word])
             before = word
+        begun = len(parts) - first + (line[:1].islower() and first > 0)
+        if last > 1 and begun > 1 and line[0] not in "-(":
+            return None
+        last = begun
     return [" ".join(part) for part in parts]
+
+
+def _stack(lines: list[str], count: int) -> Columns | None:
+    """The words of lines that each have one for every column, and perhaps one for the labels, from the last line upwards."""
+    stacked: list[list[str]] = []
+    label = None
+    for words in (line.split() for line in reversed(lines)):
+        if len(words) not in (count, count + 1) or any(word.isalpha() and word[0].islower() for word in words):
+            if stacked and stacked[0][0][0] in "-(":
+                return None
+            break
+        if len(words) > count and is_label(words[0]):
+            label = words[0]
+        stacked.insert(0, words[-count:])
+    names = tuple(" ".join(parts) for parts in zip(*stacked, strict=True))
+    return Columns(label, names, is_guessed=True) if len(stacked) > 1 and len(set(names)) == count else None
 
 
 def _split_at_lines(lines: list[str]) -> list[str]:
@@ -165,6 +237,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*[A-Za-z]?")
 _ENDS = (".", "!", "?", ":", ";", ".\u201d", ".)")
 _HEAD_LINES = 24
 _LABEL_LINES = 3
+_GROUP_WORDS = 3
 _LONGEST_LABEL = 90
 _JUDGED_ROWS = 12
 """After so many rows a run is judged; what is no table then is not read on, so that reading stays linear."""
@@ -178,6 +251,8 @@ class PrintedRow:
     label: tuple[int, int] | None
     """Where its label stands in the card; None for a row of figures alone."""
     cells: list[tuple[int, int]]
+    span: tuple[int, int] | None = None
+    """Where it is on a line that it shares with other rows; None where its lines are its own."""
 
 
 @dataclass(slots=True)
@@ -207,8 +282,9 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
             index += 1
             continue
         table, stop = run
-        table.heads = _find_heads(lines, _first_index(lines, table, index), width)
-        _align(table)
+        is_spaced = len(table.rows) > 1 and table.rows[1].lines[0].gap
+        table.heads = _find_heads(lines, _first_index(lines, table, index), width, is_spaced=is_spaced)
+        align_table(table)
         for row in table.rows:
             for line in row.lines:
                 line.kind = PassageKind.ROW
@@ -298,7 +374,8 @@ def _is_table(rows: list[PrintedRow], count: int, width: int) -> bool:
         return prose == 0
     if count == 2:
         return prose == 0 and (len(rows) >= 2 or full == 0)
-    return len(rows) >= 2 and prose == 0 and full == 0 and all(labels)
+    # "diff 72.0 %": the lines of one cell.
+    return len(rows) >= 2 and prose == 0 and full == 0 and all(labels) and 2 * sum(label[0].islower() for label in labels) < len(labels)
 
 
 def _first_index(lines: list[CardLine], table: PrintedTable, index: int) -> int:
@@ -320,8 +397,8 @@ def _first_index(lines: list[CardLine], table: PrintedTable, index: int) -> int:
     return index
 
 
-def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]:
-    """The short lines right above the first row, up to what cannot be a head."""
+def _find_heads(lines: list[CardLine], first: int, width: int, *, is_spaced: bool) -> list[CardLine]:
+    """The short lines right above the first row, up to what cannot be a head, or to an empty line unless there is one between rows too."""
     taken: list[CardLine] = []
     at = first - 1
     while at >= 0 and len(taken) < _HEAD_LINES:
@@ -335,19 +412,32 @@ def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]
             break
         taken.insert(0, line)
         at -= 1
-        if lines[at + 1].gap and len(taken) > 0:
+        if lines[at + 1].gap and len(taken) > 0 and not is_spaced:
             break
     return taken
 
 
-def _align(table: PrintedTable) -> None:
-    """Find the columns; lines above the one that begins with the head of the labels are a title over all of them."""
+def align_table(table: PrintedTable, names: Sequence[str] = (), label: str | None = None) -> None:
+    """Find the columns, unless their *names* are known; lines above the head of the labels are a title over all of them."""
+    if names:
+        table.columns = Columns(label, tuple(names), is_guessed=False)
+        return
     texts = [line.text for line in table.heads]
     # Lines above the label's head are a title over all columns and would spoil the count of heads.
     first = next((index for index, text in enumerate(texts) if is_label(text.split(maxsplit=1)[0])), 0)
     if first and all(not is_label(text.split(maxsplit=1)[0]) for text in texts[:first]):
         table.title = " ".join(texts[:first])
     count = len(table.rows[0].cells)
-    table.columns = align_heads(texts[first:], count) if texts else None
+    heads = [text for text in texts[first:] if not text.strip().isdigit()]
+    table.columns = align_heads(heads, count) if heads else None
+    # Between heads and the first row may be titles of groups, and rows of words: "Architecture Dense MoE Dense".
+    while table.columns is None and len(heads) > 1 and _is_between(heads[-1], count):
+        heads.pop()
+        table.columns = align_heads(heads, count)
     if table.columns is None and first:
         table.title, table.columns = None, align_heads(texts, count)
+
+
+def _is_between(text: str, count: int) -> bool:
+    words = text.split()
+    return len(words) <= min(_GROUP_WORDS, count - 1) or (len(words) == count + 1 > len(set(words)))
