@@ -216,7 +216,8 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str 
         _seal_replay(app, file, reading.draft)
     opened, is_new, (others, waiting), claim = record(app, work, dry_run=dry_run)
     if others:
-        app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
+        audits = "1 other locked audit" if others == 1 else f"{others} other locked audits"
+        app.say(f"warning: {audits} of this claim, {waiting} without an outcome; the supplement counts {'it' if others == 1 else 'them'}")
     for warning in list_lock_warnings(file, claim.model, opened):
         app.say(f"warning: {warning}")
     named = reading.draft.replay if reading.draft else None

@@ -147,7 +147,7 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
     Counted are those of every revision about the same model version: of another, scores are no choice next to these. Replays under the
-    rival of an objection are not counted: they answer to another party's specification.
+    rival of an objection are not counted: they answer to another party's specification. Nor is a lock that *file* replaces.
     """
     this = file.audit.payload
     # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
@@ -157,7 +157,11 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     ]
     model = get_claim(view, this.claim).model
     others = [
-        other for other in others if other.audit.payload.audit != this.audit and get_claim(view, other.audit.payload.claim).model == model
+        other
+        for other in others
+        if other.audit.payload.audit != this.audit
+        and get_claim(view, other.audit.payload.claim).model == model
+        and not other.is_replaced_by(file)
     ]
     return len(others), sum(not other.restrictions for other in others)
 
