@@ -549,7 +549,9 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
     path = Path(target)
     if not path.is_file():
         problem = "is neither an audit (AUD-…) nor a file"
-        raise InputError(Fault("file-not-readable", target, problem, advice="caveat audit list shows the audits"))
+        is_claim = target.startswith("CLM-")
+        advice = f"caveat audit new {target} > audit.yaml, and name that file" if is_claim else "caveat audit list shows the audits"
+        raise InputError(Fault("file-not-readable", target, problem, advice=advice))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
 

@@ -167,7 +167,7 @@ def list_(app: App, /, *, output: ListOutput) -> None:
 @pass_app
 def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     """Show a card and its claims, or the text of one page."""
-    from registry.cli.claim_presenter import build_claim_table
+    from registry.cli.claim_presenter import build_claim_table, describe_alike
     from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card, get_card_text
 
@@ -177,6 +177,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
             _show_page(app, card, get_card_text(view, card).text, page)
             return
         claims = list(view.list_claims(card=card.card))
+        alike = describe_alike(view, claims)
     document = {"schema": "caveat/card/1", "card": _summarise(card), "claims": [to_document(claim) for claim in claims]}
 
     def text() -> Iterator[Block]:
@@ -185,7 +186,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
         yield f"{card.media_type.value}, {card.size_bytes:,} bytes, {_count_pages(card)}, sha256 {card.document}"
         agreement = "no second opinion" if card.agreement is None else f"{card.second_extractor} agrees on {card.agreement:.1%} of words"
         yield f"read by {card.extractor}; {agreement}\n"
-        yield build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml"
+        yield build_claim_table(claims, alike=alike) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml"
 
     app.answer(document, text())
 

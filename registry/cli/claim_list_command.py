@@ -71,11 +71,12 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
     property, property_class, card, verdict, verdict_standing, class, standing, mode, ed, ed_low, ed_high, ed_spec, date, registered, audit,
     lifecycle, dispute, staleness, restriction, quote.
     """
-    from registry.cli.claim_presenter import build_claim_table
+    from registry.cli.claim_presenter import build_claim_table, describe_alike
     from registry.present.listings import Listing
     from registry.registration.claim_search import search_claims
 
     query, claims, size = _read_query(card, model, options), [], 0
+    alike: dict[tuple[str, str], str | None] = {}
     faults: list[NotFoundError] = []
     # By the clock: an outcome that expired today is shown as expired.
     for log, view in app.views(by_clock=True):
@@ -85,7 +86,11 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
         except NotFoundError as error:
             faults.append(error)
             continue
-        claims += search_claims(view, query, log=log)
+        passing = search_claims(view, query, log=log)
+        claims += passing
+        if not app.json:
+            summaries = [claim.summary for claim in passing]
+            alike |= dict(zip(((log, summary.claim) for summary in summaries), describe_alike(view, summaries), strict=True))
         size += view.log_size
     if faults and not size:
         raise faults[0]
@@ -98,7 +103,13 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
             describe=describe_listed_claim,
             columns=list_claim_list_columns(),
             none="No claim passes these filters." if query.is_narrow else "No claims. Next: caveat claim add FILE",
-            present=lambda rows: [build_claim_table([row.summary for row in rows], [row.log for row in rows] if is_all else ())],
+            present=lambda rows: [
+                build_claim_table(
+                    [row.summary for row in rows],
+                    [row.log for row in rows] if is_all else (),
+                    alike=[alike.get((row.log, row.summary.claim)) for row in rows],
+                )
+            ],
         ),
         limit=limit,
     )

@@ -1,5 +1,6 @@
 """Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +26,7 @@ from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
 from registry.report.claim_outcome import (
+    build_three_figures,
     describe_counted_restricted,
     describe_counted_verdict,
     describe_identity,
@@ -60,14 +62,42 @@ _DIFFERENCES = {
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
-def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) -> Table:
-    """Return a listing of claims, one line each; with *logs*, the name of the log of each comes first."""
+def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = (), *, alike: Sequence[str | None]) -> Table:
+    """Return a listing of claims, one line each.
+
+    Args:
+        logs: the name of the log of each claim, which then comes first.
+        alike: as `describe_alike` gives it, for each claim.
+    """
     rows = [
-        (name, summary.form.value, describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
-        for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
+        (
+            name,
+            claim.form.value,
+            describe_short(claim.status, name),
+            ": ".join(filter(None, (words, shorten(claim.quote or "(text erased)")))),
+        )
+        for claim, words, name in ((claim, words, f"{claim.claim}@{claim.revision}") for claim, words in zip(claims, alike, strict=True))
     ]
     columns = ("claim", "form", "verdict", "quote")
     return Table(("log", *columns), [(log, *row) for log, row in zip(logs, rows, strict=True)]) if logs else Table(columns, rows)
+
+
+def describe_alike(view: "View", claims: Sequence[ClaimSummary]) -> list[str | None]:
+    """Return property and figure of each claim that is quoted as another of *claims*, such as a row of the same table; None for others."""
+    counts = Counter((claim.card, claim.quote) for claim in claims)
+    return [
+        _describe_figure(view, recorded.payload)
+        if claim.quote and counts[claim.card, claim.quote] > 1 and (recorded := view.find_claim(claim.claim))
+        else None
+        for claim in claims
+    ]
+
+
+def _describe_figure(view: "View", claim: ClaimRevision) -> str:
+    body = view.find_opened(claim.property)
+    name = body.name if isinstance(body, PropertySpec) else claim.property
+    figures = build_three_figures(claim.reported, (), range_=body.range if isinstance(body, PropertySpec) else None, theta=claim.theta)
+    return f"{name}, {figures.card if figures else describe_form(claim)}"
 
 
 def describe_form(claim: ClaimRevision) -> str:

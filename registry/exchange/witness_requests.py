@@ -65,4 +65,11 @@ def _quote(answer: str) -> str:
 
 
 def _refused(url: str, found: str) -> UnavailableError:
-    return UnavailableError(Fault("witness-refused", url, found, advice="give its whole address, which ends in its log's name, and ask its keeper whether it cosigns for this log"))
+    return UnavailableError(
+        Fault(
+            "witness-refused",
+            url,
+            found,
+            advice="give its whole address, which ends in its log's name, and ask its keeper whether it cosigns for this log",
+        )
+    )
