@@ -167,9 +167,10 @@ def list_(app: App, /, *, output: ListOutput) -> None:
 @pass_app
 def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     """Show a card and its claims, or the text of one page."""
-    from registry.cli.claim_presenter import build_claim_table, describe_alike
+    from registry.cli.claim_presenter import build_claim_table
     from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card, get_card_text
+    from registry.registration.claim_search import describe_alike
 
     with app.view() as view:
         card = get_card(view, card_id.bare, card_id.revision)
@@ -177,7 +178,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
             _show_page(app, card, get_card_text(view, card).text, page)
             return
         claims = list(view.list_claims(card=card.card))
-        alike = describe_alike(view, claims)
+        alike = describe_alike(view, [(claim.claim, claim.quote) for claim in claims])
     document = {"schema": "caveat/card/1", "card": _summarise(card), "claims": [to_document(claim) for claim in claims]}
 
     def text() -> Iterator[Block]:

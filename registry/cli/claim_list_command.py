@@ -71,9 +71,9 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
     property, property_class, card, verdict, verdict_standing, class, standing, mode, ed, ed_low, ed_high, ed_spec, date, registered, audit,
     lifecycle, dispute, staleness, restriction, quote.
     """
-    from registry.cli.claim_presenter import build_claim_table, describe_alike
+    from registry.cli.claim_presenter import build_claim_table
     from registry.present.listings import Listing
-    from registry.registration.claim_search import search_claims
+    from registry.registration.claim_search import describe_alike, search_claims
 
     query, claims, size = _read_query(card, model, options), [], 0
     alike: dict[tuple[str, str], str | None] = {}
@@ -89,8 +89,8 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
         passing = search_claims(view, query, log=log)
         claims += passing
         if not app.json:
-            summaries = [claim.summary for claim in passing]
-            alike |= dict(zip(((log, summary.claim) for summary in summaries), describe_alike(view, summaries), strict=True))
+            words = describe_alike(view, [(claim.summary.claim, claim.summary.quote) for claim in passing])
+            alike |= dict(zip(((log, claim.summary.claim) for claim in passing), words, strict=True))
         size += view.log_size
     if faults and not size:
         raise faults[0]

@@ -1,6 +1,5 @@
 """Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,7 +25,6 @@ from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_objection
 from registry.report.claim_outcome import (
-    build_three_figures,
     describe_counted_restricted,
     describe_counted_verdict,
     describe_identity,
@@ -80,24 +78,6 @@ def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = (), 
     ]
     columns = ("claim", "form", "verdict", "quote")
     return Table(("log", *columns), [(log, *row) for log, row in zip(logs, rows, strict=True)]) if logs else Table(columns, rows)
-
-
-def describe_alike(view: "View", claims: Sequence[ClaimSummary]) -> list[str | None]:
-    """Return property and figure of each claim that is quoted as another of *claims*, such as a row of the same table; None for others."""
-    counts = Counter((claim.card, claim.quote) for claim in claims)
-    return [
-        _describe_figure(view, recorded.payload)
-        if claim.quote and counts[claim.card, claim.quote] > 1 and (recorded := view.find_claim(claim.claim))
-        else None
-        for claim in claims
-    ]
-
-
-def _describe_figure(view: "View", claim: ClaimRevision) -> str:
-    body = view.find_opened(claim.property)
-    name = body.name if isinstance(body, PropertySpec) else claim.property
-    figures = build_three_figures(claim.reported, (), range_=body.range if isinstance(body, PropertySpec) else None, theta=claim.theta)
-    return f"{name}, {figures.card if figures else describe_form(claim)}"
 
 
 def describe_form(claim: ClaimRevision) -> str:

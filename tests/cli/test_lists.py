@@ -214,5 +214,5 @@ def test_claims_with_the_same_words_are_listed_with_property_and_figure(caveat: 
     for command in (("claim", "list"), ("card", "show", card)):
         listed = " ".join(word for word in caveat(*command).out.split() if not word.startswith("CLM-"))
         assert "accuracy in mathematics, 81 % (n = 90): The model answers most" in listed
-        assert "accuracy in law, lower bound >= (θ = 0.6): The model answers most" in listed
+        assert "accuracy in law, at least 60 %: The model answers most" in listed
         assert "not audited It was trained in May." in listed
