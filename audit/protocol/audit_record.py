@@ -136,7 +136,9 @@ def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> li
         problem = "its lock fixes the evidence"
         raise ConflictError(Fault("audit-is-locked", audit, problem, advice="open another audit for this evidence: caveat audit open FILE"))
     if file.restrictions:
-        raise ConflictError(Fault("audit-concluded", audit, "has its verdict, which did not take this evidence into account"))
+        problem = "has its verdict, which did not take this evidence into account"
+        advice = f"open another audit for it: caveat audit new {file.audit.payload.claim} > audit.yaml, then caveat audit open audit.yaml"
+        raise ConflictError(Fault("audit-concluded", audit, problem, advice=advice))
     settled = settle_evidence(tuple(evidence), get_range(writer, audit), where="evidence")
     known = [statement.payload.evidence for statement in file.evidence]
     new = [EvidenceStatement(audit=audit, claim=file.audit.payload.claim, evidence=part) for part in settled if part not in known]

@@ -194,9 +194,10 @@ def _draw_pages(view: View, names: dict[str, str]) -> Iterator[tuple[str, dict[s
     yield "page", {scene: _read_verdicts(book.find(f"/{name}/").body.decode()) for scene, name in names.items()}
     yield "page of audits", {scene: _read_verdicts(book.find(f"/{name}/audits/").body.decode()) for scene, name in names.items()}
     counted = {scene: view.dossier(name).status.gravest for scene, name in names.items()}
-    yield "badge of the audit", {
-        scene: _read_badge(book.find(f"/{outcome.audit}/").body.decode()) for scene, outcome in counted.items() if outcome
-    }
+    yield (
+        "badge of the audit",
+        {scene: _read_badge(book.find(f"/{outcome.audit}/").body.decode()) for scene, outcome in counted.items() if outcome},
+    )
     front = book.find("/").body.decode().split("<tr")
     yield "front", {scene: next(row for row in front if name in row) for scene, name in names.items()}
     facts = {scene: read_outcome(supplement) for scene, supplement in supplements.items()}
