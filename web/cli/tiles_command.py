@@ -29,5 +29,6 @@ def tiles(app: App, *, folder: Path) -> None:
     }  # fmt: skip
     removed = f", {done.removed:,} removed" if done.removed else ""
     app.answer(
-        document, f"Wrote {done.written:,} files of {len(done.logs)} log(s), {done.unchanged:,} unchanged{removed}: {', '.join(done.logs)}"
+        document,
+        f"Wrote {done.written:,} files of {len(done.logs):,} log{'s' if len(done.logs) != 1 else ''}, {done.unchanged:,} unchanged{removed}: {', '.join(done.logs)}",
     )
