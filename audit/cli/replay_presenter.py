@@ -106,7 +106,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         (_name_arm(arm), *map(str, (arm.cells, arm.answered, arm.refused, arm.truncated, arm.empty, sum(arm.failures.values()), arm.open)))
         for arm in arms
     ]
-    numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
+    numbers = ("planned", "answered", "refused", "truncated", "empty", "failed", "open")
     yield Table(("arm", *numbers), rows, numbers=numbers)
     left = sum(counts.open for counts in arms)
     if left and summary.stopped is None and not summary.interrupted:
