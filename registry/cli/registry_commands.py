@@ -192,7 +192,7 @@ _TITLES = {
     OpenMatter.UNAUDITED_CLAIM: "claim{} without a verdict",
     OpenMatter.UNCONCLUDED_AUDIT: "audit{} without a verdict",
     OpenMatter.OPEN_OBJECTION: "open objection{}",
-    OpenMatter.STALE_CLAIM: "stale claim{}",
+    OpenMatter.STALE_CLAIM: "claim{} to review or stale",
     OpenMatter.UNPUBLISHED_CLAIM: "claim{} without a published supplement",
 }
 # The command names the first of them; a list of the others is one command away.

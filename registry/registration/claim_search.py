@@ -219,7 +219,7 @@ def _add_outcomes(
 def describe_alike(view: View, claims: Sequence[tuple[str, str | None]]) -> list[str | None]:
     """Return property and figure or limit of each claim that is quoted as another of *claims*; None for others.
 
-    Rows of one table are quoted alike, and a list of their words alone would not tell them apart.
+    Rows of one table have the same quotation, and a list of quotations would not distinguish them.
 
     Args:
         claims: identifiers, each with its quotation.
