@@ -351,7 +351,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
 
     Name claims (CLM-…) or cards (CRD-…, with all their claims). Only due supplements are rendered; index.html lists the folder.
     Published and signed files are never overwritten: newer ones are called NAME.entry-N. A failure does not stop the others; the exit
-    code is then 3.
+    code is then 3. Of many files a terminal lists the first 20, and a pipe gets all.
 
     With --stale the folder is kept up to date: without ID, every revision of every claim and card, a feed and a report of changes. A
     second run continues where the first stopped. With --fleet, workers draw; this machine writes the files and signs.
