@@ -302,3 +302,20 @@ def test_a_record_with_what_weakens_its_verdict_agrees_with_itself(registry: Pat
 
     assert list_contradictions(supplement) == ()
     assert any("verdict" in problem for problem in list_contradictions(replace(supplement, verdict="Holds. Established.")))
+
+
+def test_a_list_tells_claims_with_the_same_words_apart(tmp_path: Path) -> None:
+    """Rows of one table of a card have one quotation: property and limit stand below it, and not below words that no other claim has."""
+    with inside(tmp_path):
+        run("init", "--code", "LAB", "--role", "lab")
+        ledger = Ledger.open("sqlite:///caveat.db", clock=make.ticking(NOW), salt=make.salting())
+        with ledger.write(actor="LAB") as writer:
+            phi = make.add_property(writer)
+            for theta, quote in ((0.9, "It often refuses."), (0.7, "It often refuses."), (0.6, "It rarely refuses.")):
+                make.add_claim(writer, phi, quote=quote, **(THRESHOLD | {"theta": theta}))
+        with ledger.view() as view:
+            rows = build_book(view, PageSettings(base="https://claims.example.org")).find("/claims/").body.decode().split("<tr>")
+        ledger.close()
+    name = "refusal rate"
+    told = [re.findall(rf"{name}, at least \d+ %", row) for row in rows if "refuses." in row]
+    assert sorted(told) == [[], [f"{name}, at least 70 %"], [f"{name}, at least 90 %"]]
