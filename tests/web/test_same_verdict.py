@@ -317,5 +317,5 @@ def test_a_list_tells_claims_with_the_same_words_apart(tmp_path: Path) -> None:
             rows = build_book(view, PageSettings(base="https://claims.example.org")).find("/claims/").body.decode().split("<tr>")
         ledger.close()
     name = "refusal rate"
-    told = [re.findall(rf"{name}, at least \d+ %", row) for row in rows if "refuses." in row]
+    told = [re.findall(rf"{name}, at least \d+ %", _read(row)) for row in rows if "refuses." in row]
     assert sorted(told) == [[], [f"{name}, at least 70 %"], [f"{name}, at least 90 %"]]
