@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.codec.canonical_documents import Json, from_document, json_schema
-from registry.codec.file_io import parse_document, read_text
+from registry.codec.file_io import complete_days, parse_document, read_text
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.monitor import AnchorCounts, Monitor, WindowCell, is_chosen_as_planned
 from registry.records.record import Record
@@ -66,6 +66,9 @@ class WindowDraft:
     source: str
 
 
+_ENDS = frozenset({"from", "to"})
+
+
 def read_batches(path: Path) -> list[WindowBatch]:
     """Return the windows in *path*: one in a JSON file, one a line in JSON Lines, one cell a row in CSV.
 
@@ -87,7 +90,7 @@ def read_batches(path: Path) -> list[WindowBatch]:
     for place, document in enumerate(documents, start=1):
         where = path.name if len(documents) == 1 else f"{path.name}, window {place}"
         try:
-            batches.append(from_document(WindowBatch, document, where=where))
+            batches.append(from_document(WindowBatch, complete_days(document, _ENDS), where=where))
         except InputError as error:
             faults += error.faults
     if faults:

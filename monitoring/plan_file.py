@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from monitoring.statistics.e_process import BETS, LABEL_BETS
 from registry.codec.canonical_documents import from_document, json_schema
-from registry.codec.file_io import read_document, read_text
+from registry.codec.file_io import complete_days, read_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.claim import ClaimRevision, Form, Relation
 from registry.records.monitor import (
@@ -42,7 +42,7 @@ stream:
   description: …                   # which traffic, in words
   unit: user                       # user: the mean score of one user in a window | conversation
   one_per_user: false              # with conversation: whether at most one conversation of a user is in the stream
-  start: {start}
+  start: {start}                # this day at 00:00 UTC, or a time such as {start}T06:00:00Z
   every_days: 7                    # length of a window
   # models: [model-1]              # the names by which traces call the model, and the evaluation in them that is this scorer's
   # evaluation: harmful_compliance
@@ -146,7 +146,7 @@ def render_draft(claim: ClaimRevision, body: PropertySpec, *, now: datetime) -> 
     relation, theta = map_limit(claim, body)
     scoring = claim.scoring or "…                        # SCF-…@n: what gives the scores; new: caveat spec add scoring NAME FILE"
     # The next midnight: the lock comes before the first item.
-    first = f"{now.astimezone(UTC).date() + timedelta(days=1)}T00:00:00Z"
+    first = now.astimezone(UTC).date() + timedelta(days=1)
     quote = shorten(claim.quote, 120, placeholder=" …")
     if not 0 < theta < 1:
         return _INCIDENTS.format(claim=claim.reference, quote=quote, start=first)
@@ -185,7 +185,7 @@ def read_draft(path: Path) -> MonitorDraft:
     Raises:
         InputError: with all faults of the file.
     """
-    document = read_document(path)
+    document = complete_days(read_document(path), frozenset({"start"}))
     if left := _find_blanks(document, path.name):
         raise InputError([Fault("not-valid", place, "… is left to be filled in") for place in left])
     return from_document(MonitorDraft, document, where=path.name)

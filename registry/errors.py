@@ -81,12 +81,14 @@ class Fault:
         return "\n".join(lines)
 
 
-_MOST_PLACES = 3
-"""Up to this many places of one cause are named."""
+_MOST_FAULTS = 3
+"""Up to this many faults of one cause are each a message of its own."""
+_MOST_PLACES = 8
+"""Of more faults, one message names so many places and counts the others."""
 
 
 def format_faults(faults: Iterable[Fault]) -> str:
-    """Return the faults as text; those of one cause (same code, same `found` and advice) are one, at its first place, with a count."""
+    """Return the faults as text; those of one cause (same code, same `found` and advice) are one, with its first places and a count."""
     causes: dict[tuple[str, str, str | None], list[Fault]] = {}
     for fault in faults:
         causes.setdefault((fault.code, fault.found, fault.advice), []).append(fault)
@@ -94,11 +96,13 @@ def format_faults(faults: Iterable[Fault]) -> str:
 
 
 def _merge(same: Sequence[Fault]) -> Sequence[Fault]:
-    """Return the faults of one cause; where these are many, the first of them, with a count of the other places."""
-    others = len({fault.where for fault in same}) - 1
-    if others < _MOST_PLACES:
+    """Return the faults of one cause; where these are many, one of them with the first places and a count of the others."""
+    places = list(dict.fromkeys(fault.where for fault in same))
+    if len(places) <= _MOST_FAULTS:
         return tuple(dict.fromkeys(same))
-    return [replace(same[0], where=f"{same[0].where}, and {others:,} more places")]
+    left = len(places) - _MOST_PLACES
+    rest = f", and {left:,} more place{'s' if left > 1 else ''}" if left > 0 else ""
+    return [replace(same[0], where="\n  --> ".join(places[:_MOST_PLACES]) + rest)]
 
 
 MOST_EDITS = 2

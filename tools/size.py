@@ -15,9 +15,9 @@ PACKAGES = ("registry", "audit")
 COMMENTED = ("audit/statistics", "audit/replay", "registry/store", "registry/report")
 """Rooms whose code decides something, so that its comments say why."""
 
-MODULES = 335
+MODULES = 336
 # The goal was 85,000 lines and was not reached: "Budgets" in ARCHITECTURE.md and "Size" in docs/decisions.md say why, step by step.
-LINES = 123_500
+LINES = 124_100
 COMMENTS_PER_100 = 6.0
 FUNCTION_LINES = 60
 LEVELS = 10

@@ -115,6 +115,19 @@ def _write(output: Path, rows: "Sequence[LogRow]") -> None:
 _REPLAY = click.Path(path_type=Path)
 
 
+class _AuditFile(click.Path):
+    """An audit file; the identifier of a claim in its place leads to the command that writes one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of the file; the identifier of a claim ends the command with what makes one."""
+        if str(value).startswith("CLM-"):
+            self.fail(f"{value} is a claim and no file; write its audit file first: caveat audit new {value} > audit.yaml", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_AUDIT_FILE = _AuditFile(exists=True, dir_okay=False, path_type=Path)
+
+
 @click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
 def audit() -> None:
     """Plan, lock, run, score and conclude audits."""
@@ -178,7 +191,7 @@ def new(app: App, /, *, claim_id: Identifier, replay: Path | None, **options: An
 
 @examples("audit lock audit.yaml --dry-run", "audit lock audit.yaml", "audit lock audit.yaml --seal --yes")
 @audit.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=_AUDIT_FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
 @click.option("--endpoint-name", metavar="NAME", help="Record first that endpoints return the claim's model version as NAME.")
@@ -216,7 +229,8 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool, endpoint_name: str 
         _seal_replay(app, file, reading.draft)
     opened, is_new, (others, waiting), claim = record(app, work, dry_run=dry_run)
     if others:
-        app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
+        audits = "1 other locked audit" if others == 1 else f"{others} other locked audits"
+        app.say(f"warning: {audits} of this claim, {waiting} without an outcome; the supplement counts {'it' if others == 1 else 'them'}")
     for warning in list_lock_warnings(file, claim.model, opened):
         app.say(f"warning: {warning}")
     named = reading.draft.replay if reading.draft else None
@@ -274,7 +288,7 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
 
 @examples("audit open audit.yaml --dry-run", "audit open audit.yaml")
 @audit.command("open")
-@click.argument("file", type=FILE)
+@click.argument("file", type=_AUDIT_FILE)
 @click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
 @pass_app
 def open_(app: App, /, *, file: Path, dry_run: bool) -> None:
@@ -548,7 +562,9 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
     path = Path(target)
     if not path.is_file():
         problem = "is neither an audit (AUD-…) nor a file"
-        raise InputError(Fault("file-not-readable", target, problem, advice="caveat audit list shows the audits"))
+        is_claim = target.startswith("CLM-")
+        advice = f"caveat audit new {target} > audit.yaml, and name that file" if is_claim else "caveat audit list shows the audits"
+        raise InputError(Fault("file-not-readable", target, problem, advice=advice))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
 

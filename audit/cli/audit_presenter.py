@@ -106,7 +106,7 @@ def list_lock_warnings(file: Path, model: ModelRef, opened: AuditFile) -> Iterat
         name = shlex.quote(lock.model) if lock.model else "NAME"
         yield (
             f"no endpoint name is recorded for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
-            f"If endpoints return it as {name}, lock again before the run: "
+            f"If endpoints return it as {name}, lock again before the run, which replaces this lock: "
             f"caveat audit lock {shlex.quote(str(file))} --endpoint-name {name}"
         )
     elif lock.model not in (None, *lock.endpoint_names):

@@ -1,5 +1,6 @@
 """`caveat audit logs`: from the logs of two conditions to a supplement in one command."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,21 @@ from audit.cli.analysis_options import arm_options, build_plan, plan_options
 from audit.cli.imported_evidence import describe_warnings, read_evidence
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import CARD, App, examples, parse_model, pass_app, reason_option
+from registry.errors import Fault, InputError
 from registry.records.audit_case import Independence
 from registry.records.claim import Direction, Form, PropertyClass, Relation
 
 _PLAN = ("contexts", "margin", "level", "replicates", "seed")
 _CLAIM = "--claim"
+_REGISTERED = re.compile(r"CLM-\S+")
+
+
+def _refuse_registered(_ctx: click.Context, _parameter: click.Parameter, words: str) -> str:
+    """Refuse the identifier of a claim: this command registers a claim of its own, and the identifier would become its words."""
+    if _REGISTERED.fullmatch(words.strip()) is None:
+        return words
+    advice = f"caveat audit new {words} > audit.yaml; fill it in; caveat audit conclude audit.yaml test=LOG deploy=LOG"
+    raise InputError(Fault("not-valid", _CLAIM, f"{words} is registered, and this command registers a new claim", advice=advice))
 
 
 @examples(
@@ -22,7 +33,9 @@ _CLAIM = "--claim"
 )
 @click.command("logs")
 @click.argument("sources", metavar="[ARM=]LOG...", nargs=-1, required=True)
-@click.option(_CLAIM, metavar="TEXT", required=True, help="The claim, in words.")
+@click.option(
+    _CLAIM, metavar="TEXT", required=True, is_eager=True, callback=_refuse_registered, help="The claim, in words; none that is registered."
+)
 @click.option(
     "--form",
     metavar="FORM",
@@ -93,7 +106,8 @@ def logs(app: App, /, *, sources: tuple[str, ...], output: Path, authority: str 
     tables; docs/logs.md describes them.
 
     The registry is the configured one, or a new one in DIR. The plan is later than the logs, so the verdict is provisional at most.
-    The same command again records nothing; repeat it after an interruption.
+    The same command again records nothing; repeat it after an interruption. To audit a registered claim from logs, use caveat audit new
+    CLM-… and caveat audit conclude.
     """
     from audit.cli.log_audit_files import draft_log_audit
     from audit.cli.log_audit_presenter import present_forecast, present_log_audit

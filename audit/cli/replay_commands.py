@@ -250,5 +250,5 @@ def _end(app: App, renewal: "Renewal") -> None:
         raise AnswerNoError(Fault("interrupted", str(renewal.output), problem, advice=write_command(renewal, app)))
     count = sum(1 for _ in renewal.list_faults())
     if count:
-        app.say(f"{count} could not be re-audited here; the answer says why")
+        app.say(f"{format_items(count, 'audit')} could not be repeated here, for the reasons given")
         click.get_current_context().exit(UnavailableError.exit_code)

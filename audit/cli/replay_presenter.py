@@ -106,7 +106,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         (_name_arm(arm), *map(str, (arm.cells, arm.answered, arm.refused, arm.truncated, arm.empty, sum(arm.failures.values()), arm.open)))
         for arm in arms
     ]
-    numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
+    numbers = ("planned", "answered", "refused", "truncated", "empty", "failed", "open")
     yield Table(("arm", *numbers), rows, numbers=numbers)
     left = sum(counts.open for counts in arms)
     if left and summary.stopped is None and not summary.interrupted:
@@ -272,6 +272,7 @@ def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
     yield from _present_cost(renewal)
     if is_forecast:
         yield from _present_left(renewal)
+        yield from _present_none(renewal)
         yield "Nothing was sent and nothing recorded. Input is estimated at four bytes a token; output is what max_tokens allows."
 
 
@@ -281,10 +282,15 @@ def present_renewal(renewal: Renewal, changes: Sequence[ClaimChange]) -> Iterato
     for job in renewal.jobs:
         yield from _present_job(job)
     yield from _present_left(renewal)
-    if not renewal.chosen and not renewal.left:
-        yield "Nothing is stale: there is no audit to renew."
-    elif changes:
+    yield from _present_none(renewal)
+    if changes:
         yield "\nNext: caveat report --stale -o DIR"
+
+
+def _present_none(renewal: Renewal) -> Iterator[Block]:
+    if not renewal.chosen and not renewal.left:
+        model = f" about {renewal.wish.model}" if renewal.wish.model else ""
+        yield f"Repeating a plan resolves no stale claim{model}.\nNext: caveat stale list"
 
 
 def present_movement(changes: Sequence[ClaimChange]) -> Iterator[Block]:

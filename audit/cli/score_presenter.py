@@ -78,7 +78,8 @@ def _describe_mean(tally: SideCounts) -> str:
 def _present_notes(tallies: Mapping[Side, SideCounts]) -> Iterator[Block]:
     """Refusals, cut and empty answers go to the scorer as they are, and are counted."""
     for side, tally in tallies.items():
-        parts = [f"{count:,} {what}" for count, what in ((tally.cut, "cut"), (tally.refused, "refused"), (tally.empty, "empty")) if count]
+        counts = ((tally.cut, "truncated"), (tally.refused, "refused"), (tally.empty, "empty"))
+        parts = [f"{count:,} {what}" for count, what in counts if count]
         if parts:
             yield f"{name_side(side)}: of {tally.answered:,} answers, {', '.join(parts)}; the scorer gets them as they are"
 

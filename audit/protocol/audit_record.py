@@ -136,7 +136,9 @@ def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> li
         problem = "its lock fixes the evidence"
         raise ConflictError(Fault("audit-is-locked", audit, problem, advice="open another audit for this evidence: caveat audit open FILE"))
     if file.restrictions:
-        raise ConflictError(Fault("audit-concluded", audit, "has its verdict, which did not take this evidence into account"))
+        problem = "has its verdict, which did not take this evidence into account"
+        advice = f"open another audit for it: caveat audit new {file.audit.payload.claim} > audit.yaml, then caveat audit open audit.yaml"
+        raise ConflictError(Fault("audit-concluded", audit, problem, advice=advice))
     settled = settle_evidence(tuple(evidence), get_range(writer, audit), where="evidence")
     known = [statement.payload.evidence for statement in file.evidence]
     new = [EvidenceStatement(audit=audit, claim=file.audit.payload.claim, evidence=part) for part in settled if part not in known]
@@ -147,7 +149,7 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
     Counted are those of every revision about the same model version: of another, scores are no choice next to these. Replays under the
-    rival of an objection are not counted: they answer to another party's specification.
+    rival of an objection are not counted: they answer to another party's specification. Nor is a lock that *file* replaces.
     """
     this = file.audit.payload
     # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
@@ -157,7 +159,11 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     ]
     model = get_claim(view, this.claim).model
     others = [
-        other for other in others if other.audit.payload.audit != this.audit and get_claim(view, other.audit.payload.claim).model == model
+        other
+        for other in others
+        if other.audit.payload.audit != this.audit
+        and get_claim(view, other.audit.payload.claim).model == model
+        and not other.is_replaced_by(file)
     ]
     return len(others), sum(not other.restrictions for other in others)
 

@@ -156,7 +156,12 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
     Raises:
         InputError: with every fault and its path inside the file.
     """
-    case, scores = _parse(read_document(path), where=str(path))
+    document = read_document(path)
+    # An audit file looks like a case, and names its claim in the place of the claim's facts.
+    if isinstance(document, dict) and document.get("schema") == "caveat/audit/1":
+        advice = f"conclude it in its registry: caveat audit conclude {path}; for a case file: caveat analyze classify --schema"
+        raise InputError(Fault("not-valid", f"{path}, schema", "this is an audit file; expected a case without a registry", advice=advice))
+    case, scores = _parse(document, where=str(path))
     return case, None if scores is None else path.parent / scores
 
 

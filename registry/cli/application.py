@@ -17,6 +17,8 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from registry.present.answers import Answer
     from registry.present.blocks import Block
     from registry.seal.signed_notes import VerifierKey
@@ -406,6 +408,21 @@ class IdentifierType(click.ParamType[Identifier]):
         except ValueError as error:
             near = _find_used(ctx, str(value)) if ctx is not None else None
             return self.fail(f"{error}; {near}" if near else str(error), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002  (Click gives all three)
+        """Return the identifiers of the registry that begin with *incomplete*; none where no registry is open."""
+        from click.shell_completion import CompletionItem
+
+        app = ctx.ensure_object(App)
+        # A shell asks before any command runs, so options of the group are not taken over yet.
+        app.registry = ctx.params.get("registry") or ctx.find_root().params.get("registry")
+        try:
+            with app.ledger.view() as view:
+                return [CompletionItem(name) for name in view.complete(incomplete, [kind.value for kind in self._kinds])]
+        except CaveatError:
+            return []
+        finally:
+            app.close()
 
 
 def _find_used(ctx: click.Context, text: str) -> str | None:

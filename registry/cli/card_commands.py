@@ -170,6 +170,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     from registry.cli.claim_presenter import build_claim_table
     from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card, get_card_text
+    from registry.registration.claim_search import describe_alike
 
     with app.view() as view:
         card = get_card(view, card_id.bare, card_id.revision)
@@ -177,6 +178,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
             _show_page(app, card, get_card_text(view, card).text, page)
             return
         claims = list(view.list_claims(card=card.card))
+        alike = describe_alike(view, [(claim.claim, claim.quote) for claim in claims])
     document = {"schema": "caveat/card/1", "card": _summarise(card), "claims": [to_document(claim) for claim in claims]}
 
     def text() -> Iterator[Block]:
@@ -185,7 +187,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
         yield f"{card.media_type.value}, {card.size_bytes:,} bytes, {_count_pages(card)}, sha256 {card.document}"
         agreement = "no second opinion" if card.agreement is None else f"{card.second_extractor} agrees on {card.agreement:.1%} of words"
         yield f"read by {card.extractor}; {agreement}\n"
-        yield build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml"
+        yield build_claim_table(claims, alike=alike) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml"
 
     app.answer(document, text())
 

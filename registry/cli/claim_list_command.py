@@ -73,9 +73,10 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
     """
     from registry.cli.claim_presenter import build_claim_table
     from registry.present.listings import Listing
-    from registry.registration.claim_search import search_claims
+    from registry.registration.claim_search import describe_alike, search_claims
 
     query, claims, size = _read_query(card, model, options), [], 0
+    alike: dict[tuple[str, str], str | None] = {}
     faults: list[NotFoundError] = []
     # By the clock: an outcome that expired today is shown as expired.
     for log, view in app.views(by_clock=True):
@@ -85,7 +86,11 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
         except NotFoundError as error:
             faults.append(error)
             continue
-        claims += search_claims(view, query, log=log)
+        passing = search_claims(view, query, log=log)
+        claims += passing
+        if not app.json:
+            words = describe_alike(view, [(claim.summary.claim, claim.summary.quote) for claim in passing])
+            alike |= dict(zip(((log, claim.summary.claim) for claim in passing), words, strict=True))
         size += view.log_size
     if faults and not size:
         raise faults[0]
@@ -98,7 +103,13 @@ def list_(app: App, /, *, output: ListOutput, limit: int | None, card: Identifie
             describe=describe_listed_claim,
             columns=list_claim_list_columns(),
             none="No claim passes these filters." if query.is_narrow else "No claims. Next: caveat claim add FILE",
-            present=lambda rows: [build_claim_table([row.summary for row in rows], [row.log for row in rows] if is_all else ())],
+            present=lambda rows: [
+                build_claim_table(
+                    [row.summary for row in rows],
+                    [row.log for row in rows] if is_all else (),
+                    alike=[alike.get((row.log, row.summary.claim)) for row in rows],
+                )
+            ],
         ),
         limit=limit,
     )

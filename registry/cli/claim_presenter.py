@@ -60,11 +60,21 @@ _DIFFERENCES = {
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
-def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) -> Table:
-    """Return a listing of claims, one line each; with *logs*, the name of the log of each comes first."""
+def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = (), *, alike: Sequence[str | None]) -> Table:
+    """Return a listing of claims, one line each.
+
+    Args:
+        logs: the name of the log of each claim, which then comes first.
+        alike: as `describe_alike` gives it, for each claim.
+    """
     rows = [
-        (name, summary.form.value, describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
-        for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
+        (
+            name,
+            claim.form.value,
+            describe_short(claim.status, name),
+            ": ".join(filter(None, (words, shorten(claim.quote or "(text erased)")))),
+        )
+        for claim, words, name in ((claim, words, f"{claim.claim}@{claim.revision}") for claim, words in zip(claims, alike, strict=True))
     ]
     columns = ("claim", "form", "verdict", "quote")
     return Table(("log", *columns), [(log, *row) for log, row in zip(logs, rows, strict=True)]) if logs else Table(columns, rows)

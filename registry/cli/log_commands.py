@@ -267,7 +267,7 @@ _LARGEST_NOTE_BYTES = 1_000_000
 @examples(
     "admin log checkpoint -o lab.note",
     "admin log checkpoint --attach lab-cosigned.note --trust witness.keys",
-    "admin log checkpoint --witness https://witness.example.org/tlog/AISI/68ea --trust witness.keys",
+    "admin log checkpoint --witness https://witness.example.org/tlog/AISI/68ea0cbe5f3c2a1d --trust witness.keys",
 )
 @click.command()
 @click.option("--attach", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Keep the cosignatures of this note.")
@@ -280,7 +280,8 @@ def checkpoint(app: App, *, attach: Path | None, witnesses: tuple[str, ...], tru
 
     The checkpoint is a signed note (C2SP tlog-checkpoint). Publish it: copies kept elsewhere prove later that the log was not
     rewritten. Without a log key here, the last checkpoint is printed. --attach keeps the cosignatures of witnesses that you trust;
-    --witness asks for them over HTTP (C2SP tlog-witness). `[witness] quorum` in registry.cfg says how many a checkpoint needs.
+    --witness asks for them over HTTP (C2SP tlog-witness); the exit code is 1 if one of these witnesses gave none that is trusted.
+    `[witness] quorum` in registry.cfg says how many a checkpoint needs.
     """
     if attach is not None and witnesses:
         raise click.UsageError("--attach and --witness are two ways to one cosignature; give one of them")
@@ -291,9 +292,15 @@ def checkpoint(app: App, *, attach: Path | None, witnesses: tuple[str, ...], tru
         return
     stored_checkpoint = _sign_or_find(app)
     excluded: list[str] = []
+    has_all = True
     for url in witnesses:
-        excluded += _ask_witness(app, stored_checkpoint, url, trust)
+        others, is_kept = _ask_witness(app, stored_checkpoint, url, trust)
+        excluded += others
+        has_all = has_all and is_kept
     _publish_checkpoint(app, stored_checkpoint, output, excluded=excluded)
+    if not has_all:
+        # The note is written all the same: the quorum of registry.cfg decides whether that is enough to publish it.
+        click.get_current_context().exit(1)
 
 
 def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "StoredCheckpoint":
@@ -356,8 +363,8 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
         return kept[-1]
 
 
-def _ask_witness(app: App, checkpoint: "StoredCheckpoint", url: str, trust: Sequence[str]) -> list[str]:
-    """Ask one witness, and keep its cosignature; one that refuses is named, and the others are asked."""
+def _ask_witness(app: App, checkpoint: "StoredCheckpoint", url: str, trust: Sequence[str]) -> tuple[list[str], bool]:
+    """Ask one witness; return the lines that were not kept, and whether one was. One that refuses is named, and the others are asked."""
     from registry.exchange.witness_requests import ask_witness, check_witness_address
 
     address = check_witness_address(url)
@@ -365,20 +372,22 @@ def _ask_witness(app: App, checkpoint: "StoredCheckpoint", url: str, trust: Sequ
         with app.ledger.view() as view:
             note = ask_witness(view, checkpoint, address)
     except UnavailableError as error:
-        app.say(f"not cosigned: {error.faults[0].where}: {error.faults[0].found}")
-        return []
-    return _keep_cosignatures(app, note, trust, where=url)[1]
+        app.say(f"not cosigned: {error.faults[0].where}: {error.faults[0].found}\n  fix: {error.faults[0].advice}")
+        return [], False
+    _, excluded, is_kept = _keep_cosignatures(app, note, trust, where=url)
+    return excluded, is_kept
 
 
 def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> None:
     from registry.codec.file_io import read_text
 
-    stored_checkpoint, excluded = _keep_cosignatures(app, read_text(path, largest=_LARGEST_NOTE_BYTES), trust, where=str(path))
+    stored_checkpoint, excluded, _ = _keep_cosignatures(app, read_text(path, largest=_LARGEST_NOTE_BYTES), trust, where=str(path))
     if stored_checkpoint is not None:
         _publish_checkpoint(app, stored_checkpoint, output, excluded=excluded)
 
 
-def _keep_cosignatures(app: App, text: str, trust: Sequence[str], *, where: str) -> "tuple[StoredCheckpoint | None, list[str]]":
+def _keep_cosignatures(app: App, text: str, trust: Sequence[str], *, where: str) -> "tuple[StoredCheckpoint | None, list[str], bool]":
+    """Keep what *trust* verifies; return the checkpoint, the lines that were not kept, and whether one was."""
     from registry.registration.key_registration import attach_cosignatures, list_witness_keys
     from registry.store.log_seals import find_checkpoint
     from registry.verify.verification_keys import read_given
@@ -394,7 +403,7 @@ def _keep_cosignatures(app: App, text: str, trust: Sequence[str], *, where: str)
     for line in excluded:
         app.say(f"excluded: {line}")
     app.say(f"kept: {', '.join(attached.kept) or 'no cosignature'}")
-    return stored_checkpoint, excluded
+    return stored_checkpoint, excluded, bool(attached.kept)
 
 
 def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, excluded: Sequence[str] = ()) -> None:
@@ -405,7 +414,8 @@ def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output:
         # As it is kept now, with the cosignatures that came since it was signed.
         stored_checkpoint = find_checkpoint(view, checkpoint.size) or stored_checkpoint
     if (count := count_cosignatures(stored_checkpoint)) < app.config.quorum:
-        found = f"{count} others cosigned the checkpoint of {checkpoint.size:,} entries, and registry.cfg asks for {app.config.quorum}"
+        cosigners = f"{count} {'witness' if count == 1 else 'witnesses'}"
+        found = f"{cosigners} cosigned the checkpoint of {checkpoint.size:,} entries, and registry.cfg asks for {app.config.quorum}"
         raise AnswerNoError(Fault("quorum-missing", "registry.cfg, [witness] quorum", found))
     document = {
         "schema": "caveat/checkpoint/1",

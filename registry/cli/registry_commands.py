@@ -192,7 +192,7 @@ _TITLES = {
     OpenMatter.UNAUDITED_CLAIM: "claim{} without a verdict",
     OpenMatter.UNCONCLUDED_AUDIT: "audit{} without a verdict",
     OpenMatter.OPEN_OBJECTION: "open objection{}",
-    OpenMatter.STALE_CLAIM: "stale claim{}",
+    OpenMatter.STALE_CLAIM: "claim{} to review or stale",
     OpenMatter.UNPUBLISHED_CLAIM: "claim{} without a published supplement",
 }
 # The command names the first of them; a list of the others is one command away.
@@ -385,7 +385,8 @@ def check_(ctx: click.Context, app: App) -> None:
 def rebuild(app: App, *, target: str) -> None:
     """Rebuild the database from the log.
 
-    Caveat copies the log into the empty database at URL, checks every entry on the way, and derives all rows again.
+    Caveat copies the log into the empty database at URL, checks every entry on the way, and derives all rows again. To move a registry,
+    set `url` in registry.cfg to URL afterwards: statements in both databases would be two histories of one log.
     """
     from registry.cli.application import track
     from registry.store.database_engine import describe_url, refuse_memory
@@ -399,7 +400,9 @@ def rebuild(app: App, *, target: str) -> None:
 
     app.answer(
         {"schema": "caveat/rebuild/1", **to_document(outcome)},
-        f"Replayed {outcome.entries} entries into {describe_url(target)}; every leaf is what it was.",
+        f"Replayed {outcome.entries} entries into {describe_url(target)}; every entry hash is as it was.\n"
+        f"Commands still use {describe_url(app.config.url)}. To move the registry, set url = {describe_url(target)} in registry.cfg.\n"
+        "Then record nothing in the old database: the log would have two histories.",
     )
 
 

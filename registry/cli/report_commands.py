@@ -1,6 +1,7 @@
 """`caveat report`: supplements, change reports, and a folder of supplements that is kept up to date."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -112,7 +113,7 @@ def _describe(subjects: Sequence[Identifier]) -> str | None:
 # `caveat report` for a folder that is kept up to date: with a list, a feed and a manifest.
 
 _MOST_LISTED = 20
-"""Failures that are told one by one; the rest are counted."""
+"""Failures, and files on a terminal, that are listed one by one; the rest are counted."""
 NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
     "  fix: name its folder (CAVEAT_KEYS) or make a key (caveat admin key add), and publish the same files again"
@@ -194,8 +195,7 @@ def _describe_nothing(app: App, folder: Path | None, looked: "FolderState", *, l
     from registry.folder.folder_update import list_current
 
     if lists_all and folder is not None:
-        for file in list_current(folder, looked):
-            click.echo(str(file.path))
+        _print_files([file.path for file in list_current(folder, looked)])
     total = looked.plan.total
     app.say(
         f"nothing is due: {'the' if total == 1 else 'all'} {total:,} supplement{' is' if total == 1 else 's are'} as the registry has them"
@@ -256,13 +256,21 @@ def _update(
         if lists_all
         else (*updated.rendered, *(written_file for written_file in updated.published if written_file not in updated.rendered))
     )
-    for path in (*(file.path for file in files), *(() if lists_all else updated.completed.paths)):
-        click.echo(str(path))
+    _print_files([*(file.path for file in files), *(() if lists_all else updated.completed.paths)])
     if not updated.has_proofs:
         app.say(NO_KEY)
     if not lists_all:
         _describe_count(app, looked, "were due")
     _describe_failed(app, updated, looked)
+
+
+def _print_files(paths: Sequence[Path]) -> None:
+    """Print *paths*: all of them to a program, and to a person on a terminal as many as can be read."""
+    shown = paths[:_MOST_LISTED] if sys.stdout.isatty() and len(paths) > _MOST_LISTED + 1 else paths
+    for path in shown:
+        click.echo(str(path))
+    if len(shown) < len(paths):
+        click.echo(f"and {len(paths) - len(shown):,} more files in {paths[-1].parent}")
 
 
 def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManager[View]":
@@ -343,7 +351,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
 
     Name claims (CLM-…) or cards (CRD-…, with all their claims). Only due supplements are rendered; index.html lists the folder.
     Published and signed files are never overwritten: newer ones are called NAME.entry-N. A failure does not stop the others; the exit
-    code is then 3.
+    code is then 3. Of many files a terminal lists the first 20, and a pipe gets all.
 
     With --stale the folder is kept up to date: without ID, every revision of every claim and card, a feed and a report of changes. A
     second run continues where the first stopped. With --fleet, workers draw; this machine writes the files and signs.

@@ -57,8 +57,9 @@ def print_blocks(blocks: Iterable[Block]) -> None:
     _check_open()
     # Piped output has no width of its own; a fixed one makes it the same everywhere.
     width = None if sys.stdout.isatty() else 100
-    # Markup and highlighting are off: texts of cards contain brackets.
-    console = _CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False)
+    # Markup and highlighting are off: texts of cards contain brackets. Without a height, Rich takes every `TERM=dumb` to be 80 columns
+    # wide, also where a table needs more.
+    console = _CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, height=25, soft_wrap=False)
     for block in blocks:
         _print_block(console, block)
 

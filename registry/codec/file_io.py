@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
@@ -257,6 +257,20 @@ def parse_document(text: str, *, where: str) -> Json:
     if faults:
         raise InputError(faults)
     return document
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def complete_days(document: Json, names: frozenset[str]) -> Json:
+    """Return *document* with each day that a key of *names* has, such as `2027-01-12`, as the time at which it begins (UTC)."""
+    if isinstance(document, Mapping):
+        return {
+            # YAML gives a day as a date, JSON and CSV as text.
+            name: f"{value}T00:00:00Z" if name in names and _DAY.fullmatch(str(value)) else complete_days(value, names)
+            for name, value in document.items()
+        }
+    return [complete_days(value, names) for value in document] if isinstance(document, list) else document
 
 
 def _parse_json(text: str, where: str) -> Json:

@@ -31,7 +31,7 @@ def ask_witness(reader: LogReader, checkpoint: StoredCheckpoint, url: str, *, ti
             return _add_lines(checkpoint.note, answer, url)
         seen = answer.strip()
         if status != 409 or not (seen.isascii() and seen.isdecimal()) or len(seen) > 18:
-            raise _refused(url, f"it answers {status}: {seen[:200]}")
+            raise _refused(url, f"it answers {status}{_quote(seen)}")
         if int(seen) > size:
             raise _refused(url, f"it saw {seen} entries of this log already, and this checkpoint has {size}")
         old = int(seen)
@@ -59,5 +59,17 @@ def _add_lines(note: str, lines: str, url: str) -> str:
     return text
 
 
+def _quote(answer: str) -> str:
+    """Return the reason that a witness gives; a web page is none, and comes from an address where no witness is."""
+    return ": no witness answers at this address" if answer.startswith("<") else f": {answer[:200]}"
+
+
 def _refused(url: str, found: str) -> UnavailableError:
-    return UnavailableError(Fault("witness-refused", url, found, advice="ask its keeper whether it cosigns for this log"))
+    return UnavailableError(
+        Fault(
+            "witness-refused",
+            url,
+            found,
+            advice="give its whole address, which ends in its log's name, and ask its keeper whether it cosigns for this log",
+        )
+    )

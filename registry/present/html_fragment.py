@@ -92,7 +92,9 @@ def _render_table(table: Table) -> Markup:
 
 def _render_branch(branch: Branch) -> Markup:
     below = [_wrap("ul", *map(_render_branch, branch.branches))] if branch.branches else []
-    return _wrap("li", _wrap("strong", branch.label), branch.note, *below)
+    # HTML closes up the two spaces that part the pieces of a note in a terminal.
+    pieces = "".join(f" · {piece}" for piece in branch.note.split("  ") if piece)
+    return _wrap("li", _wrap("strong", branch.label), pieces, *below)
 
 
 def _render_figure(figure: IntervalFigure) -> Markup:

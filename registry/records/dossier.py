@@ -1,7 +1,7 @@
 """Everything a registry knows of one claim as of one log entry, and the proof that those entries are in the log."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Generic, TypeVar
 
@@ -77,6 +77,16 @@ class AuditFile(Record):
     def history(self) -> tuple[RunHistory, ...]:
         """Every run under its lock, in log order; those with a start that was not recorded last."""
         return list_runs(self.starts, self.ends, self.runs)
+
+    def is_replaced_by(self, other: "AuditFile") -> bool:
+        """Whether *other* locked the same plan again, only to fix endpoint names, before a run or an outcome of this audit was recorded."""
+        if self.lock is None or other.lock is None or self.history or self.restrictions:
+            return False
+        before, after = self.lock, other.lock
+        # The same plan leaves no choice between two: whoever runs it twice could do so under one lock too.
+        is_same = replace(after.payload, audit=before.payload.audit, endpoint_names=()) == before.payload
+        is_named = bool(after.payload.endpoint_names)
+        return is_same and is_named and before.entry.seq < after.entry.seq and self.audit.payload.auditor == other.audit.payload.auditor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,9 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
     match = _PATTERN.fullmatch(written)
     if match is None:
         lacks = "has no check character at its end" if _STEM.fullmatch(written) else "is not an identifier"
-        raise ValueError(f"{text!r} {lacks}; an identifier looks like CLM-AISI-2026-0042-A")
+        raise ValueError(
+            f"{text!r} {lacks}; an identifier looks like {format_identifier(kinds[0] if kinds else Kind.CLAIM, 'AISI', 2026, 42)}"
+        )
     if match["kind"] not in set(Kind):
         raise ValueError(f"{text!r} begins with {match['kind']}; known are {', '.join(Kind)}")
     expected = check_character(written[: match.start("check")].rstrip("-"))

@@ -394,6 +394,8 @@ class AuditSummary(Record):
     """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
     """Of its lock; None for an audit without one."""
+    is_replaced: bool = False
+    """Whether the leading audit fixes the same plan and, in addition, endpoint names; no run under this lock is recorded."""
     deviations: int
     """How many things were not done as locked."""
     unexplained: int

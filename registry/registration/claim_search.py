@@ -1,5 +1,6 @@
 """Claims that pass filters, each with what its outcome says: class, standing, mode and ED."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -7,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from registry.records.audit_case import Result
-from registry.records.claim import PropertyClass
+from registry.records.claim import ClaimRevision, PropertyClass, Relation
 from registry.records.dossier import MonitorFile
 from registry.records.estimates import Differential
 from registry.records.model_version import ModelRef
@@ -15,11 +16,14 @@ from registry.records.monitor import MonitorState, MonitorVerdict
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
 from registry.records.verdict import Basis, ReadingVerdict, Restriction, lower_reading
+from registry.report.claim_outcome import build_three_figures
+from registry.report.number_format import Unit
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
 _CHUNK = 400
 _STRETCH = 4_000
+_SIDES = {Relation.AT_LEAST: "at least", Relation.AT_MOST: "at most"}
 UNAUDITED = "not_audited"
 """What stands for a verdict where a claim has none."""
 
@@ -210,6 +214,30 @@ def _add_outcomes(
             )
         )
     return listed
+
+
+def describe_alike(view: View, claims: Sequence[tuple[str, str | None]]) -> list[str | None]:
+    """Return property and figure or limit of each claim that is quoted as another of *claims*; None for others.
+
+    Rows of one table have the same quotation, and a list of quotations would not distinguish them.
+
+    Args:
+        claims: identifiers, each with its quotation.
+    """
+    counts = Counter(quote for _, quote in claims if quote)
+    alike = [claim if quote and counts[quote] > 1 else None for claim, quote in claims]
+    return [_describe_figure(view, recorded.payload) if claim and (recorded := view.find_claim(claim)) else None for claim in alike]
+
+
+def _describe_figure(view: View, claim: ClaimRevision) -> str:
+    body = view.find_opened(claim.property)
+    name, range_ = (body.name, body.range) if isinstance(body, PropertySpec) else (claim.property, None)
+    figures = build_three_figures(claim.reported, (), range_=range_, theta=claim.theta)
+    if figures is None and claim.theta is not None and claim.relation is not None:
+        low, high = range_ or (0.0, 1.0)
+        limit = Unit(low=min(low, claim.theta), high=max(high, claim.theta)).given(claim.theta)
+        return f"{name}, {_SIDES[claim.relation]} {limit}"
+    return f"{name}, {figures.card}" if figures else name
 
 
 def _find_class(view: View, reference: str) -> PropertyClass | None:

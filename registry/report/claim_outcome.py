@@ -1,7 +1,7 @@
 """The outcome that leads for a claim, and what qualifies it: other audits, families, findings, assumptions, validity."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
@@ -131,7 +131,8 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
             if outcome is not counts:
                 yield _build_audit_summary(dossier, file, outcome)
         if not file.restrictions and file is not leading:
-            yield _build_audit_summary(dossier, file, None)
+            is_replaced = leading is not None and file.is_replaced_by(leading)
+            yield replace(_build_audit_summary(dossier, file, None), is_replaced=is_replaced)
 
 
 def _build_audit_summary(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:

@@ -182,7 +182,7 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
 
     None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock next to it has its outcome, and
     where an older supplement does not say it. Replays under a rival are reported with their objection and not counted; scores of another
-    model version are no choice next to those of this one.
+    model version are no choice next to those of this one, nor is a lock that was repeated before its run to fix endpoint names.
     """
     # Replays under a rival definition belong to their objection, and another model version
     # offers no choice between scores.
@@ -193,7 +193,11 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     this = audit.opening.payload.audit
     # Several locks are counted and printed, not forbidden: repeating an audit honestly is allowed,
     # but whoever locks several plans can choose among them (decision of 2026-11-22).
-    has_outcome = {summary.audit: summary.class_ is not None for summary in beside if summary.locked is not None and summary.audit != this}
+    has_outcome = {
+        summary.audit: summary.class_ is not None
+        for summary in beside
+        if summary.locked is not None and summary.audit != this and not summary.is_replaced
+    }
     waiting = sum(not is_done for is_done in has_outcome.values())
     if audit.lock is not None and has_outcome:
         rest = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
@@ -367,6 +367,13 @@ class LogReader:
         stem = match[0].strip()
         meant = [row.id for row in ranked if row.id != identifier_text and count_edits(stem, row.id.rpartition("-")[0]) <= MOST_EDITS]
         return f"did you mean {' or '.join(meant[:3])}?" if meant else None
+
+    def complete(self, start: str, kinds: Collection[str], *, limit: int = 200) -> list[str]:
+        """Return the identifiers in use of *kinds* (any where empty) that begin with *start*, in order, at most *limit*."""
+        beginning = identifier.c.id.startswith(start.upper(), autoescape=True)
+        of_kinds = [identifier.c.kind.in_(list(kinds))] if kinds else []
+        query = select(identifier.c.id).where(self.visible(identifier), beginning, *of_kinds).order_by(identifier.c.id).limit(limit)
+        return [row.id for row in self.rows(query)]
 
     def _read_places(self, numbers: Sequence[int]) -> Sequence[Any]:
         rows = self.rows(_RECORDED, keys=numbers)

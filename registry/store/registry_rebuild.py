@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Record
 from registry.store import database_schema as schema
-from registry.store.database_engine import OWN_LOG, find_file, translate
+from registry.store.database_engine import OWN_LOG, describe_url, find_file, translate
 from registry.store.database_tables import TYPED, checkpoint, content, cosignature, log, node, signature
 from registry.store.ledger import Ledger, begin, hold_still
 from registry.store.log_reader import LogReader, find_altered
@@ -154,7 +154,9 @@ class _Copy:
         """Copy names, entries, texts and checkpoints, and make rows and subtrees anew."""
         # A replay into a log that has entries would mix two histories.
         if LogReader(self._writing, limit=EVERYTHING).rows(select(log.c.id).limit(1)):
-            raise ConflictError(Fault("not-empty", "target", "it holds a log already"))
+            raise ConflictError(
+                Fault("not-empty", describe_url(self._writing.engine.url.render_as_string(hide_password=False)), "it holds a log already")
+            )
         # Log rows first: every other row refers to one.
         logs = [tuple(row) for row in self._all.rows(select(log).order_by(log.c.id))]
         self._inserts.send({"log": logs})

@@ -110,3 +110,11 @@ def test_a_file_without_faults_is_not_recorded_by_a_dry_run(caveat: Caveat, regi
         assert "Nothing was recorded." in done.out
 
     assert count_entries(caveat, tmp_path) == before
+
+
+def test_an_audit_file_is_not_taken_for_a_case(caveat: Caveat) -> None:
+    """One message leads to the command for it, and none lists its keys as unknown."""
+    refused = caveat("analyze", "classify", REPLAY.parent / "retrospective" / "browsecomp.yaml")
+
+    assert (refused.code, refused.error, refused.err.count("error[")) == (2, "not-valid", 1)
+    assert "fix: conclude it in its registry: caveat audit conclude " in refused.err

@@ -250,3 +250,18 @@ def test_a_limit_that_contradicts_the_words_needs_its_reason(caveat: Caveat, log
 
     assert refuse(caveat, logs, *PAIR, *words).error == "quotation-mismatch"
     assert caveat("audit", "logs", *PAIR, *words, "--dry-run", "-m", "a stricter reading").code == 0
+
+
+def test_a_registered_claim_is_not_taken_for_the_words_of_a_new_one(caveat: Caveat, logs: Path) -> None:
+    """The message leads to its audit, also before form and limit are asked for, and that way works."""
+    assert caveat("audit", "logs", *PAIR, *CLAIM, *QUICK).code == 0
+    registered = caveat("claim", "list", "--json", "--registry", "sqlite:///out/caveat.db").document["claims"][0]["claim"]
+
+    refused = caveat("audit", "logs", *PAIR, "--claim", registered, "-o", "second")
+    named = [caveat("audit", command, registered) for command in ("lock", "open")]
+    missing = caveat("audit", "conclude", registered, *PAIR, "--registry", "sqlite:///out/caveat.db")
+
+    assert (refused.code, refused.error, (logs / "second").exists()) == (2, "not-valid", False)
+    assert f"fix: caveat audit new {registered} > audit.yaml; fill it in; caveat audit conclude audit.yaml test=LOG" in refused.err
+    assert f"fix: caveat audit new {registered} > audit.yaml, and name that file" in missing.err
+    assert all(f"is a claim and no file; write its audit file first: caveat audit new {registered}" in one.err for one in named)

@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
+from registry.cli.main import cli
 from registry.cli.terminal_output import print_blocks
 from registry.errors import count_edits, suggest
 from registry.present.blocks import Table
@@ -16,6 +18,7 @@ from tests.cli.conftest import Caveat
     ("words", "code", "advice"),
     [
         (("clam",), "unknown-command", "did you mean caveat claim?"),
+        (("claimz", "list"), "unknown-command", "did you mean caveat claim?"),
         (("claim", "lst"), "unknown-command", "did you mean caveat claim list?"),
         (("claim", "frobnicate"), "unknown-command", "caveat claim --help"),
         (("claim", "list", "--crad", "x"), "unknown-option", "did you mean --card?"),
@@ -108,3 +111,23 @@ def test_a_table_breaks_no_identifier_and_no_command(capsys: pytest.CaptureFixtu
 
     assert (name in lines[1], command in lines[1]) == (True, True)
     assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "kind"),
+    [
+        (["claim", "show"], "CLM-", "CLM-"),
+        (["claim", "list", "--card"], "crd", "CRD-"),
+        (["report"], "", ""),
+        (["--registry", "sqlite:///caveat.db", "claim", "show"], "", "CLM-"),
+        (["--registry", "sqlite:///absent.db", "claim", "show"], "", None),
+    ],
+)
+def test_a_shell_completes_identifiers_of_the_registry(registered: list[str], words: list[str], start: str, kind: str | None) -> None:
+    """Only those of the kinds that the command takes; without a registry there are none, and no message disturbs the line."""
+    offered = [item.value for item in ShellComplete(cli, {}, "caveat", "_CAVEAT_COMPLETE").get_completions(words, start)]
+
+    claims = [name.partition("@")[0] for name in registered]
+    assert set(claims) <= set(offered) if kind in ("CLM-", "") else not set(claims) & set(offered)
+    assert all(name.startswith(kind) for name in offered) if kind is not None else offered == []
+    assert bool(offered) is (kind is not None)

@@ -187,3 +187,32 @@ def test_the_sections_of_a_card_and_restated_claims_are_lists_too(caveat: Caveat
     assert pairs.startswith("claim,value,restates,stated,why,recorded,command")
     assert "total" in caveat("card", "coverage", card).out
     assert "among" in caveat("claim", "restated").out
+
+
+ROWS = """\
+schema: caveat/claims/1
+card: {card}
+model: {{developer: L, name: M, version: "1"}}
+properties:
+  maths: {{name: accuracy in mathematics, class: capability, range: [0, 1], direction: higher_is_safer}}
+  law: {{name: accuracy in law, class: capability, range: [0, 1], direction: higher_is_safer}}
+claims:
+  - {{quote: The model answers most questions., form: prevalence, property: maths, reported: {{value: 0.81, n: 90}}}}
+  - {{quote: The model answers most questions., form: lower_bound, property: law, theta: 0.6}}
+  - {{quote: It was trained in May., form: existence, property: law}}
+"""
+
+
+def test_claims_with_the_same_words_are_listed_with_property_and_figure(caveat: Caveat, tmp_path: Path) -> None:
+    """Rows of one table have one quotation; a claim with words of its own is listed by these alone."""
+    assert caveat("init", "--example", "--no-key").code == 0
+    (tmp_path / "card.md").write_text("# Card\n\nThe model answers most questions. It was trained in May.\n", encoding="utf-8")
+    card = caveat("card", "add", "card.md", "--publisher", "L", "--json").document["card"]["card"]
+    (tmp_path / "rows.yaml").write_text(ROWS.format(card=card), encoding="utf-8")
+    assert caveat("claim", "add", "rows.yaml").code == 0
+
+    for command in (("claim", "list"), ("card", "show", card)):
+        listed = " ".join(word for word in caveat(*command).out.split() if not word.startswith("CLM-"))
+        assert "accuracy in mathematics, 81 % (n = 90): The model answers most" in listed
+        assert "accuracy in law, at least 60 %: The model answers most" in listed
+        assert "not audited It was trained in May." in listed

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.cli.conftest import Caveat
 from tests.cli.locking import find_basis, import_scores, lock_all
-from tests.cli.scenario import register, write_audit, write_scores
+from tests.cli.scenario import ENDPOINT_NAMES, MODEL, register, write_audit, write_scores
 
 
 def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: Caveat, tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_lock_about_another_model_version_is_not_counted(caveat: Caveat, tmp_p
     ]
 
     assert [one.code for one in locked] == [0, 0], locked[0].err
-    assert "other locked audits" not in locked[0].err
-    assert "1 other locked audits of this claim, 1 without an outcome" in locked[1].err
+    assert "other locked audit" not in locked[0].err
+    assert "1 other locked audit of this claim, 1 without an outcome" in locked[1].err
 
 
 def test_an_outcome_without_lock_beside_a_lock_without_outcome_is_told(caveat: Caveat, tmp_path: Path) -> None:
@@ -154,3 +154,23 @@ def test_a_second_reason_does_not_take_the_place_of_the_first(caveat: Caveat, tm
 
     assert all(why in text for why in ("it rained", "the judge had retired") for text in (page, shown))
     assert "after the outcome" in page
+
+
+def test_a_lock_that_is_repeated_for_its_endpoint_name_counts_once(caveat: Caveat, tmp_path: Path) -> None:
+    """Caveat itself advises to lock again for the name; only another plan, or a run under the first lock, would be a choice."""
+    claim = register(caveat, tmp_path)[0]
+    for name in ENDPOINT_NAMES:
+        caveat("model", "endpoint", MODEL, name, "--retract", "--reason", "not yet stated")
+    first = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim))
+    again = caveat("audit", "lock", "--yes", tmp_path / "audit.yaml", "--endpoint-name", ENDPOINT_NAMES[0], "--json")
+    other = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
+    import_scores(caveat, again.document["audit"], write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+
+    supplement, page = read_supplement(caveat, tmp_path, claim)
+
+    assert "lock again before the run, which replaces this lock" in first.err
+    assert "other locked audit" not in again.err
+    assert "2 other locked audits" in other.err
+    assert "One of 2 locked audits of this claim, 1 of the others without an outcome." in page
+    assert [one["is_replaced"] for one in supplement["other_audits"]] == [True, False]
+    assert "repeated by the leading audit to fix endpoint names" in page

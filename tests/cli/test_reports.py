@@ -1,6 +1,7 @@
 """Supplements by the command line: drawn, read back, checked, published."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from registry.report.html_rendering import digest_record
 from registry.report.supplement_reading import read_supplement
 from tests.cli.conftest import HERE, Caveat
 from tests.cli.scenario import register, write_audit, write_scores
+from tests.cli.terminal import Terminal
 
 
 def audit_first_claim(caveat: Caveat, folder: Path) -> str:
@@ -122,3 +124,31 @@ def test_a_record_without_some_of_its_fields_is_a_no(caveat: Caveat, tmp_path: P
     checks = {one["name"]: one for one in altered.document["files"][0]["checks"]}
     assert [checks[name]["answer"] for name in ("bytes", "record", "registry")] == ["no", "no", "no"]
     assert "completeness is missing; passage_matches is missing" in checks["record"]["note"]
+
+
+def test_a_terminal_gets_the_first_files_of_many_and_a_program_all(
+    caveat: Caveat, tmp_path: Path, open_terminal: Callable[..., Terminal]
+) -> None:
+    """A screen of paths hides what went wrong before it; a pipe is read by a program."""
+    assert caveat("init", "--example", "--no-key").code == 0
+    (tmp_path / "card.md").write_text("# Card\n\nThe model refuses 90 % of harmful requests.\n", encoding="utf-8")
+    card = caveat("card", "add", "card.md", "--publisher", "LAB", "--json").document["card"]["card"]
+    properties = "".join(
+        f"  p{number}: {{name: share {number}, class: capability, range: [0, 1], direction: higher_is_safer}}\n" for number in range(24)
+    )
+    claims = "".join(
+        f"  - {{quote: The model refuses 90 % of harmful requests., form: prevalence, property: p{number}, reported: {{value: 0.9}}}}\n"
+        for number in range(24)
+    )
+    head = f"card: {card}\nmodel: {{developer: L, name: M, version: '1'}}\n"
+    (tmp_path / "claims.yaml").write_text(f"{head}properties:\n{properties}claims:\n{claims}", encoding="utf-8")
+    names = caveat("claim", "add", "claims.yaml", "--json").document["added"]
+
+    piped = caveat("report", *names, "--html", "-o", "out").out
+    with open_terminal(tmp_path, "report", *names, "--html", "-o", "out") as terminal:
+        shown = terminal.wait_for("nothing is due")
+        assert terminal.wait() == 0
+
+    assert piped.count(".html\n") == 24
+    assert shown.count(".html") == 20
+    assert "and 4 more files in out\n" in shown

@@ -19,7 +19,8 @@ def test_a_table_with_one_cause_in_many_rows_gets_one_message(caveat: Caveat, tm
     assert refused.code == 2
     assert refused.err.count("score-not-number") == 1
     assert "error[score-not-number]" in refused.err
-    assert "  --> bad.csv, row 2, column score, and 19 more places\n" in refused.err
+    places = [f"  --> bad.csv, row {row}, column score" for row in range(2, 10)]
+    assert "\n".join(places) + ", and 12 more places\n" in refused.err
     assert "and 110 more faults like these" in refused.err
 
 
@@ -33,8 +34,8 @@ def test_a_file_with_one_cause_in_every_claim_gets_one_message(caveat: Caveat, t
 
     listed = [fault["where"] for fault in json.loads(document.err)["faults"] if "colour" in fault["where"]]
     assert len(listed) == 130
-    assert text.err.count("colour") == 1
-    assert f"{listed[0]}, and 129 more places\n" in text.err
+    assert text.err.count("error[") == 1
+    assert f"{listed[7]}, and 122 more places\n" in text.err
 
 
 def test_another_finding_or_another_advice_is_another_cause() -> None:
@@ -49,5 +50,5 @@ def test_another_finding_or_another_advice_is_another_cause() -> None:
     ]
 
     head = "error[not-valid]: Invalid value\n  --> "
-    ends = ("a\n  x", "c\n  x", "b\n  y", "d\n  x\n  fix: mend it", "e, and 3 more places\n  z")
+    ends = ("a\n  x", "c\n  x", "b\n  y", "d\n  x\n  fix: mend it", "e\n  --> f\n  --> g\n  --> h\n  z")
     assert format_faults(faults) == "\n".join(f"{head}{end}" for end in ends)

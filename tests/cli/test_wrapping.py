@@ -1,9 +1,15 @@
 """Lines that are too long for the terminal."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from registry.cli.terminal_output import print_blocks
 from registry.present.blocks import Table
+from tests.cli.conftest import Caveat
+from tests.cli.scenario import register
+from tests.cli.terminal import Terminal
 
 
 def lines(text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -51,3 +57,16 @@ def test_a_command_on_a_line_of_its_own_is_not_wrapped(capsys: pytest.CaptureFix
     """It can be copied whole, also after `Next:`."""
     command = "Next: caveat stale list " + " ".join(f"--model 'Lab/Lumen {number}/1'" for number in range(6))
     assert lines(command, capsys) == [command]
+
+
+def test_a_terminal_without_capabilities_breaks_no_identifier(
+    caveat: Caveat, tmp_path: Path, open_terminal: Callable[..., Terminal]
+) -> None:
+    """In an editor's shell (`TERM=dumb`) a table may be wider than the line too."""
+    claim = register(caveat, tmp_path)[0]
+    with open_terminal(tmp_path, "claim", "list", "--columns", "claim,card,property,property_class", TERM="dumb") as terminal:
+        assert terminal.wait() == 0
+        lines = terminal.screen.splitlines()
+
+    assert sum(claim in line and "CRD-" in line and "PRP-" in line for line in lines) == 1
+    assert max(map(len, lines)) > 80

@@ -21,7 +21,7 @@ schema: caveat/monitor/1
 claim: {claim}
 design: sample
 evaluability: directly_auditable
-stream: {{description: Consumer chat, unit: user, start: 2027-01-01T00:00:00Z, models: [m-1], evaluation: scheming}}
+stream: {{description: Consumer chat, unit: user, start: 2027-01-01, models: [m-1], evaluation: scheming}}
 inclusion: {{flagged: 1, rest: 0.1}}
 scored_by: SCF-EXAMPLE-2026-0001-T@1
 anchors: {{file: anchors.csv, false_positive: 0.02, false_negative: 0.2}}

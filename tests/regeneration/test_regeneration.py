@@ -198,7 +198,8 @@ def test_files_of_others_are_left_alone_and_those_in_the_way_are_named(folder: R
 
     assert told.code == 2
     assert "error[file-in-the-way]" in told.err
-    assert f"  --> {folder.find(SCHEMING).with_suffix('.html')}, and 9 more places" in told.err
+    assert f"  --> {folder.find(SCHEMING).with_suffix('.html')}\n  --> " in told.err
+    assert ", and 2 more places\n" in told.err
     assert folder.see() == before
 
 

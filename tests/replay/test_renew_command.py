@@ -277,10 +277,12 @@ def test_only_claims_of_the_version_that_is_named_are_taken(caveat: Caveat, regi
     """Another version has no stale claims, one that does not follow on record is none to carry to, and a name that no one knows is none."""
     assert caveat("model", "update", "LAB/X/0", "LAB/X/1").code == 0
     other = caveat(*RENEW, "--model", "LAB/X/1", "--dry-run", "--json").document
+    shown = caveat(*RENEW, "--model", "LAB/X/1", "--dry-run").out
     unknown = [caveat(*RENEW, name, "LAB/M/7", "--dry-run") for name in ("--model", "--to")]
     elsewhere = caveat(*RENEW, FIRST, "--to", "LAB/X/1", "--dry-run", "--json")
 
     assert (other["renewals"], other["left"]) == ([], [])
+    assert "Repeating a plan resolves no stale claim about LAB X 1.\nNext: caveat stale list\n" in shown
     assert [ran.code for ran in unknown] == [2, 2]
     assert all("model-not-registered" in ran.err for ran in unknown)
     assert get_left(elsewhere.document) == {FIRST: "not-in-lineage"}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from interchange.formats.outcome_facts import read_outcome
+from registry.intake.card_reader import read_card
 from registry.records.claim import Form
 from registry.records.claim_status import FamilyOutcome
 from registry.records.estimates import BoundedEstimate
@@ -129,6 +130,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 _ALLOWED = re.compile(r"neither verdict is established|establishes nothing|\"lowered_from\": \"established\"", re.IGNORECASE)
 """Where the word says of no verdict that it is established."""
+_BADGE = re.compile(r'<p class="badge">.*?</p>', re.DOTALL)
 _VERDICT = re.compile(
     r'<section class="verdict.*?</section>|<span class="class .*?</span>(?:<br><span class="quiet small">.*?</span>)?', re.DOTALL
 )
@@ -157,11 +159,27 @@ def _draw(names: dict[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
     last = {row["claim"].partition("@")[0]: row for row in sorted(audits, key=lambda row: row["verdict"] == "contradicted")}
     yield "audit list --json", {scene: json.dumps(last[name]) for scene, name in names.items()}
     run("report", "--all", "--html", "--json", "-o", "out")
+    run("report", *names.values(), "--pdf", "-o", "paper")
+    yield "pdf", {scene: _read_paper(next(Path("paper").glob(f"{name}@1*.pdf"))) for scene, name in names.items()}
     for form in ("html", "json"):
         files = {scene: next(Path("out").glob(f"{name}@1*.{form}")).read_text(encoding="utf-8") for scene, name in names.items()}
         yield form, {scene: _read_verdicts(text) if form == "html" else _pick(json.loads(text)) for scene, text in files.items()}
+        if form == "html":
+            yield "badge", {scene: _read_badge(text) for scene, text in files.items()}
     index = Path("out/index.html").read_text(encoding="utf-8").split("<tr ")
     yield "folder", {scene: next(row for row in index if row.startswith(f'id="{name}"')) for scene, name in names.items()}
+
+
+def _read_badge(page: str) -> str:
+    """Return the line above the sentence of the verdict, by itself: it is what a reader sees first, and in colour."""
+    (badge,) = _BADGE.findall(page)
+    return str(badge)
+
+
+def _read_paper(path: Path) -> str:
+    """Return page one of a supplement in PDF as text, up to what may be said."""
+    page = read_card(path).text
+    return " ".join(page.split()).partition("You may say")[0]
 
 
 def _pick(document: dict[str, Any]) -> str:
@@ -175,6 +193,11 @@ def _draw_pages(view: View, names: dict[str, str]) -> Iterator[tuple[str, dict[s
     supplements = {scene: assemble_claim(view.dossier(name), made_at=NOW) for scene, name in names.items()}
     yield "page", {scene: _read_verdicts(book.find(f"/{name}/").body.decode()) for scene, name in names.items()}
     yield "page of audits", {scene: _read_verdicts(book.find(f"/{name}/audits/").body.decode()) for scene, name in names.items()}
+    counted = {scene: view.dossier(name).status.gravest for scene, name in names.items()}
+    yield (
+        "badge of the audit",
+        {scene: _read_badge(book.find(f"/{outcome.audit}/").body.decode()) for scene, outcome in counted.items() if outcome},
+    )
     front = book.find("/").body.decode().split("<tr")
     yield "front", {scene: next(row for row in front if name in row) for scene, name in names.items()}
     facts = {scene: read_outcome(supplement) for scene, supplement in supplements.items()}
@@ -214,7 +237,7 @@ def surfaces(registry: Path) -> Iterator[Surfaces]:
 
 
 _MACHINE = ("claim list --json", "audit list --json")
-_WITH_NOTES = ("claim show", "html", "json", "page", "export", "claim review", "change report")
+_WITH_NOTES = ("claim show", "pdf", "html", "json", "page", "export", "claim review", "change report")
 """Surfaces with room for what weakens a verdict."""
 
 
@@ -223,7 +246,7 @@ def test_every_surface_states_the_verdict_that_counts(surfaces: Surfaces, scene:
     """Its words, no stronger standing than the one that counts, and what weakens it wherever there is a sentence."""
     counted = surfaces.counted[scene]
     words, standing = get_words(counted.verdict), counted.standing
-    assert len(surfaces.texts) == 13
+    assert len(surfaces.texts) == 16
     for surface, texts in surfaces.texts.items():
         text = _ALLOWED.sub("", _read(texts[scene]))
         wanted = counted.verdict.value if surface in _MACHINE else words
@@ -279,3 +302,20 @@ def test_a_record_with_what_weakens_its_verdict_agrees_with_itself(registry: Pat
 
     assert list_contradictions(supplement) == ()
     assert any("verdict" in problem for problem in list_contradictions(replace(supplement, verdict="Holds. Established.")))
+
+
+def test_a_list_tells_claims_with_the_same_words_apart(tmp_path: Path) -> None:
+    """Rows of one table of a card have one quotation: property and limit stand below it, and not below words that no other claim has."""
+    with inside(tmp_path):
+        run("init", "--code", "LAB", "--role", "lab")
+        ledger = Ledger.open("sqlite:///caveat.db", clock=make.ticking(NOW), salt=make.salting())
+        with ledger.write(actor="LAB") as writer:
+            phi = make.add_property(writer)
+            for theta, quote in ((0.9, "It often refuses."), (0.7, "It often refuses."), (0.6, "It rarely refuses.")):
+                make.add_claim(writer, phi, quote=quote, **(THRESHOLD | {"theta": theta}))
+        with ledger.view() as view:
+            rows = build_book(view, PageSettings(base="https://claims.example.org")).find("/claims/").body.decode().split("<tr>")
+        ledger.close()
+    name = "refusal rate"
+    told = [re.findall(rf"{name}, at least \d+ %", _read(row)) for row in rows if "refuses." in row]
+    assert sorted(told) == [[], [f"{name}, at least 70 %"], [f"{name}, at least 90 %"]]

@@ -18,6 +18,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
+from registry.cli.main import main
 from registry.exchange.foreign_logs import find_equivocation
 from registry.records.model_version import ModelRef, ModelVersion
 from registry.seal.key_files import read_keys
@@ -218,6 +219,29 @@ def test_a_log_asks_its_witness_over_http(registries: Path, address: str, tmp_pa
     folder = tmp_path / "tiles" / write_prefix(kept["origin"]).strip("/")
     assert (folder / "checkpoint").read_text() == grown["note"]
     assert read_root(grown["size"], lambda path: (folder / path).read_bytes()).hex() == grown["root"]
+
+
+def test_a_script_learns_that_a_witness_did_not_cosign(
+    registries: Path, address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note is written, the exit code is 1, and the message names the witness and no web page."""
+    lab, key = registries / "lab", read_vkey(registries / "wit")
+    grow(lab, "1")
+    codes, messages = [], []
+    with inside(lab):
+        for rest in ((address[:-4], "--trust", key), (address,), (address, "--trust", key)):
+            monkeypatch.setattr("sys.argv", ["caveat", "admin", "log", "checkpoint", "-o", "own.note", "--witness", *rest])
+            with pytest.raises(SystemExit) as ended:
+                main()
+            codes.append(ended.value.code)
+            messages.append(capsys.readouterr().err)
+        note = Path("own.note").read_text()
+
+    assert codes == [1, 1, 0]
+    assert f"not cosigned: {address[:-4]}: it answers 404" in messages[0]
+    assert "<" not in messages[0]
+    assert "its key is not known here" in messages[1]
+    assert note.count("— ") == 2
 
 
 def test_tiles_of_logs_that_were_taken_over_are_mirrors(registries: Path, witness: Witness, tmp_path: Path) -> None:

@@ -28,6 +28,5 @@ def tiles(app: App, *, folder: Path) -> None:
         "removed": done.removed, "logs": list(done.logs),
     }  # fmt: skip
     removed = f", {done.removed:,} removed" if done.removed else ""
-    app.answer(
-        document, f"Wrote {done.written:,} files of {len(done.logs)} log(s), {done.unchanged:,} unchanged{removed}: {', '.join(done.logs)}"
-    )
+    logs = "1 log" if len(done.logs) == 1 else f"{len(done.logs):,} logs"
+    app.answer(document, f"Wrote {done.written:,} files of {logs}, {done.unchanged:,} unchanged{removed}: {', '.join(done.logs)}")

@@ -124,8 +124,12 @@ def render_audit(view: View, name: str, link: Linker) -> bytes:
 
 
 def _assemble(view: View, dossier: Dossier, file: AuditFile) -> Supplement:
-    """Return the supplement of the claim as if *file* was its only audit: its sections are then about that audit."""
-    own = replace(dossier, audits=(file,), family=Family())
+    """Return the supplement of the claim as if *file* was its only audit: its sections are then about that audit.
+
+    Its outcome counts as it does for the claim: another audit that disagrees lowers it here too.
+    """
+    outcomes = tuple(outcome for outcome in dossier.family.outcomes if outcome.audit == file.audit.payload.audit and outcome.log is None)
+    own = replace(dossier, audits=(file,), family=Family(outcomes=outcomes))
     moment = file.audit.entry.at
     supplement = name_causes(assemble_claim(own, made_at=moment, audit_file=file), view.find_entry)
     if not isinstance(supplement, Supplement):

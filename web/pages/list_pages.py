@@ -10,7 +10,7 @@ from registry.cli.claim_list_command import describe_listed_claim, list_claim_li
 from registry.present.listings import ListChoice, Listing, render_csv, update_csv
 from registry.records.monitor import MonitorVerdict
 from registry.records.verdict import ClaimClass, RestrictionStatus
-from registry.registration.claim_search import ListedClaim
+from registry.registration.claim_search import ListedClaim, describe_alike
 from registry.report.html_rendering import render_part
 from registry.report.supplement_wording import format_verdict, get_words, name_model
 from registry.store.claim_listing import ClaimSummary
@@ -40,6 +40,8 @@ class ClaimRow:
     href: str
     quote: str | None
     """None where its text was erased."""
+    alike: str | None
+    """Property and figure of a claim that is quoted as another of the table, such as a row of the same table of a card."""
     verdict: str | None
     """None without an audit."""
     class_: ClaimClass | None
@@ -105,10 +107,12 @@ def build_rows(view: View, claims: Sequence[SelectedClaim], link: Linker) -> tup
             kept[row] = render_part("claim_row.html.j2", row)
         return kept[row]
 
-    return tuple(show(_build_row(claim, claim.summary or read[claim.claim], link)) for claim in claims)
+    shown = [claim.summary or read[claim.claim] for claim in claims]
+    alike = describe_alike(view, [(claim.claim, row.quote) for claim, row in zip(claims, shown, strict=True)])
+    return tuple(show(_build_row(claim, row, words, link)) for claim, row, words in zip(claims, shown, alike, strict=True))
 
 
-def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, link: Linker) -> ClaimRow:
+def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, alike: str | None, link: Linker) -> ClaimRow:
     status, gravest = shown.status, shown.status.gravest
     class_ = ClaimClass(claim.class_) if claim.class_ != NONE else None
     words = format_verdict(gravest.verdict, gravest.standing) if gravest else None
@@ -122,6 +126,7 @@ def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, link: Link
         name=name,
         href=link(f"/{name}/"),
         quote=shown.quote,
+        alike=alike,
         verdict=words,
         class_=class_,
         tone=find_tone(words, class_),

@@ -128,7 +128,7 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
     """Write the figures that files of others report as a claims file."""
     from audit.propose.cli.proposal_session import find_card
     from audit.propose.figure_drafts import build_figure_entries, find_default
-    from audit.propose.proposed_claims_file import ClaimsSheet, render_sheet
+    from audit.propose.proposed_claims_file import NOT_STATED, ClaimsSheet, render_sheet
     from audit.sources.reported_figures import read_figures
     from registry.codec.canonical_documents import to_document
 
@@ -139,10 +139,14 @@ def _propose_figures(app: App, card: str, options: dict[str, Any]) -> None:
     entries = tuple(entry for file in files for entry in build_figure_entries(file, known, default))
     unread = [f"{file.name}: not read: {', '.join(file.unread[:20])}" for file in files if file.unread]
     head = (
-        f"Figures that {', '.join(file.name for file in files)} report. Nothing is registered yet.",
+        f"Figures of {', '.join(file.name for file in files)}. Nothing is registered yet.",
         "Each is the word of its source. Read, change, delete; then run caveat claim add with this file.",
         *unread,
     )
+    # A claim is about one version, and all that are "not stated" would be the same one.
+    lacking = [name for name, text in (("name", default.name), ("version", default.version)) if text == NOT_STATED]
+    if lacking:
+        app.say(f"warning: no {' and no '.join(lacking)} of the model is stated: write it in the file, or give --model DEV/NAME/VERSION")
     reference = known_card.source.card
     sheet = ClaimsSheet(head=head, card=reference, model=default, entries=entries, registered=known_card.registered)
     for line in unread:
