@@ -66,8 +66,8 @@ def test_a_short_name_is_that_of_one_own_model(tmp_path: Path) -> None:
     _, proposals = read(tmp_path / "ibis-3.md", text)
 
     assert sorted((one.model, one.reported.value) for one in proposals if one.reported is not None) == [
-        ("Ibis 3 Opus", 0.737),
         ("Ibis 3 Haiku", 0.595),
+        ("Ibis 3 Opus", 0.737),
     ]
 
 
