@@ -123,7 +123,8 @@ def test_a_row_that_begins_with_the_own_model_is_one_proposal_without_a_figure(t
 
 
 def test_what_a_model_may_do_is_a_limit_in_each_item_of_the_list(tmp_path: Path) -> None:
-    text = "# Ibis 2\n\nIbis 2 is a model.\n\n## Risks and limitations\n\nModel may:\n\n- Overrepresent some viewpoints\n- Contain personal data\n"
+    items = "- Overrepresent some viewpoints\n- Contain personal data\n"
+    text = f"# Ibis 2\n\nIbis 2 is a model.\n\n## Risks and limitations\n\nModel may:\n\n{items}"
 
     _, proposals = read(tmp_path / "ibis-2.md", text)
 
