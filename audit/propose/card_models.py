@@ -179,7 +179,8 @@ def fold_name(name: str) -> str:
 def _is_variant(key: str, own: str) -> bool:
     """Whether a folded name is *own* or a variant of it, whether or not a hyphen is before the version: "Ibis 2" is "Ibis2"."""
     spelt, known = (re.sub(r"(?<=[a-z])(?:chat)?-?(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
-    return key == own or key.startswith(f"{own}-") or spelt == known or spelt.startswith(f"{known}-")
+    is_same = key.replace("-", "") == own.replace("-", "")
+    return key.startswith(f"{own}-") or is_same or spelt == known or spelt.startswith(f"{known}-")
 
 
 def looks_like_model(words: str) -> bool:
@@ -378,8 +379,10 @@ def _find_unversioned(key: str, kept: list[str]) -> Iterator[str]:
     own = [name for name in family if _is_variant(name, key)]
     sizes = {part for name in own for part in name.split("-") if re.fullmatch(_SIZE, part, re.IGNORECASE)}
     bare = [name for name in family if name not in own and not any(_VERSION_PART.fullmatch(part) for part in name.split("-"))]
+    # The sizes of a first version may have no version: "Ibis-7B" of "Ibis v1".
+    is_first = not sizes and re.fullmatch(r"v?1(?:\.0)?", key.rsplit("-", maxsplit=1)[-1]) is not None
     if len(own) + len(bare) == len(family):
-        yield from (name for name in bare if sizes & set(name.split("-")))
+        yield from (name for name in bare if is_first or sizes & set(name.split("-")))
 
 
 _VERSION_PART = re.compile(rf"(?!{_SIZE}$)v?\d[\w.]*", re.IGNORECASE)

@@ -48,7 +48,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 11
+RULES_VERSION = 12
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -114,7 +114,10 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
     if len(span.cells) > 1 and any(not passage.cells[place].column for place, _ in span.cells):
         # Which figure belongs to which model or measure is not known, so none is proposed: a person reads the page.
         label = find_label_subject(passage, len(passage.cells), models)
-        if label is None or label.is_own is not False:
+        # Beside a row of the own model, labels that name no known one are those of other models.
+        rows = [row for row in reading.around.block(passage) if row.cells]
+        is_beside = label is None and any((other := find_label_subject(row, 1, models)) is not None and other.is_own for row in rows)
+        if not is_beside and (label is None or label.is_own is not False):
             form = FormReading(form=Form.PREVALENCE, written=passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
             yield _describe(span, form, None, label or FigureSubject(model=None, is_own=None), reading)
         return

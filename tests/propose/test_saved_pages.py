@@ -22,6 +22,7 @@ def write_card(own: str, block: str, *, heading: str = "") -> str:
         pytest.param("acme-lynxcat-flash-chat", "Lynxcat-Flash-Chat", "Lynxcat-Flash-Chat", "Lynxcat-Flash", id="tuning left out"),
         pytest.param("step-3.5-flash", "Step 3.5 Flash", "Step 3.5 Flash", "Step 3.5 Flash", id="a common word"),
         pytest.param("acme-gecko2", "Gecko2", "Gecko2", "GeckoChat2-34B", id="tuning inside the name"),
+        pytest.param("acme-manul-v1", "Manul-v1", "Manul-v1", "Manul-7B-Instruct", id="size of a first version"),
         pytest.param("acme-koala-a13b", "Koala-A13B", "Koala-A13B", "Koala-A13B-Pretrain", id="active parameters"),
     ],
 )
@@ -120,6 +121,15 @@ def test_a_row_that_begins_with_the_own_model_is_one_proposal_without_a_figure(t
 
     found = [one for one in proposals if "51.57" in one.quote]
     assert [(one.model, one.reported, one.confidence) for one in found] == [("Ibis-2-15B", None, Confidence.LOW)]
+
+
+def test_rows_of_models_that_no_one_lists_are_no_proposals_beside_a_row_of_the_own_model(tmp_path: Path) -> None:
+    """Their columns could not be read, and a person would only leave them out."""
+    rows = "gnarl-7b 66.0 58.8 85.4 40.1\n\nIbis-2-15B 64.8 59.1 80.0 14.7\n\nyurt-7b 62.7 56.9 76.9 51.1"
+
+    _, proposals = read(tmp_path / "ibis-2-15b.txt", f"Ibis-2-15B\n\n{INTRO}\n\n{rows}\n\n{INTRO}\n")
+
+    assert [one.quote.split()[0] for one in proposals] == ["Ibis-2-15B"]
 
 
 def test_what_a_model_may_do_is_a_limit_in_each_item_of_the_list(tmp_path: Path) -> None:
