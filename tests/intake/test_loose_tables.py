@@ -138,6 +138,21 @@ def test_heads_are_split_by_their_words(lines: list[str], count: int, names: tup
     assert columns.names == names
 
 
+def test_heads_without_a_figure_count_although_their_lines_were_read_across() -> None:
+    """No name of a model is among them, and the label of the row names it."""
+    lines = [
+        "Model Overall harmless Harmless response Harmless response",
+        "response rate rate: standard rate: extended",
+        "thinking thinking",
+    ]
+
+    columns = align_heads(lines, 3)
+
+    assert columns is not None
+    assert columns.label == "Model"
+    assert columns.is_guessed
+
+
 @pytest.mark.parametrize(
     ("lines", "count"),
     [

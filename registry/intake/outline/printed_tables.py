@@ -80,7 +80,8 @@ def _find_columns(lines: list[str], count: int) -> Columns | None:
     labelled = next((parts for parts in (*splits, by_line) if len(parts) == count + 1 and _are_heads(parts)), None)
     bare = next((parts for parts in splits if len(parts) == count and parts[0].lower() not in _LABELS and _are_heads(parts)), None)
     # Words of neighbours may be mixed in heads without a figure or version: no name of a model is among them.
-    mixed = next((parts for parts in splits[-1:] if len(parts) == count + 1 and not any(map(has_figure, lines))), None)
+    in_order = None if any(map(has_figure, lines)) else _split_in_order(lines, _GOES_ON[0])
+    mixed = in_order if in_order is not None and len(in_order) == count + 1 else None
     return (
         _stack(lines, count)
         or (Columns(labelled[0], tuple(labelled[1:]), is_guessed=False) if labelled else None)
