@@ -88,3 +88,16 @@ def test_a_page_with_a_large_image_and_little_text_is_told(tmp_path: Path) -> No
     warnings = read(tmp_path, stream.getvalue()).warnings
 
     assert "Page 2: a large image and little text; the image may be a table or chart, and no figure in it was read." in warnings
+
+
+def test_heads_that_are_not_above_their_figures_count_if_there_is_one_for_each(tmp_path: Path) -> None:
+    """A title of a group between heads and rows names the rows below it."""
+    rows = [[(60, name), (300, f"{value}.2"), (360, f"{value}.9")] for name, value in (("Tern-8B", 61), ("Ibis-7B", 72), ("Wren-9B", 53))]
+    heads, group = [(60, "Model INCLUDE PolyMath")], [(60, "Thinking")]
+
+    found = list_rows(read(tmp_path, build_table_pdf([heads, group, *rows])))
+    unclear = list_rows(read(tmp_path, build_table_pdf([[(60, "Model INCLUDE")], *rows])))
+
+    assert [column for column, _ in found[0]] == ["Model Thinking", "INCLUDE", "PolyMath"]
+    assert [text for _, text in found[1]] == ["Ibis-7B", "72.2", "72.9"]
+    assert {column for column, _ in unclear[0][1:]} == {None}

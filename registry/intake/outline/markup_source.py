@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from registry.intake.column_layout import SPAN
 from registry.intake.outline.page_lines import PassageBlock, is_caption
+from registry.intake.outline.printed_tables import align_heads, is_label
 from registry.records.system_card import CardText, PassageKind, TableCell
 
 # Tables in Markdown and HTML: rows of cells with their places in the source, and the heads above each.
@@ -447,7 +448,33 @@ def find_printed_tables(text: str) -> list[SourceTable]:
             if _is_settled(row, text):
                 break
             row.is_in_head = True
+        if not table.rows[0].is_in_head:
+            _add_worded_heads(table, text)
     return [table for table in tables if not table.rows[-1].is_in_head]
+
+
+def _add_worded_heads(table: SourceTable, text: str) -> None:
+    """Add the line above as heads if it has one for each column behind that of the labels: not all are set above their figures."""
+    count = _count_columns(table.rows[0])
+    between: list[tuple[int, str]] = []
+    stop = table.start
+    while len(between) <= _MOST_BETWEEN and stop > 0:
+        start = text.rfind("\n", 0, stop - 1) + 1
+        line, stop = text[start : stop - 1], start
+        columns = align_heads([line], count - 1)
+        if columns is not None and columns.label is not None and is_label(columns.label):
+            head = SourceRow(start, start + len(line), is_in_head=True)
+            at = 0
+            for name in (columns.label, *columns.names):
+                at = line.index(name, at)
+                head.cells.append(SourceCell(start + at, start + at + len(name), is_head=True))
+                at += len(name)
+            table.rows[:0] = [head, *([_build_group(between, count)] if between else [])]
+            table.start = start
+            return
+        if not line.strip() or not _may_name_rows(line):
+            return
+        between.insert(0, (start, line))
 
 
 def _is_settled(row: SourceRow, text: str) -> bool:
