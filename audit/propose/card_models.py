@@ -178,9 +178,17 @@ def fold_name(name: str) -> str:
 
 def _is_variant(key: str, own: str) -> bool:
     """Whether a folded name is *own* or a variant of it, whether or not a hyphen is before the version: "Ibis 2" is "Ibis2"."""
-    spelt, known = (re.sub(r"(?<=[a-z])(?:chat)?-?(?=v?\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
+    spelt, known = (re.sub(r"(?<=[a-z])(?:chat)?-?v?(?=\d+(?:\.\d+)*(?:-|$))|(?<=\d)\.0(?=-|$)", "", name) for name in (key, own))
     is_same = key.replace("-", "") == own.replace("-", "")
-    return key.startswith(f"{own}-") or is_same or spelt == known or spelt.startswith(f"{known}-")
+    return key.startswith(f"{own}-") or is_same or spelt == known or spelt.startswith(f"{known}-") or _is_member(key, own)
+
+
+def _is_member(key: str, own: str) -> bool:
+    """Whether a folded name has a word between the name and version of *own*: "ibis-nano-1.5-3b" of "ibis-1.5"."""
+    stem, _, version = own.rpartition("-")
+    return (
+        re.fullmatch(rf"{re.escape(stem)}-[a-z]+-{re.escape(version)}(?:-.+)?", key) is not None if stem and version[0].isdigit() else False
+    )
 
 
 def looks_like_model(words: str) -> bool:
@@ -295,9 +303,9 @@ def _clean_title(title: str) -> str:
 def _drop_maker(title: str, text: str) -> str:
     """Return *title* without the words before a name that the text has only without them: "acme-ibis-2" of a text about "Ibis 2"."""
     parts, folded = [part for part in _SPLIT.split(title) if part], fold_name(text)
-    for place in range(len(parts) - 1):
+    for place in range(len(parts)):
         name = fold_name("-".join(parts[place:]))
-        if all(map(_TITLE_WORD.fullmatch, parts[place:])):
+        if all(map(_TITLE_WORD.fullmatch, parts[place:])) or (place == len(parts) - 1 and not re.fullmatch(r"[a-z]{4,}\d?", name)):
             break
         if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", folded):
             return "-".join(parts[place:]) if place else title
@@ -317,8 +325,12 @@ def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Count
     related = [key for key in kept if any(key == own or key.startswith(f"{own}-") for own in keys)]
     named = [_find_in(kept, fold_name(text)) for text in top]
     beside = {key for found in named if not set(found).isdisjoint(keys) for key in found}
+    # Beside a model of the title, a listed one of another name is a judge or a rival, however often the card names it.
+    parts = {part for text in (*keys, fold_name(top[0])) for part in text.split("-")}
+    is_rival = bool(keys and kept) and kept[0].split("-", maxsplit=1)[0] not in parts and looks_like_model(names[kept[0]])
     if (
         kept
+        and not is_rival
         and kept[0] not in beside
         and not any(key.startswith(f"{kept[0]}-") for key in keys)
         and spellings[kept[0]].total() > max(_OFTEN, sum(spellings[key].total() for key in related))
@@ -355,7 +367,7 @@ _LIKE = re.compile(rf"(?:{_SIZE}|\d{{4}}(?:\d{{4}})?|instruct|instruction|tuned|
 def _find_families(key: str, kept: list[str]) -> Iterator[str]:
     """Give the names that *key* has with its size or tuning: "ibis-2" of "ibis-2-14b-instruct", also beside other sizes."""
     for name in kept:
-        if re.search(r"\d", name) and key.startswith(f"{name}-") and all(map(_LIKE.fullmatch, key.removeprefix(f"{name}-").split("-"))):
+        if name not in _NOT and key.startswith(f"{name}-") and all(map(_LIKE.fullmatch, key.removeprefix(f"{name}-").split("-"))):
             yield name
 
 

@@ -23,6 +23,8 @@ def write_card(own: str, block: str, *, heading: str = "") -> str:
         pytest.param("step-3.5-flash", "Step 3.5 Flash", "Step 3.5 Flash", "Step 3.5 Flash", id="a common word"),
         pytest.param("acme-gecko2", "Gecko2", "Gecko2", "GeckoChat2-34B", id="tuning inside the name"),
         pytest.param("acme-manul-v1", "Manul-v1", "Manul-v1", "Manul-7B-Instruct", id="size of a first version"),
+        pytest.param("acme-tayra-1.5", "Tayra 1.5", "Tayra 1.5", "Tayra-Nano-1.5-3B", id="a word before the version"),
+        pytest.param("acme-urial", "Urial", "Urial", "Urial-13B-V1.2", id="a name without a figure"),
         pytest.param("acme-koala-a13b", "Koala-A13B", "Koala-A13B", "Koala-A13B-Pretrain", id="active parameters"),
     ],
 )
@@ -34,6 +36,17 @@ def test_figures_are_those_of_the_own_model_however_a_table_names_it(file: str, 
     assert list_values(proposals) == [71.2, 80.1]
     assert all(one.is_own for one in proposals)
     assert not any("acme" in name for name in reading.models.own)
+
+
+def test_a_judge_that_the_card_names_most_is_not_its_model(tmp_path: Path) -> None:
+    judged = "GPT-4 compared the answers. " * 9
+
+    reading, proposals = read(
+        tmp_path / "zorp-13b.md", f"# Zorp-13B\n\n{judged}\n\n## Results\n\nZorp-13B scored 61.3% on MMLU, and GPT-4 scored 86.4%.\n"
+    )
+
+    assert reading.models.own == ("Zorp-13B",)
+    assert list_values(proposals) == [61.3]
 
 
 def test_a_head_that_begins_like_a_count_is_the_name_of_a_model(tmp_path: Path) -> None:
