@@ -224,7 +224,7 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 def find_hashed(text: str) -> tuple[Heading, ...]:
     """Return the headings that hash marks show in a plain text, such as a saved page; empty where none has two marks.
 
-    One mark alone also begins comments of code and rows such as "# Total parameters": it counts only on the first heading.
+    A single mark also begins comments of code and rows such as "# Total parameters", so it is a heading only at the top.
     """
     headings = [heading for heading in find_headings(text) if text[heading.start :].lstrip(" ").startswith("#")]
     deeper = [heading for heading in headings if text[heading.start :].lstrip(" ").startswith("##")]
