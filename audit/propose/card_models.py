@@ -142,7 +142,7 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     # A model of an unlisted maker, or one without a version: the word of the title that the card uses as a name.
     stem = None if any(map(_names_model, top)) else _find_stem(top, around)
     top += short
-    relatives = _find_relatives(top, tuple(members), tuple(_list_labels(around)), stem)
+    relatives = _find_relatives(top, (*members, *source.models), tuple(_list_labels(around)), stem)
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):
         for start, stop in _find_spans(text, relatives):

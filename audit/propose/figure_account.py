@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from audit.propose.candidate_spans import CardReading, is_apart, is_description, is_settings
 from audit.propose.card_figures import blank_asides, find_figures
@@ -78,7 +79,7 @@ def account_for_figures(reading: CardReading, proposals: Sequence[Proposal], pas
     )
 
 
-_MOST_LINES, _MOST_MODELS = 10, 4
+_MOST_LINES, _MOST_MODELS, _FEW_OWN, _CLOSE = 10, 4, 10, 0.88
 
 
 def describe_account(account: FigureAccount) -> Iterator[str]:
@@ -87,10 +88,7 @@ def describe_account(account: FigureAccount) -> Iterator[str]:
     if account.figures:
         parts = f"{account.proposed:,} in proposals, {others:,} of other models, {explained:,} left out for a reason"
         yield f"figures that look like results: {account.figures:,} ({parts}, {unexplained:,} not explained)"
-    if others and account.own_models:
-        named = [f"{name} {count:,}" for name, count in account.other_models.items()]
-        more = f" and {len(named) - _MOST_MODELS:,} more" if len(named) > _MOST_MODELS else ""
-        yield f"the card's own: {', '.join(account.own_models[:_MOST_MODELS])}; other models: {', '.join(named[:_MOST_MODELS])}{more}"
+    yield from _describe_models(account, others)
     if account.figures and not account.own_models:
         yield "the card does not say which model it is about: give --model, and check the model of each claim"
     if account.indexed:
@@ -105,6 +103,26 @@ def describe_account(account: FigureAccount) -> Iterator[str]:
         yield f"  {place}: {', '.join(figure.written for figure in figures)[:_LONGEST]} in “{figures[0].words[:_SHOWN]}”"
     if len(places) > _MOST_LINES:
         yield f"  and on {len(places) - _MOST_LINES:,} more lines (--json lists all)"
+
+
+def _describe_models(account: FigureAccount, others: int) -> Iterator[str]:
+    if others and account.own_models:
+        named = [f"{name} {count:,}" for name, count in account.other_models.items()]
+        more = f" and {len(named) - _MOST_MODELS:,} more" if len(named) > _MOST_MODELS else ""
+        yield f"the card's own: {', '.join(account.own_models[:_MOST_MODELS])}; other models: {', '.join(named[:_MOST_MODELS])}{more}"
+    if account.own_models and others >= _FEW_OWN and account.proposed * _FEW_OWN < others:
+        yield "few figures are the card's own: if one of the other models is its model, give that name: --model DEV/NAME/VERSION"
+    elif close := next(_find_close(account), None):
+        yield f"“{close}” is nearly the card's own name: if it is its model, give that name: --model DEV/NAME/VERSION"
+
+
+def _find_close(account: FigureAccount) -> Iterator[str]:
+    """Give the other models whose name differs from an own one in letters only, and in few: the card may have misspelt it."""
+    for name in account.other_models:
+        for own in account.own_models:
+            is_like = SequenceMatcher(None, name.lower(), own.lower()).ratio() > _CLOSE
+            if is_like and re.findall(r"\d+", name) == re.findall(r"\d+", own):
+                yield name
 
 
 def _locate(passage: Passage, written: str, reading: CardReading) -> UnexplainedFigure:

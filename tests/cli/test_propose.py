@@ -331,3 +331,22 @@ def test_a_local_model_is_asked_through_the_chat_api(caveat: Caveat, card: str, 
     assert proposed.document["by"].startswith(f"local {CHAT_MODEL}")
     assert [one["reported"]["value"] for one in proposed.document["proposals"]] == [0.07]
     assert "rules 13 reads the same" in proposed.document["proposals"][0]["notes"][-1]
+
+
+def test_a_name_that_only_the_tables_use_is_given_with_the_model(caveat: Caveat, tmp_path: Path) -> None:
+    """The account says that few figures are the card's own, and the same command with the name proposes them."""
+    rows = "".join(f"| Task-{number} | 5{number}.1 | 6{number}.2 | 7{number}.3 |\n" for number in range(8))
+    table = f"| Benchmark | Llama-3.1-8B | Qwen2.5-7B | Gnarl-9B-Pro |\n|---|---|---|---|\n{rows}"
+    path = tmp_path / "zorp-2.md"
+    path.write_text(
+        f"# Zorp 2\n\nZorp 2 is a model.\n\n## Results\n\n| Model | MMLU |\n|---|---|\n| Gnarl-9B-Pro | 71.2 |\n\n{table}", "utf-8"
+    )
+
+    before = caveat("claim", "propose", str(path))
+    after = caveat("claim", "propose", str(path), "--model", "Acme/Gnarl-9B-Pro/1.0", "--all", "--json")
+
+    assert "few figures are the card's own" in before.err
+    values = {one["reported"]["value"] for one in after.document["proposals"] if one["reported"]}
+    assert {0.712} <= values
+    assert len(values) == 9
+    assert {one["model"] for one in after.document["proposals"] if one["reported"]} == {"Gnarl-9B-Pro"}

@@ -93,3 +93,14 @@ def test_a_card_that_names_no_own_model_says_so(tmp_path: Path) -> None:
 
     assert account.own_models == ()
     assert any("does not say which model it is about" in line for line in describe_account(account))
+
+
+def test_a_name_that_is_nearly_the_own_one_is_pointed_out(tmp_path: Path) -> None:
+    """A card may misspell its model in a table; other digits are another model."""
+    table = "| Model | MMLU |\n|---|---|\n| Quaggga-7B | 71.2 |\n| Quagga-9B | 68.1 |\n"
+    text = f"# Quagga-7B\n\nQuagga-7B is a model.\n\n## Results\n\n{table}"
+
+    lines = list(describe_account(count(tmp_path / "quagga-7b.md", text)))
+
+    assert any("“Quaggga-7B” is nearly the card's own name" in line for line in lines)
+    assert not any("Quagga-9B” is nearly" in line for line in lines)

@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,11 @@ _OF_MODELS = (
 @click.option("-o", "--output", metavar="FILE", type=_OUTPUT, help="Write the claims file here; default: standard output.")
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 @click.option("--review", metavar="FILE", type=_OUTPUT, help="Review one by one in the terminal, and write FILE; the same command goes on.")
-@click.option("--model", metavar="DEV/NAME/VERSION", help="The model version that the card is about, where the card does not name it.")
+@click.option(
+    "--model",
+    metavar="DEV/NAME/VERSION",
+    help="The model version that the card is about, where the card does not name it or its tables use another name.",
+)
 @click.option("--section", metavar="TEXT", help="Only sections that begin so, by number or title, with their subsections.")
 @click.option("--page", metavar="A-B", help="Only these pages of the file, counted from 1.")
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
@@ -83,7 +88,7 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
     if options["review"] is not None:
         _review(app, card, choice, options)
         return
-    known_card = find_card(app, card)
+    known_card = _name_own(find_card(app, card), options)
     outline = read_passages(app, known_card)
     if options["dry_run"]:
         from audit.propose.cli.proposal_session import report_plan
@@ -210,6 +215,13 @@ def _know_models(known_card: "KnownCard", model_ref: "ModelRef | None") -> "Know
     return KnownModels(publisher=known_card.source.publisher, given=model_ref, registered=known_card.models)
 
 
+def _name_own(known_card: "KnownCard", options: dict[str, Any]) -> "KnownCard":
+    """Return the card with the name of --model among its own: its tables may call the model otherwise than its title."""
+    given = _read_given(options)
+    source = known_card.source
+    return known_card if given is None else replace(known_card, source=replace(source, models=(given.name, *source.models)))
+
+
 def _read_given(options: dict[str, Any]) -> "ModelRef | None":
     from registry.cli.application import parse_model
 
@@ -248,7 +260,7 @@ def _review(app: App, card: str, choice: "CardSelection", options: dict[str, Any
     from audit.propose.proposal_review import check_same, find_journal
 
     path: Path = options["review"]
-    known_card = find_card(app, card)
+    known_card = _name_own(find_card(app, card), options)
     journal = find_journal(path)
     if journal is not None:
         try:
