@@ -25,6 +25,7 @@ def write_card(own: str, block: str, *, heading: str = "") -> str:
         pytest.param("acme-manul-v1", "Manul-v1", "Manul-v1", "Manul-7B-Instruct", id="size of a first version"),
         pytest.param("acme-tayra-1.5", "Tayra 1.5", "Tayra 1.5", "Tayra-Nano-1.5-3B", id="a word before the version"),
         pytest.param("acme-urial", "Urial", "Urial", "Urial-13B-V1.2", id="a name without a figure"),
+        pytest.param("acme-saiga2", "Saiga 2.7B", "Saiga 2.7B", "Saiga2.7B", id="no space before the size"),
         pytest.param("acme-koala-a13b", "Koala-A13B", "Koala-A13B", "Koala-A13B-Pretrain", id="active parameters"),
     ],
 )
@@ -36,6 +37,14 @@ def test_figures_are_those_of_the_own_model_however_a_table_names_it(file: str, 
     assert list_values(proposals) == [71.2, 80.1]
     assert all(one.is_own for one in proposals)
     assert not any("acme" in name for name in reading.models.own)
+
+
+def test_a_derivative_of_another_maker_is_another_model(tmp_path: Path) -> None:
+    table = "| Model | MMLU |\n|---|---|\n| Saiga-7B | 71.2 |\n| chinese-saiga-7b | 68.1 |\n"
+
+    _, proposals = read(tmp_path / "acme-saiga-7b.md", write_card("Saiga-7B", table))
+
+    assert list_values(proposals) == [71.2]
 
 
 def test_a_judge_that_the_card_names_most_is_not_its_model(tmp_path: Path) -> None:
@@ -104,6 +113,8 @@ def test_the_family_of_the_own_model_claims_in_words_and_no_cell_of_a_table(tmp_
         pytest.param("- Gnarl: 44.44\n- Crosswise: 20.48 chrF++", [20.5, 44.4], id="names of no known benchmark"),
         pytest.param("- Small engineering tasks: 0/10 trials", [0.0], id="fraction with its unit"),
         pytest.param("Ibis 2 obtains 66.1 on Tau2-Bench and 47.3 on SWE-Bench Multilingual.", [47.3, 66.1], id="decimals on benchmarks"),
+        pytest.param("Ibis 2 was fine-tuned on code, achieving 73.8% on HumanEval.", [73.8], id="a score behind the training"),
+        pytest.param("Ibis 2 was fine-tuned on code for 73.8% of the time.", [], id="control: training without a score"),
         pytest.param("- Checkpoint size: 329.5\n- Training throughput: 150.5", [], id="control: settings"),
         pytest.param("With a size of 21B (about 70% that of Heron 3), Ibis 2 is small.", [], id="control: a share of the size"),
         pytest.param("Ibis 2 performs on par with Heron 3 and Kite-7B (both at 13%).", [], id="control: figures of those compared with"),
@@ -168,3 +179,11 @@ def test_tables_of_html_are_read_in_a_plain_text(tmp_path: Path) -> None:
     _, proposals = read(tmp_path / "ibis-2.txt", f"# Ibis 2\n\nIbis 2 is a model.\n\n# Results\n\n{INTRO}\n\n{table}\n")
 
     assert list_values(proposals) == [71.2]
+
+
+def test_a_limit_behind_a_comma_is_of_the_model_that_begins_the_sentence(tmp_path: Path) -> None:
+    text = "The model has no filter, and may generate harmful responses. Some tools are old, and may generate harmful text."
+
+    _, proposals = read(tmp_path / "ibis-2.md", write_card("Ibis 2", text))
+
+    assert ["may generate harmful responses" in one.quote for one in proposals if "harmful" in one.quote] == [True]
