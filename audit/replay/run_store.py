@@ -636,9 +636,8 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
     """
     path = folder / DATABASE
     if not create and not path.is_file():
-        problem = f"is not a run folder: there is no {DATABASE} in it"
         advice = "make the calls first: caveat audit run REPLAY -o DIR, or of a skill study caveat analyze skills generate STUDY"
-        raise NotFoundError(Fault("run-not-found", str(folder), problem, advice=advice))
+        raise NotFoundError(Fault("run-not-found", str(folder), f"is not a run folder: there is no {DATABASE} in it", advice=advice))
     folder.mkdir(parents=True, exist_ok=True)
     return RunStore.open(path)
 

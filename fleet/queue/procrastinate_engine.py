@@ -18,7 +18,7 @@ _TASK = "fleet"
 _PATIENCE_S = 2.0
 """Seconds that jobs have to end in order."""
 _END_S = 5.0
-"""Seconds that the engine has to write down what became of them; the database may not answer."""
+"""Seconds that the engine has to write their states; the database may not answer."""
 # Its own log repeats every cut connection with a traceback. What matters of it is in the tables of the fleet.
 logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)

@@ -41,7 +41,7 @@ _ANY_NUMBER = re.compile(rf"(?<![\d.,]){_NUMBER}(?P<counted>\s+(?!per\s?cent\b)[
 """A number, and whether a word follows that it may count."""
 _NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", _ANY_CASE)
 _UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", _ANY_CASE)
-"""What stands before a comparison that is of a change, or of a statistic, and not of the property."""
+"""The words before a comparison that is of a change, or of a statistic, and not of the property."""
 _UNSURE_AFTER = re.compile(
     r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", _ANY_CASE
 )

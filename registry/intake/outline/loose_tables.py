@@ -9,8 +9,16 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from registry.intake.outline.page_lines import BULLET, CardLine, is_caption
-from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, align_table, find_cells, has_figure, is_label, split_names
-from registry.records.system_card import PassageKind
+from registry.intake.outline.printed_tables import (
+    PrintedRow,
+    PrintedTable,
+    align_table,
+    find_cells,
+    has_figure,
+    is_label,
+    mark_lines,
+    split_names,
+)
 
 _ENDS = (".", "!", "?", ":", ";", ",")
 _LONGEST_LABEL = 60
@@ -27,11 +35,7 @@ def find_loose_tables(lines: list[CardLine]) -> list[PrintedTable]:
         table, at = _read_cell_lines(lines, at) or _read_joined_rows(lines, at) or (None, at + 1)
         if table is None:
             continue
-        for row in table.rows:
-            for line in row.lines:
-                line.kind = PassageKind.ROW
-        for line in table.heads:
-            line.kind = PassageKind.HEAD
+        mark_lines(table)
         tables.append(table)
     return tables
 

@@ -286,14 +286,19 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
         is_spaced = len(table.rows) > 1 and table.rows[1].lines[0].gap
         table.heads = _find_heads(lines, _first_index(lines, table, index), width, is_spaced=is_spaced)
         align_table(table)
-        for row in table.rows:
-            for line in row.lines:
-                line.kind = PassageKind.ROW
-        for line in table.heads:
-            line.kind = PassageKind.HEAD
+        mark_lines(table)
         tables.append(table)
         index = stop
     return tables
+
+
+def mark_lines(table: PrintedTable) -> None:
+    """Mark the lines of *table*, so that nothing else reads them."""
+    for row in table.rows:
+        for line in row.lines:
+            line.kind = PassageKind.ROW
+    for line in table.heads:
+        line.kind = PassageKind.HEAD
 
 
 def _read_row(line: CardLine, names: frozenset[tuple[str, str]]) -> PrintedRow | None:
