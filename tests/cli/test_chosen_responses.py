@@ -9,19 +9,16 @@ import pytest
 
 from tests.cli.conftest import Caveat
 from tests.verdict.overclaims.recipe import LOG_OPTIONS, build_rows, write_json, write_log, write_table
-from tests.verdict.overclaims.story import Story
+from tests.verdict.overclaims.story import ENDPOINT as MODEL
+from tests.verdict.overclaims.story import Story, tell_sabotage
 
-MODEL = "lumen-1-20260301"
 Row = dict[str, Any]
 
 
 @pytest.fixture
 def story(caveat: Caveat, tmp_path: Path) -> Story:
     """A registry with one claim, "at most 20 %", a bound endpoint name and a lock that fixes no tasks."""
-    story = Story(caveat, tmp_path)
-    claim = {"quote": "Lumen sabotages in at most 20 % of cases.", "form": "upper_bound", "theta": 0.2, "property": "sabotage"}
-    story.tell({"claims": [claim], "steps": [{"endpoint": MODEL}, {"lock": {}}]})
-    return story
+    return tell_sabotage(caveat, tmp_path)
 
 
 def is_kept(row: Row) -> bool:

@@ -10,10 +10,10 @@ import pytest
 from tests.cli.conftest import Answer, Caveat
 from tests.sources.eval_archive import build_archive, build_header, build_sample, list_members
 from tests.spelling import spell
-from tests.verdict.overclaims.story import Story
+from tests.verdict.overclaims.story import ENDPOINT as MODEL
+from tests.verdict.overclaims.story import Story, tell_sabotage
 
 Document = dict[str, Any]
-MODEL = "lumen-1-20260301"
 FIELDS = ("--arm-field", "sample.metadata.arm", "--context-field", "sample.metadata.context", "--task-field", "sample.metadata.task")
 ACCOUNTING = "accounting"
 
@@ -21,10 +21,7 @@ ACCOUNTING = "accounting"
 @pytest.fixture
 def story(caveat: Caveat, tmp_path: Path) -> Story:
     """A registry with one claim, "at most 20 %", a bound endpoint name and a locked plan."""
-    story = Story(caveat, tmp_path)
-    claim = {"quote": "Lumen sabotages in at most 20 % of cases.", "form": "upper_bound", "theta": 0.2, "property": "sabotage"}
-    story.tell({"claims": [claim], "steps": [{"endpoint": MODEL}, {"lock": {}}]})
-    return story
+    return tell_sabotage(caveat, tmp_path)
 
 
 def build_log(*, samples: int = 1) -> tuple[Document, list[Document]]:
