@@ -48,7 +48,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 14
+RULES_VERSION = 15
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -288,7 +288,7 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     if subject.is_own is False or is_group or (not is_named and _ANY_MODEL.search(before)):
         return
     of_model = re.search(r"\b(?:the|this|these|our)\s(?:[\w-]+\s)?models?\b", words[slice(*form.span)], re.IGNORECASE)
-    is_its_subject = _SPEAKS_OF_MODEL.search(before) or _BEGINS_WITH_IT.match(words)
+    is_its_subject = _SPEAKS_OF_MODEL.search(before) or _BEGINS_WITH_IT.match(before)
     if is_named or is_under_limits(passage, reading.around) or of_model or is_its_subject:
         claim = _describe(span, form, None, subject, reading, at=form.span[0])
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))

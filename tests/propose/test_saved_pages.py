@@ -186,4 +186,7 @@ def test_a_limit_behind_a_comma_is_of_the_model_that_begins_the_sentence(tmp_pat
 
     _, proposals = read(tmp_path / "ibis-2.md", write_card("Ibis 2", text))
 
-    assert ["may generate harmful responses" in one.quote for one in proposals if "harmful" in one.quote] == [True]
+    found = [one for one in proposals if "harmful" in one.quote]
+    assert ["may generate harmful responses" in one.quote for one in found] == [True]
+    # A rule read it, and not the classifier.
+    assert not any("check every field" in note for note in found[0].notes)
