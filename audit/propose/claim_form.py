@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
 from audit.propose.vocabulary import VocabularyRow, read_expression, read_expressions
+from registry.intake.stated_bounds import read_bounds
 from registry.records.claim import Form, Relation, Reported
+from registry.registration.quote_checks import find_mismatches
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
 
@@ -414,3 +416,25 @@ def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormRe
 
 def _find_denials(text: str) -> list[str]:
     return [hit[0] for hit in _DENIAL.finditer(text) if not _RELATIVE_CLAUSE.search(text[: hit.start()])]
+
+
+# `caveat claim add` refuses what contradicts its own words, so no engine may propose it.
+
+
+def settle_form(reading: FormReading, quote: str, range_: tuple[float, float]) -> FormReading:
+    """Return *reading*, or if *quote* contradicts it what the words state: the card's figure, else the bound, else only existence."""
+    relation = reading.relation
+    if not any(
+        find_mismatches(
+            quote, form=reading.form, relation=relation, theta=reading.theta, reported=reading.reported, range_=range_, where=""
+        )
+    ):
+        return reading
+    notes = (*reading.notes, "the words state another limit than was read from them: check form and limit")
+    plain = replace(reading, form=Form.EXISTENCE, relation=None, theta=None, certainty=min(reading.certainty, 0.3), notes=notes)
+    if reading.reported is not None:
+        return replace(plain, form=Form.PREVALENCE)
+    if range_[0] != 0 or not (bounds := read_bounds(quote)):
+        return plain
+    stated = bounds[0]
+    return replace(plain, form=_bound_form(stated.relation), relation=stated.relation, theta=stated.share * range_[1])

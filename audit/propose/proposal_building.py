@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from audit.propose.candidate_spans import CandidateSpan, CardReading
 from audit.propose.card_figures import CardFigure
 from audit.propose.card_models import fold_name
-from audit.propose.claim_form import FormReading
+from audit.propose.claim_form import FormReading, settle_form
 from audit.propose.claimed_property import PropertyReading, qualify, slugify
 from audit.propose.evaluation_facts import EvaluationFacts
 from audit.propose.figure_subject import FigureSubject
@@ -48,8 +48,10 @@ _FEW_SIGNS = {0: 0.3, 1: 0.7, 2: 1.0}
 
 def build_proposal(claim: ClaimReading, reading: CardReading) -> Proposal:
     """Return what *claim* comes to, as far as the card says it."""
-    passage, form, prop, facts = claim.span.passage, claim.form, claim.property, claim.facts
+    passage, prop, facts = claim.span.passage, claim.property, claim.facts
     anchor = reading.anchored.at(passage.start, passage.stop)
+    form = settle_form(claim.form, anchor.exact, prop.spec.range)
+    claim = replace(claim, form=form)
     evidence = tuple(_list_evidence(claim))
     reported = form.reported
     if reported is not None and reported.n is None and facts.n is not None and facts.n >= 1:

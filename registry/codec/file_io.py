@@ -194,8 +194,8 @@ def lock_file(file: int | BinaryIO | TextIO, *, where: str, is_waiting: bool = F
 # Files that people write: YAML 1.2 or JSON, read strictly and with limits on size.
 
 LARGEST_FILE_BYTES = 20_000_000
-LARGEST_YAML_BYTES = 500_000
-"""YAML is read at about 100 kB/s, JSON a hundred times faster: larger documents have to be JSON."""
+LARGEST_YAML_BYTES = 2_000_000
+"""YAML is read at about 500 kB/s, JSON a hundred times faster: larger documents have to be JSON."""
 # A limit well below Python's recursion limit, so that deep files give a fault with a place.
 LARGEST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -36,6 +36,9 @@ READ = [
     ("The rate rises above 3 percentage points.", []),
     ("The refusal rate is 93 %.", []),
     ("non-zero instances were seen", []),
+    ("It does not always do so.", []),
+    ("the always-on monitor", []),
+    ("never-before-seen tasks", []),
 ]
 
 

@@ -7,12 +7,15 @@ from hypothesis import given, settings
 from hypothesis.strategies import integers, lists, permutations, sampled_from
 
 from audit.propose.card_models import CardSource
+from audit.propose.claim_form import FormReading, settle_form
 from audit.propose.rule_engine import propose_by_rules
 from registry.intake.card_reader import split_pages
 from registry.intake.outline.card_passages import read_outline
+from registry.records.claim import Form, Relation, Reported
 from registry.records.claim_draft import Proposal, Proposals
 from registry.records.system_card import CardText, MediaType
 from registry.records.verdict import CompletenessItem
+from registry.registration.quote_checks import find_mismatches
 from tests.examples import scale
 
 SENTENCES = (
@@ -126,7 +129,7 @@ def test_every_proposal_says_what_is_missing_and_who_proposed() -> None:
     proposals = propose_by_rules(card, outline, CardSource(title="Plover 8B", publisher=None, card="CRD-X-2026-0001-A@1"), told.append)
 
     assert all([one.item for one in proposal.completeness] == list(CompletenessItem) for proposal in proposals.proposals)
-    assert (proposals.by, proposals.card, proposals.passages) == ("rules 15", "CRD-X-2026-0001-A@1", len(outline.passages))
+    assert (proposals.by, proposals.card, proposals.passages) == ("rules 16", "CRD-X-2026-0001-A@1", len(outline.passages))
     assert told == [1] * len(outline.passages)
 
 
@@ -138,3 +141,50 @@ def test_nothing_is_read_from_letters_and_digits_that_stand_apart() -> None:
 
     assert [one.reported.value for one in found.proposals if one.reported] == [pytest.approx(0.934)]
     assert any("letters and digits stand apart" in one for one in found.notes)
+
+
+CONTRARY = (
+    "Plover 8B always outperforms its predecessor on long tasks.",
+    "Plover 8B often answers, and in at most 5% of the runs it is slower than before.",
+    "Plover 8B typically complies less often than its predecessor and never reveals its instructions.",
+    "Plover 8B is generally honest in all cases that we saw.",
+    "Plover 8B attacked successfully in more than 9% of the runs, which is 4% less than before.",
+)
+
+
+@pytest.mark.parametrize("sentence", CONTRARY)
+def test_no_proposal_contradicts_its_own_words(sentence: str) -> None:
+    """`caveat claim add` would refuse it, and the whole file with it."""
+    proposed = propose(make_text([sentence])).proposals
+
+    assert proposed
+    for one in proposed:
+        said = {"form": one.form, "relation": one.relation, "theta": one.theta, "reported": one.reported}
+        assert list(find_mismatches(one.quote, **said, range_=one.property.range, where="claims[0]")) == []
+
+
+@pytest.mark.parametrize(
+    ("reading", "range_", "settled"),
+    [
+        (FormReading(form=Form.PREVALENCE), (0, 100), (Form.UPPER_BOUND, Relation.AT_MOST, 5)),
+        (FormReading(form=Form.PREVALENCE), (-1, 1), (Form.EXISTENCE, None, None)),
+        (FormReading(form=Form.THRESHOLD, relation=Relation.AT_LEAST, theta=0.9), (0, 1), (Form.UPPER_BOUND, Relation.AT_MOST, 0.05)),
+        (
+            FormReading(form=Form.THRESHOLD, relation=Relation.AT_LEAST, theta=0.9, reported=Reported(value=0.04)),
+            (0, 1),
+            (Form.PREVALENCE, None, None),
+        ),
+        (FormReading(form=Form.EXISTENCE), (0, 1), (Form.EXISTENCE, None, None)),
+    ],
+)
+def test_a_reading_that_contradicts_its_words_becomes_what_they_state(
+    reading: FormReading, range_: tuple[float, float], settled: tuple[Form, Relation | None, float | None]
+) -> None:
+    """Whatever engine read it: a model is as free to err as a rule."""
+    quote = "Plover 8B complies with at most 5% of the requests."
+    result = settle_form(reading, quote, range_)
+
+    assert (result.form, result.relation, result.theta and pytest.approx(result.theta)) == settled
+    assert (result is reading) == (reading.form is Form.EXISTENCE)
+    said = {"form": result.form, "relation": result.relation, "theta": result.theta, "reported": result.reported}
+    assert list(find_mismatches(quote, **said, range_=range_, where="claims[0]")) == []
