@@ -434,7 +434,8 @@ def settle_form(reading: FormReading, quote: str, range_: tuple[float, float]) -
     plain = replace(reading, form=Form.EXISTENCE, relation=None, theta=None, certainty=min(reading.certainty, 0.3), notes=notes)
     if reading.reported is not None:
         return replace(plain, form=Form.PREVALENCE)
-    if range_[0] != 0 or not (bounds := read_bounds(quote)):
-        return plain
+    # What is relative to another result has no limit of its own: the bound may be of anything else in the sentence.
+    if reading.relative_to is not None or range_[0] != 0 or not (bounds := read_bounds(quote)):
+        return replace(plain, relative_to=None)
     stated = bounds[0]
     return replace(plain, form=_bound_form(stated.relation), relation=stated.relation, theta=stated.share * range_[1])

@@ -174,6 +174,7 @@ def test_no_proposal_contradicts_its_own_words(sentence: str) -> None:
             (0, 1),
             (Form.PREVALENCE, None, None),
         ),
+        (FormReading(form=Form.PREVALENCE, relative_to="its predecessor"), (0, 1), (Form.EXISTENCE, None, None)),
         (FormReading(form=Form.EXISTENCE), (0, 1), (Form.EXISTENCE, None, None)),
     ],
 )
@@ -186,5 +187,6 @@ def test_a_reading_that_contradicts_its_words_becomes_what_they_state(
 
     assert (result.form, result.relation, result.theta and pytest.approx(result.theta)) == settled
     assert (result is reading) == (reading.form is Form.EXISTENCE)
+    assert result.relative_to is None
     said = {"form": result.form, "relation": result.relation, "theta": result.theta, "reported": result.reported}
     assert list(find_mismatches(quote, **said, range_=range_, where="claims[0]")) == []
