@@ -129,7 +129,7 @@ class CardModels:
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
-    title = _drop_maker(_clean_title(source.title), around.text)
+    title, spelt = _read_title(_clean_title(source.title), around.text)
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
     titles = (heading.title for heading in around.outline.headings[:3] if not _STAMP.match(heading.title))
@@ -142,7 +142,7 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     # A model of an unlisted maker, or one without a version: the word of the title that the card uses as a name.
     stem = None if any(map(_names_model, top)) else _find_stem(top, around)
     top += short
-    relatives = _find_relatives(top, (*members, *source.models), tuple(_list_labels(around)), stem)
+    relatives = _find_relatives(top, (*members, *source.models), tuple(_list_labels(around)), stem, spelt)
     spellings: dict[str, Counter[str]] = {}
     for text in (*top, *_list_texts(around)):
         for start, stop in _find_spans(text, relatives):
@@ -259,7 +259,9 @@ def _list_members(heading: str) -> list[str]:
     return [f"{hit['stem']} {word}" for word in (hit["first"], *re.findall(r"[A-Z]\w+", hit["more"]))]
 
 
-def _find_relatives(top: list[str], members: tuple[str, ...], labels: tuple[str, ...], stem: str | None) -> re.Pattern[str] | None:
+def _find_relatives(
+    top: list[str], members: tuple[str, ...], labels: tuple[str, ...], stem: str | None, spelt: tuple[str, ...] = ()
+) -> re.Pattern[str] | None:
     """Return what finds the card's own name with any number, and the labels of rows under "Model"."""
     names = [_LEADING.sub("", match[0]) for text in top for match in _SIZED.finditer(_LEADING.sub(lambda lead: " " * len(lead[0]), text))]
     # A word such as "Step" names a model if both title and heading say so.
@@ -272,6 +274,7 @@ def _find_relatives(top: list[str], members: tuple[str, ...], labels: tuple[str,
     parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
     parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
+    parts += [rf"{re.escape(name)}{_TAIL}{{0,5}}(?!\w)" for name in spelt]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None
 
 
@@ -300,16 +303,23 @@ def _clean_title(title: str) -> str:
     return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
 
 
-def _drop_maker(title: str, text: str) -> str:
-    """Return *title* without the words before a name that the text has only without them: "acme-ibis-2" of a text about "Ibis 2"."""
+def _read_title(title: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return *title* without the words before a name that the text has only without them, and how the text spells that name.
+
+    Without the maker, "acme-ibis-2" of a text about "Ibis 2" is "ibis-2". Only what no word of English is counts as a spelling.
+    """
     parts, folded = [part for part in _SPLIT.split(title) if part], fold_name(text)
     for place in range(len(parts)):
-        name = fold_name("-".join(parts[place:]))
-        if all(map(_TITLE_WORD.fullmatch, parts[place:])) or (place == len(parts) - 1 and not re.fullmatch(r"[a-z]{4,}\d?", name)):
+        named = parts[place:]
+        name = fold_name("-".join(named))
+        if all(map(_TITLE_WORD.fullmatch, named)) or (place == len(parts) - 1 and not re.fullmatch(r"[a-z]{4,}(?:\.?[a-z]*\d)?", name)):
             break
         if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", folded):
-            return "-".join(parts[place:]) if place else title
-    return title
+            is_name = re.search(r"\d", name) and re.match(r"[a-z]", name) and not any(map(_TITLE_WORD.fullmatch, named))
+            form = rf"(?<![\w.-]){r'[-_ ]'.join(map(re.escape, named))}(?!\w|[-.]\d)"
+            spelt = dict.fromkeys(hit[0] for hit in re.finditer(form, text, re.IGNORECASE)) if is_name else {}
+            return "-".join(named) if place else title, tuple(spelt)
+    return title, ()
 
 
 def _clean_heading(title: str) -> str:

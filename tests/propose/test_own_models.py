@@ -53,6 +53,15 @@ def write_tables(own: str, other: str) -> dict[str, str]:
         ("nimbus-premier", "Acme Nimbus Premier service card", "Nimbus Premier", "Acme Nimbus Premier reads images.", "Llama-3.1-8B"),
         ("newt2-15b", "Newt2-15B", "Newt2-15B", "Newt2-15B is a code model.", "Llama-3.1-8B"),
         ("snowbird", "Snowbird", "Snowbird", "Snowbird is a dense model. Snowbird uses experts.", "Llama-3.1-8B"),
+        (
+            "acme-heron-o1",
+            "News",
+            "Heron-o1",
+            "We release Heron-o1. The o1 model of another laboratory was the first of its kind.",
+            "o1-mini",
+        ),
+        ("acme-plover3-4b-chat", "Summary", "plover3-4b-chat", "plover3-4b-chat is tuned to chats.", "Llama-3.1-8B"),
+        ("acme-dots.ibis1", "Introduction", "dots.ibis1", "The model dots.ibis1 is large.", "Llama-3.1-8B"),
         ("grumpy-4", "Grumpy 4 Model Card", "Grumpy 4", "Grumpy 4 is a reasoning model.", "Grumpy 3"),
         (
             "solis-10.7b",
