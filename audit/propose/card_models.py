@@ -401,9 +401,12 @@ def _find_unversioned(key: str, kept: list[str]) -> Iterator[str]:
     own = [name for name in family if _is_variant(name, key)]
     sizes = {part for name in own for part in name.split("-") if re.fullmatch(_SIZE, part, re.IGNORECASE)}
     bare = [name for name in family if name not in own and not any(_VERSION_PART.fullmatch(part) for part in name.split("-"))]
+    # Of several sizes that the card has with and without the version, the latter are of the version before.
+    unversioned = {"-".join(part for part in name.split("-") if not _VERSION_PART.fullmatch(part)) for name in own}
+    bare = [] if len(unversioned & set(bare)) > 1 else bare
     # The sizes of a first version may have no version: "Ibis-7B" of "Ibis v1".
     is_first = not sizes and re.fullmatch(r"v?1(?:\.0)?", key.rsplit("-", maxsplit=1)[-1]) is not None
-    if len(own) + len(bare) == len(family):
+    if bare and len(own) + len(bare) == len(family):
         yield from (name for name in bare if is_first or sizes & set(name.split("-")))
 
 
