@@ -196,6 +196,17 @@ def looks_like_model(words: str) -> bool:
     return any(pattern.match(words.strip(" *[(")) for pattern in _PATTERNS)
 
 
+_SIZED_LABEL = re.compile(
+    r"[a-z][a-z0-9.]*(?:-[a-z][a-z0-9.]*)*-(?:\d{1,2}x)?\d{1,3}(?:\.\d{1,2})?b(?:-[a-z0-9.]+)*(?![\w-])", re.IGNORECASE
+)
+
+
+def is_strange_model(label: str, own: tuple[str, ...]) -> bool:
+    """Return whether the label of a row is a model's with its size, of whatever maker ("heron-base-7b"), and no *own* one begins alike."""
+    stem = re.sub(r"[^a-z]", "", label.lower())[:5]
+    return _SIZED_LABEL.match(label) is not None and all(re.sub(r"[^a-z]", "", name.lower())[:5] != stem for name in own)
+
+
 def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
@@ -272,7 +283,7 @@ def _find_relatives(
     parts = [rf"(?:{'|'.join(map(re.escape, families))})(?:[- ][A-Z]?)?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
     parts += [rf"{re.escape(name)}(?!\w)" for name in (*members, *agreed)]
     parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
-    parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
+    parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w|\.\d)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     parts += [rf"{re.escape(name)}{_TAIL}{{0,5}}(?!\w)" for name in spelt]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None

@@ -200,7 +200,10 @@ def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics
     if measure.row is not None:
         return PropertyClass(measure.row.fields[1]), measure.certainty
     if measure.words:
-        return PropertyClass.CAPABILITY, measure.certainty
+        # Rows of a group, table or section that the card calls "Safety" are no capabilities.
+        around = [(words, certainty) for words, place, certainty in sources if place in ("column head", "caption", "heading")]
+        safety = next((certainty for words, certainty in around if _SAFETY.search(words)), None)
+        return (PropertyClass.CAPABILITY, measure.certainty) if safety is None else (PropertyClass.COMPLIANCE_REFUSAL, safety)
     for words, _, certainty in sources:
         rows = find_rows("classes", words)
         if rows and len({row.name for row, _ in rows}) == 1:
@@ -211,6 +214,7 @@ def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics
     return PropertyClass.CAPABILITY, _ABOVE if is_area else _DEFAULT
 
 
+_SAFETY = re.compile(r"\bsafety\b(?!.*\b(?:capabilit|general|performance))", re.IGNORECASE)
 _Direction = tuple[Direction | None, float, tuple[str, ...]]
 
 
@@ -231,9 +235,13 @@ def _find_direction(
         return stated[0], _HEAD, (f"the card says which way is better: “{stated[1]}”",)
     if kind == "depends":
         return None, 0.0, (_UNKNOWN,)
+    # An F1 on "Toxicity" is of a test that detects it, and no rate of it.
+    if kind == "lower" and measure.place in ("cell", "column head", "row label") and _SKILL.search(near):
+        kind = "unknown"
     return (None, 0.0, (_UNKNOWN,)) if kind == "unknown" else (_DIRECTIONS[kind], measure.certainty, ())
 
 
+_SKILL = re.compile(r"\b(?:F1|acc|accuracy|AUC|AUROC|precision|recall|EM|exact match|BLEU|ROUGE|chrF)\b", re.IGNORECASE)
 _UNKNOWN = "which way is safer is not evident from the card: set the direction"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from audit.propose.card_figures import CardFigure, FigureUnit
-from audit.propose.card_models import CardModels, ModelMention
+from audit.propose.card_models import CardModels, ModelMention, is_strange_model
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_expression
 from registry.records.claim_draft import ComparisonNote
@@ -375,6 +375,9 @@ def find_label_subject(passage: Passage, place: int, models: CardModels) -> Figu
         return _take_mention(torn, "row label", OPEN)
     if labels and (party := _GROUPS.match(labels[0])):
         return FigureSubject(party[0], party[0], "row label", NAMED, is_own=False)
+    # A model that nothing else in the card names.
+    if labels and models.own and is_strange_model(labels[0], models.own):
+        return FigureSubject(labels[0], labels[0], "row label", OPEN, is_own=False)
     return None
 
 
