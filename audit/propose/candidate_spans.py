@@ -1,6 +1,7 @@
 """One card made ready for an engine: its passages, models and awareness statements, and the passages that may make claims."""
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,15 +24,47 @@ class CardReading:
     """One card and what was found out about it once."""
 
     def __init__(self, card: CardText, outline: Outline, source: CardSource) -> None:
-        self.card, self.outline, self.source = card, outline, source
-        self.around = PassageContext(outline, card.text)
+        self.card, self.source = card, source
+        around = PassageContext(outline, card.text)
+        self.models: CardModels = read_models(around, source)
+        self.outline = _name_columns(outline, self.models)
+        self.around = around if self.outline is outline else PassageContext(self.outline, card.text)
         self.anchored = AnchoredText(card)
-        self.models: CardModels = read_models(self.around, source)
 
     @cached_property
     def awareness(self) -> AwarenessIndex:
         """The statements that the model recognised a test."""
         return AwarenessIndex(self.around)
+
+
+def _name_columns(outline: Outline, models: CardModels) -> Outline:
+    """Return *outline* with the columns of tables in plain text named, where the heads end with one model for each figure."""
+    heads: dict[int, list[str]] = defaultdict(list)
+    known = {passage.block for passage in outline.passages if any(cell.column for cell in passage.cells)}
+    for passage in outline.passages:
+        if passage.kind is PassageKind.HEAD and passage.block not in known:
+            heads[passage.block].append(passage.words)
+    named = {block: names for block, words in heads.items() if (names := _split_heads(" ".join(words), models))}
+
+    def name(passage: Passage) -> Passage:
+        names = named.get(passage.block, [])
+        # A row whose label was lost has only its figures.
+        names = names[1:] if len(passage.cells) == len(names) - 1 else names
+        if not names or len(passage.cells) != len(names) or len(find_results(passage)) < len(names) - 1:
+            return passage
+        cells = (replace(cell, column=head or None) for cell, head in zip(passage.cells, names, strict=True))
+        return replace(passage, cells=tuple(cells))
+
+    return replace(outline, passages=tuple(map(name, outline.passages))) if named else outline
+
+
+def _split_heads(words: str, models: CardModels) -> list[str]:
+    """Return the head of the labels and two or more models behind it; empty where anything else is between or behind the models."""
+    mentions = models.find(words)
+    starts = [mention.start for mention in mentions]
+    between = [words[mention.stop : start] for mention, start in zip(mentions, [*starts[1:], len(words)], strict=True)]
+    is_list = len(mentions) > 1 and not "".join(between).strip(" *†‡")
+    return [words[: starts[0]].strip(), *(mention.written for mention in mentions)] if is_list else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
     reading = CardReading(card, outline, source)
     claims: list[ClaimReading] = []
     unreadable = 0
-    for passage in outline.passages:
+    for passage in reading.outline.passages:
         unreadable += is_letter_spaced(card.text[passage.start : passage.stop])
         span = find_span(passage, reading)
         if span is not None:
