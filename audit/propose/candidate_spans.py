@@ -44,7 +44,9 @@ def _name_columns(outline: Outline, models: CardModels) -> Outline:
     for passage in outline.passages:
         if passage.kind is PassageKind.HEAD and passage.block not in known:
             heads[passage.block].append(passage.words)
-    named = {block: names for block, words in heads.items() if (names := _split_heads(" ".join(words), models))}
+    # A line below the heads may be the label of the first row.
+    read = {block: [names for text in (*lines, " ".join(lines)) if (names := _split_heads(text, models))] for block, lines in heads.items()}
+    named = {block: names[0] for block, names in read.items() if names}
 
     def name(passage: Passage) -> Passage:
         names = named.get(passage.block, [])
@@ -61,10 +63,11 @@ def _name_columns(outline: Outline, models: CardModels) -> Outline:
 def _split_heads(words: str, models: CardModels) -> list[str]:
     """Return the head of the labels and two or more models behind it; empty where anything else is between or behind the models."""
     mentions = models.find(words)
-    starts = [mention.start for mention in mentions]
-    between = [words[mention.stop : start] for mention, start in zip(mentions, [*starts[1:], len(words)], strict=True)]
-    is_list = len(mentions) > 1 and not "".join(between).strip(" *†‡")
-    return [words[: starts[0]].strip(), *(mention.written for mention in mentions)] if is_list else []
+    if len(mentions) < 2:
+        return []
+    stops = [*(mention.start for mention in mentions[1:]), len(words)]
+    between = "".join(words[mention.stop : stop] for mention, stop in zip(mentions, stops, strict=True))
+    return [] if between.strip(" *†‡") else [words[: mentions[0].start].strip(), *(mention.written for mention in mentions)]
 
 
 @dataclass(frozen=True, slots=True)

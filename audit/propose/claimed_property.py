@@ -114,11 +114,15 @@ def _list_sources(passage: Passage, column: str, label: str, cell: str, around: 
     titles = list(reversed(around.section_titles(passage)))
     above = " ".join(one.words for one in around.lead_in(passage)[-2:])
     if passage.kind is PassageKind.ROW:
+        metric = next(
+            (one.words for one in around.neighbours(passage, before=_METRIC_REACH, after=0)[::-1] if _METRIC.search(one.words)), ""
+        )
         return [
             (cell, "cell", _HEAD),
             (column, "column head", _HEAD),
             (label, "row label", _HEAD),
             ((passage.cells[0].column or "") if passage.cells else "", "column head", _CAPTION),
+            (metric, "sentence above", _ABOVE),
             (passage.caption or "", "caption", _CAPTION),
             *((title, "heading", _HEADING) for title in titles[:1]),
             (above, "sentence above", _ABOVE),
@@ -131,6 +135,14 @@ def _list_sources(passage: Passage, column: str, label: str, cell: str, around: 
         (above, "sentence above", _ABOVE),
         *((title, "heading", _HEADING if place == 0 else _ABOVE) for place, title in enumerate(titles)),
     ]
+
+
+_METRIC_REACH = 40
+_METRIC = re.compile(
+    r"\b(?:metrics?\b|evaluate (?:them |responses |outputs )?for\b|(?:scores?|figures?|numbers?|values?|rates?) (?:are|is) the\b)",
+    re.IGNORECASE,
+)
+"""A sentence of the section that says what its tables measure."""
 
 
 def _find_measure(sources: list[tuple[str, str, float]], figure: CardFigure | None, at: int | None, *, is_benchmark: bool) -> _Measure:
@@ -200,10 +212,8 @@ def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics
     if measure.row is not None:
         return PropertyClass(measure.row.fields[1]), measure.certainty
     if measure.words:
-        # Rows of a group, table or section that the card calls "Safety" are no capabilities.
-        around = [(words, certainty) for words, place, certainty in sources if place in ("column head", "caption", "heading")]
-        safety = next((certainty for words, certainty in around if _SAFETY.search(words)), None)
-        return (PropertyClass.CAPABILITY, measure.certainty) if safety is None else (PropertyClass.COMPLIANCE_REFUSAL, safety)
+        topic = _find_safety_topic(sources)
+        return (PropertyClass.CAPABILITY, measure.certainty) if topic is None else (topic[0], min(topic[1], measure.certainty))
     for words, _, certainty in sources:
         rows = find_rows("classes", words)
         if rows and len({row.name for row, _ in rows}) == 1:
@@ -212,6 +222,18 @@ def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics
             return PropertyClass(rows[0][0].name), min(certainty, _ABOVE)
     is_area = any(find_rows("areas", topic) for topic in topics)
     return PropertyClass.CAPABILITY, _ABOVE if is_area else _DEFAULT
+
+
+def _find_safety_topic(sources: list[tuple[str, str, float]]) -> tuple[PropertyClass, float] | None:
+    """Return the class of the first group, table or section around that is on safety alone: its rows are no capabilities."""
+    for words, place, certainty in sources:
+        if place in ("column head", "caption", "heading"):
+            rows = [row.name for row, _ in find_rows("classes", words)]
+            if rows and PropertyClass.CAPABILITY not in rows:
+                return PropertyClass(rows[0]), certainty
+            if _SAFETY.search(words):
+                return PropertyClass.COMPLIANCE_REFUSAL, certainty
+    return None
 
 
 _SAFETY = re.compile(r"\bsafety\b(?!.*\b(?:capabilit|general|performance))", re.IGNORECASE)
@@ -235,12 +257,16 @@ def _find_direction(
         return stated[0], _HEAD, (f"the card says which way is better: “{stated[1]}”",)
     if kind == "depends":
         return None, 0.0, (_UNKNOWN,)
+    # A caption or heading tells the topic; whether its figures are of failures or of their absence only a word such as "rate" tells.
+    if kind in _OPPOSITE and measure.place in ("caption", "heading") and not _RATE.search(measure.words):
+        kind = "unknown"
     # An F1 on "Toxicity" is of a test that detects it, and no rate of it.
     if kind == "lower" and measure.place in ("cell", "column head", "row label") and _SKILL.search(near):
         kind = "unknown"
     return (None, 0.0, (_UNKNOWN,)) if kind == "unknown" else (_DIRECTIONS[kind], measure.certainty, ())
 
 
+_RATE = re.compile(r"\b(?:rate|share|success|accuracy|score|recall|level|threshold|probability|percent\w*)", re.IGNORECASE)
 _SKILL = re.compile(r"\b(?:F1|acc|accuracy|AUC|AUROC|precision|recall|EM|exact match|BLEU|ROUGE|chrF)\b", re.IGNORECASE)
 _UNKNOWN = "which way is safer is not evident from the card: set the direction"
 
