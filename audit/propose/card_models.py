@@ -50,7 +50,7 @@ _CHAINED = (
     r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
     r"evaluation)\b)\w{1,15}(?:\.\d{1,2})?"
 )
-_TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT})(?![\w-])|{_CHAINED})"
+_TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT}|mini|nano|pro|lite|flash|turbo)(?![\w-])|{_CHAINED})"
 _PLAIN = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(map(re.escape, read_words('families', 'plain')))})"
     rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?!\w|\.\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
@@ -205,6 +205,25 @@ def is_strange_model(label: str, own: tuple[str, ...]) -> bool:
     """Return whether the label of a row is a model's with its size, of whatever maker ("heron-base-7b"), and no *own* one begins alike."""
     stem = re.sub(r"[^a-z]", "", label.lower())[:5]
     return _SIZED_LABEL.match(label) is not None and all(re.sub(r"[^a-z]", "", name.lower())[:5] != stem for name in own)
+
+
+SIZE_HEAD = re.compile(rf"(?P<size>{_SIZE})(?:\s(?:params?|parameters?|models?))?", re.IGNORECASE)
+"""A head or label that is the size of a model and nothing else."""
+
+
+def read_size(head: str, own: tuple[str, ...]) -> tuple[str, bool] | None:
+    """Return the model that a head or label names by its size alone ("7B", "2B Params"), and whether it is an own one.
+
+    Beside an own model with a size, other sizes are other models; of a family without one, each size is its own.
+    """
+    match = SIZE_HEAD.fullmatch(head.strip(" *_"))
+    if match is None or len(own) != 1:
+        return None
+    size = re.search(rf"(?<![\w.]){_SIZE}", own[0])
+    if size is None:
+        return f"{own[0]} {match['size']}", True
+    is_own = size[0].lower() == match["size"].lower()
+    return (own[0] if is_own else f"{own[0][: size.start()]}{match['size']}{own[0][size.end() :]}"), is_own
 
 
 def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int, int]]:

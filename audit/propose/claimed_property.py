@@ -72,8 +72,8 @@ def read_property(
     measure = _find_measure(near, figure, at, is_benchmark=bool(label) and _is_benchmark_table(passage, around))
     class_, class_certainty = _find_class(measure, near, topics)
     direction, certainty, notes = _find_direction(measure, class_, near, passage, around)
-    if measure.row is not None and direction is not None and _OPPOSITE.get(measure.row.fields[2]) == direction.value.partition("_")[0]:
-        # The card calls the other way better than such a measure has: the card's own words name it.
+    if measure.row is not None and _OPPOSITE.get(measure.row.fields[2]) is not None and not _is_direction(direction, measure.row):
+        # The card calls the other way better than such a measure has, or neither: the card's own words name it.
         measure = replace(measure, row=None)
     span, guess = find_range(figure, tuple(words for words, _, _ in near))
     name = _name(measure, passage, figure, column=column, label=label, topics=[*([evaluation] if evaluation else []), *topics])
@@ -91,6 +91,10 @@ def read_property(
         direction_certainty=certainty,
         notes=(*notes, *guess),
     )
+
+
+def _is_direction(direction: Direction | None, row: VocabularyRow) -> bool:
+    return direction is not None and direction.value.partition("_")[0] == row.fields[2]
 
 
 def forget_direction(reading: PropertyReading) -> PropertyReading:
@@ -117,12 +121,14 @@ def _list_sources(passage: Passage, column: str, label: str, cell: str, around: 
         metric = next(
             (one.words for one in around.neighbours(passage, before=_METRIC_REACH, after=0)[::-1] if _METRIC.search(one.words)), ""
         )
+        stated = (metric, "sentence on the metric", _ABOVE)
+        # A label such as "personal data" tells what was asked; what was counted the sentence on the metric tells.
+        labels = [(label, "row label", _HEAD), stated] if _RATE.search(label) else [stated, (label, "row label", _HEAD)]
         return [
             (cell, "cell", _HEAD),
             (column, "column head", _HEAD),
-            (label, "row label", _HEAD),
+            *labels,
             ((passage.cells[0].column or "") if passage.cells else "", "column head", _CAPTION),
-            (metric, "sentence above", _ABOVE),
             (passage.caption or "", "caption", _CAPTION),
             *((title, "heading", _HEADING) for title in titles[:1]),
             (above, "sentence above", _ABOVE),
@@ -212,7 +218,7 @@ def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics
     if measure.row is not None:
         return PropertyClass(measure.row.fields[1]), measure.certainty
     if measure.words:
-        topic = _find_safety_topic(sources)
+        topic = None if find_rows("areas", measure.words) else _find_safety_topic(sources)
         return (PropertyClass.CAPABILITY, measure.certainty) if topic is None else (topic[0], min(topic[1], measure.certainty))
     for words, _, certainty in sources:
         rows = find_rows("classes", words)
@@ -228,7 +234,8 @@ def _find_safety_topic(sources: list[tuple[str, str, float]]) -> tuple[PropertyC
     """Return the class of the first group, table or section around that is on safety alone: its rows are no capabilities."""
     for words, place, certainty in sources:
         if place in ("column head", "caption", "heading"):
-            rows = [row.name for row, _ in find_rows("classes", words)]
+            # "Alignment tasks" are those of a chat model.
+            rows = [row.name for row, hit in find_rows("classes", words) if not hit[0].lower().startswith("alignment")]
             if rows and PropertyClass.CAPABILITY not in rows:
                 return PropertyClass(rows[0]), certainty
             if _SAFETY.search(words):
@@ -257,15 +264,19 @@ def _find_direction(
         return stated[0], _HEAD, (f"the card says which way is better: “{stated[1]}”",)
     if kind == "depends":
         return None, 0.0, (_UNKNOWN,)
-    # A caption or heading tells the topic; whether its figures are of failures or of their absence only a word such as "rate" tells.
-    if kind in _OPPOSITE and measure.place in ("caption", "heading") and not _RATE.search(measure.words):
-        kind = "unknown"
+    # What is around a table tells its topic, and in a section on harmful requests its labels do; whether the figures are of failures or
+    # of their absence only a word such as "rate" tells.
+    if passage.kind is PassageKind.ROW and kind in _OPPOSITE and not _RATE.search(measure.words):
+        topics = " · ".join(words for words, place, _ in sources if place in _AROUND)
+        is_asked = measure.place == "row label" and has_word("harms", "harmful", topics)
+        kind = "unknown" if is_asked or measure.place in _AROUND else kind
     # An F1 on "Toxicity" is of a test that detects it, and no rate of it.
     if kind == "lower" and measure.place in ("cell", "column head", "row label") and _SKILL.search(near):
         kind = "unknown"
     return (None, 0.0, (_UNKNOWN,)) if kind == "unknown" else (_DIRECTIONS[kind], measure.certainty, ())
 
 
+_AROUND = ("caption", "heading", "sentence above")
 _RATE = re.compile(r"\b(?:rate|share|success|accuracy|score|recall|level|threshold|probability|percent\w*)", re.IGNORECASE)
 _SKILL = re.compile(r"\b(?:F1|acc|accuracy|AUC|AUROC|precision|recall|EM|exact match|BLEU|ROUGE|chrF)\b", re.IGNORECASE)
 _UNKNOWN = "which way is safer is not evident from the card: set the direction"

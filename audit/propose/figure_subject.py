@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from audit.propose.card_figures import CardFigure, FigureUnit
-from audit.propose.card_models import CardModels, ModelMention, is_strange_model
+from audit.propose.card_models import CardModels, ModelMention, is_strange_model, read_size
 from audit.propose.passage_context import PassageContext
 from audit.propose.vocabulary import read_expression
 from registry.records.claim_draft import ComparisonNote
@@ -319,6 +319,8 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
             )
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
+        if sized := read_size(words, models.own):
+            return FigureSubject(sized[0], words, where, NAMED, is_own=sized[1])
     label = find_label_subject(passage, place, models)
     if label is not None and label.is_own is None and _names_own(passage, around, models):
         return replace(label, is_own=False)
@@ -375,6 +377,8 @@ def find_label_subject(passage: Passage, place: int, models: CardModels) -> Figu
         return _take_mention(torn, "row label", OPEN)
     if labels and (party := _GROUPS.match(labels[0])):
         return FigureSubject(party[0], party[0], "row label", NAMED, is_own=False)
+    if labels and (sized := read_size(labels[0], models.own)):
+        return FigureSubject(sized[0], labels[0], "row label", NAMED, is_own=sized[1])
     # A model that nothing else in the card names.
     if labels and models.own and is_strange_model(labels[0], models.own):
         return FigureSubject(labels[0], labels[0], "row label", OPEN, is_own=False)

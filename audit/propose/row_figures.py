@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from audit.propose.card_figures import MARKS, NUMBER, CardFigure, FigureUnit, find_figures, read_number, read_surroundings
+from audit.propose.card_models import SIZE_HEAD
 from audit.propose.claim_form import find_thresholds
 from audit.propose.evaluation_facts import find_benchmark, find_label
 from audit.propose.vocabulary import has_word, read_expression, read_words
@@ -234,6 +235,9 @@ def find_results(passage: Passage) -> tuple[tuple[int, CardFigure], ...]:
 def _counts(passage: Passage, place: int, figure: CardFigure) -> bool:
     """Whether the head of a column says how much was asked, not what came out."""
     column = (passage.cells[place].column or "").strip()
+    # "2B Params" names the model of that size.
+    if SIZE_HEAD.fullmatch(column):
+        return False
     if has_word("passages", "settings", column[:60]) and not has_word("passages", "outcome", column):
         return True
     return ("%" not in figure.written and bool(re.match(r"#|n$|k$", column))) or ("%" not in figure.written and _is_counting(column))

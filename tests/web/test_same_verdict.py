@@ -31,8 +31,7 @@ from tests.web.conftest import open_ledger
 from web.pages.addresses import PageSettings
 from web.site.site_export import build_book
 
-NOW = datetime.now(UTC)
-PAST = NOW.date() - timedelta(days=1)
+PAST = datetime.now(UTC).date() - timedelta(days=1)
 FAR = (0.9, 0.88, 0.95)
 
 
@@ -116,7 +115,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verdicts")
     with inside(folder):
         run("init", "--code", "LAB", "--role", "lab")
-        ledger = Ledger.open("sqlite:///caveat.db", clock=make.ticking(NOW), salt=make.salting())
+        ledger = Ledger.open("sqlite:///caveat.db", clock=make.ticking(datetime.now(UTC)), salt=make.salting())
         with ledger.write(actor="LAB") as writer:
             phi = make.add_property(writer)
             for name, scene in SCENES.items():
@@ -190,7 +189,7 @@ def _pick(document: dict[str, Any]) -> str:
 def _draw_pages(view: View, names: dict[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the same of the pages of a server or site, and of what leaves the registry in other formats."""
     book = build_book(view, PageSettings(base="https://claims.example.org"))
-    supplements = {scene: assemble_claim(view.dossier(name), made_at=NOW) for scene, name in names.items()}
+    supplements = {scene: assemble_claim(view.dossier(name), made_at=datetime.now(UTC)) for scene, name in names.items()}
     yield "page", {scene: _read_verdicts(book.find(f"/{name}/").body.decode()) for scene, name in names.items()}
     yield "page of audits", {scene: _read_verdicts(book.find(f"/{name}/audits/").body.decode()) for scene, name in names.items()}
     counted = {scene: view.dossier(name).status.gravest for scene, name in names.items()}
@@ -279,7 +278,7 @@ def test_restricted_claims_that_count_less_are_quoted_with_the_condition(registr
     with inside(registry), ledger.view() as view:
         (name,) = (summary.claim for summary in view.list_claims() if (summary.quote or "").startswith(f"Of {scene} it"))
         dossier = view.dossier(name)
-        review = build_claim_review(assemble_claim(dossier, made_at=NOW), "00")
+        review = build_claim_review(assemble_claim(dossier, made_at=datetime.now(UTC)), "00")
         texts = [_read(run("claim", "show", name)), build_state(dossier).restricted or "", (review or {})["reviewBody"]]
     ledger.close()
 
@@ -297,7 +296,7 @@ def test_a_record_with_what_weakens_its_verdict_agrees_with_itself(registry: Pat
     ledger = open_ledger(registry)
     with ledger.view() as view:
         (name,) = (summary.claim for summary in view.list_claims() if (summary.quote or "").startswith(f"Of {scene} it"))
-        supplement = assemble_claim(view.dossier(name), made_at=NOW)
+        supplement = assemble_claim(view.dossier(name), made_at=datetime.now(UTC))
     ledger.close()
 
     assert list_contradictions(supplement) == ()
@@ -308,7 +307,7 @@ def test_a_list_tells_claims_with_the_same_words_apart(tmp_path: Path) -> None:
     """Rows of one table of a card have one quotation: property and limit stand below it, and not below words that no other claim has."""
     with inside(tmp_path):
         run("init", "--code", "LAB", "--role", "lab")
-        ledger = Ledger.open("sqlite:///caveat.db", clock=make.ticking(NOW), salt=make.salting())
+        ledger = Ledger.open("sqlite:///caveat.db", clock=make.ticking(datetime.now(UTC)), salt=make.salting())
         with ledger.write(actor="LAB") as writer:
             phi = make.add_property(writer)
             for theta, quote in ((0.9, "It often refuses."), (0.7, "It often refuses."), (0.6, "It rarely refuses.")):
