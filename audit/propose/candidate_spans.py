@@ -169,9 +169,15 @@ def _read_labelled_item(passage: Passage, around: PassageContext) -> tuple[CardF
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or unit or "score", label=label),)
 
 
+_BENCHMARK = re.compile(r"\bbenchmarks?\b", re.IGNORECASE)
+
+
 def _compares_models(passage: Passage, reading: CardReading) -> bool:
-    """Whether a row has columns of several models and its table a benchmark: results, whatever the last heading was about."""
-    is_tested = any(find_benchmark(find_label(row), is_named=True) for row in reading.around.block(passage) if row.cells)
+    """Whether a row has columns of several models and its table or section a benchmark: results, whatever the last heading was about."""
+    above = " · ".join((*reading.around.section_titles(passage)[-1:], *(one.words for one in reading.around.lead_in(passage)[-2:])))
+    is_tested = _BENCHMARK.search(above) is not None or any(
+        find_benchmark(find_label(row), is_named=True) for row in reading.around.block(passage) if row.cells
+    )
     return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
 
 

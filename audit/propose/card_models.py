@@ -1,6 +1,7 @@
 """Which models a card names, under which spellings, and which of them the card is about."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +51,9 @@ _CHAINED = (
     r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
     r"evaluation)\b)\w{1,15}(?:\.\d{1,2})?"
 )
-_TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT}|mini|nano|pro|lite|flash|turbo)(?![\w-])|{_CHAINED})"
+_STAGE = "SFT|DPO|RM|ORPO|KTO"
+"""Stages of training: what is named after one is a model on the way to the card's."""
+_TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT}|mini|nano|pro|lite|flash|turbo|{_STAGE})(?![\w-])|{_CHAINED})"
 _PLAIN = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(map(re.escape, read_words('families', 'plain')))})"
     rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?!\w|\.\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?"
@@ -123,6 +126,8 @@ class CardModels:
             key = fold_name(text[start:stop])
             name = self._names.get(key, text[start:stop])
             is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own and key not in self._families else None
+            stage = re.search(rf"-(?:{_STAGE})$", key, re.IGNORECASE)
+            is_own = is_own if stage is None or any(own.endswith(stage[0]) for own in self._own) else False
             mentions.append(ModelMention(start=start, stop=stop, name=name, written=text[start:stop], is_own=is_own))
         return tuple(mentions)
 
@@ -171,9 +176,14 @@ def read_matter(text: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """Return *name* as it is compared: lower case, one hyphen between its parts, without the maker of Llama."""
-    parts = (part.strip("[](){}") for part in _SPLIT.split(name.lower()))
+    """Return *name* as it is compared: lower case, no accents, one hyphen between its parts, without the maker of Llama."""
+    parts = (part.strip("[](){}") for part in _SPLIT.split(_drop_accents(name).lower()))
     return re.sub(r"^(?:meta-)+", "", "-".join(part for part in parts if part))
+
+
+def _drop_accents(text: str) -> str:
+    """Return *text* with each letter without its accents, at the same place."""
+    return text if text.isascii() else "".join(unicodedata.normalize("NFD", letter)[0] for letter in text)
 
 
 def _is_variant(key: str, own: str) -> bool:
@@ -228,6 +238,7 @@ def read_size(head: str, own: tuple[str, ...]) -> tuple[str, bool] | None:
 
 def _find_spans(text: str, relatives: re.Pattern[str] | None) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
+    text = _drop_accents(text)
     for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
         for match in pattern.finditer(text):
             span = match.span()
@@ -345,9 +356,12 @@ def _read_title(title: str, text: str) -> tuple[str, tuple[str, ...]]:
         if all(map(_TITLE_WORD.fullmatch, named)) or (place == len(parts) - 1 and not re.fullmatch(r"[a-z]{4,}(?:\.?[a-z]*\d)?", name)):
             break
         if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", folded):
-            is_name = re.search(r"\d", name) and re.match(r"[a-z]", name) and not any(map(_TITLE_WORD.fullmatch, named))
             form = rf"(?<![\w.-]){r'[-_ ]'.join(map(re.escape, named))}(?!\w|[-.]\d)"
-            spelt = dict.fromkeys(hit[0] for hit in re.finditer(form, text, re.IGNORECASE)) if is_name else {}
+            hits = [hit[0] for hit in re.finditer(form, text, re.IGNORECASE)]
+            # Without a figure it is a name if the text has it often, and never in small letters.
+            is_name = re.search(r"\d", name) or (len(named) > 1 and len(hits) >= _OFTEN and not any(map(str.islower, hits)))
+            is_name = is_name and re.match(r"[a-z]", name) and not any(map(_TITLE_WORD.fullmatch, named))
+            spelt = dict.fromkeys(hits) if is_name else {}
             return "-".join(named) if place else title, tuple(spelt)
     return title, ()
 

@@ -136,3 +136,30 @@ def test_a_table_of_results_counts_where_the_last_heading_is_about_authors(tmp_p
     _, left = read(tmp_path / "ibis-2.md", f"{CARD}## Authors\n\n{table}")
 
     assert (list_values(counted), list_values(left)) == ([71.2], [])
+
+
+def test_accents_are_no_other_name_and_a_stage_of_training_is_another_model(tmp_path: Path) -> None:
+    """Törn 3 40B is the model of the title "Torn-3-40B" written otherwise; its checkpoint after one stage is not released."""
+    table = "| Test | Törn 3 40B SFT | Törn 3 40B DPO | Törn 3 40B | Törn 3 8B |\n|-|-|-|-|-|\n| MMLU | 82.1 | 82.6 | 83.2 | 71.0 |\n"
+    _, proposals = read(tmp_path / "acme-torn-3-40b.md", f"# Torn-3-40B\n\nTörn 3 is a family of open models.\n\n## Results\n\n{table}")
+
+    assert list_values(proposals) == [83.2]
+
+
+def test_a_table_of_benchmarks_is_one_of_results_under_release_notes(tmp_path: Path) -> None:
+    """Where columns of several models and a sentence on benchmarks say so; what the table compares may have any name."""
+    table = "| Task | Heron-4 | Llama-3.1-8B |\n|---|---|---|\n| Art Style | 87.2 | 62.4 |\n"
+    text = f"# Heron-4\n\n## Release notes\n\nBelow are results on {{}}.\n\n{table}"
+    _, benchmarks = read(tmp_path / "heron-4.md", text.format("multi-image benchmarks"))
+    _, others = read(tmp_path / "heron-4-b.md", text.format("the new kernels").replace("results", "times"))
+
+    assert (list_values(benchmarks), list_values(others)) == ([87.2], [])
+
+
+def test_heads_below_a_row_of_stray_words_are_heads(tmp_path: Path) -> None:
+    """A converter may write the end of the sentence above into the first row of the table."""
+    table = "|is better.|||\n|---|---|---|\n|Suite|Heron 4.1|Heron 4.2|\n|Standard jailbreaks|0.73%|0.04%|\n|Long attacks|1.5%|3.9%|\n"
+    _, proposals = read(tmp_path / "heron-4.2.md", f"# Heron 4.2 model card\n\n## Jailbreaks\n\nLower is better.\n\n{table}")
+
+    assert {one.model for one in proposals} == {"Heron 4.2"}
+    assert sorted(one.reported.value for one in proposals if one.reported) == [0.0004, 0.039]

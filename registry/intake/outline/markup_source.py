@@ -683,8 +683,9 @@ def _find_head_rows(table: SourceTable, grid: list[list[GridCell | None]]) -> se
     index = 0
     while index in heads:
         index += 1
-    # A converter that has no heads writes an empty row for them: then the next row may be them.
-    if 0 < index < len(grid) and not any(map(_list_texts, grid[:index])) and _is_named(grid[index]):
+    # A converter that has no heads writes an empty row for them, or one with the words above the table: then the next row may be them.
+    above = sum(len(_list_texts(places)) for places in grid[:index])
+    if 0 < index < len(grid) and _is_named(grid[index]) and (not above or (above == 1 and len(_list_texts(grid[index])) > _FEW)):
         heads.add(index)
         index += 1
     # An unmarked second row of heads has nothing in its first column, words only, and spanned columns above it.
@@ -693,6 +694,9 @@ def _find_head_rows(table: SourceTable, grid: list[list[GridCell | None]]) -> se
     ):
         heads.add(index)
     return heads
+
+
+_FEW = 2
 
 
 def _list_texts(places: Sequence[GridCell | None]) -> list[str]:
