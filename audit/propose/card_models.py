@@ -53,6 +53,7 @@ _CHAINED = (
 )
 _STAGE = "SFT|DPO|RM|ORPO|KTO"
 """Stages of training: what is named after one is a model on the way to the card's."""
+_STAGED = re.compile(rf"-(?:{_STAGE})$", re.IGNORECASE)
 _TAIL = rf"(?:[- ]?{_SIZE}|[- ](?:{_VARIANT}|mini|nano|pro|lite|flash|turbo|{_STAGE})(?![\w-])|{_CHAINED})"
 _PLAIN = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(map(re.escape, read_words('families', 'plain')))})"
@@ -125,11 +126,15 @@ class CardModels:
         for start, stop in _find_spans(text, self._relatives):
             key = fold_name(text[start:stop])
             name = self._names.get(key, text[start:stop])
-            is_own = any(_is_variant(fold_name(name), own) for own in self._own) if self._own and key not in self._families else None
-            stage = re.search(rf"-(?:{_STAGE})$", key, re.IGNORECASE)
-            is_own = is_own if stage is None or any(own.endswith(stage[0]) for own in self._own) else False
+            is_own = any(self._is_of(fold_name(name), own) for own in self._own) if self._own and key not in self._families else None
             mentions.append(ModelMention(start=start, stop=stop, name=name, written=text[start:stop], is_own=is_own))
         return tuple(mentions)
+
+    @staticmethod
+    def _is_of(key: str, own: str) -> bool:
+        """Whether a folded name is *own* or a variant of it, and no stage on the way to it."""
+        stage = _STAGED.search(key)
+        return _is_variant(key, own) and (stage is None or own.endswith(stage[0]))
 
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
