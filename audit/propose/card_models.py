@@ -364,8 +364,8 @@ def _read_title(title: str, text: str) -> tuple[str, tuple[str, ...]]:
             form = rf"(?<![\w.-]){r'[-_ ]'.join(map(re.escape, named))}(?!\w|[-.]\d)"
             hits = [hit[0] for hit in re.finditer(form, text, re.IGNORECASE)]
             # Without a figure it is a name if the text has it often, and never in small letters.
-            is_name = re.search(r"\d", name) or (len(named) > 1 and len(hits) >= _OFTEN and not any(map(str.islower, hits)))
-            is_name = is_name and re.match(r"[a-z]", name) and not any(map(_TITLE_WORD.fullmatch, named))
+            is_told = len(named) > 1 and len(hits) >= _OFTEN and not any(map(str.islower, hits))
+            is_name = (re.search(r"\d", name) or is_told) and name[:1].isalpha() and not any(map(_TITLE_WORD.fullmatch, named))
             spelt = dict.fromkeys(hits) if is_name else {}
             return "-".join(named) if place else title, tuple(spelt)
     return title, ()

@@ -240,6 +240,8 @@ def _find_safety_topic(sources: list[tuple[str, str, float]]) -> tuple[PropertyC
                 return PropertyClass(rows[0]), certainty
             if _SAFETY.search(words):
                 return PropertyClass.COMPLIANCE_REFUSAL, certainty
+        elif place == "row label" and re.match(r"\W*safety\b", words, re.IGNORECASE):
+            return PropertyClass.COMPLIANCE_REFUSAL, certainty
     return None
 
 
