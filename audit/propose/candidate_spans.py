@@ -57,7 +57,10 @@ def _name_columns(outline: Outline, models: CardModels) -> Outline:
         cells = (replace(cell, column=head or None) for cell, head in zip(passage.cells, names, strict=True))
         return replace(passage, cells=tuple(cells))
 
-    return replace(outline, passages=tuple(map(name, outline.passages))) if named else outline
+    if not named:
+        return outline
+    told = f"The heads of {len(named)} of these tables are names of models, and were matched to the figures by their order."
+    return replace(outline, passages=tuple(map(name, outline.passages)), notes=(*outline.notes, told))
 
 
 def _split_heads(words: str, models: CardModels) -> list[str]:

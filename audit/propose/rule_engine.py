@@ -92,7 +92,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
         by=f"{Engine.RULES} {RULES_VERSION}",
         passages=len(outline.passages),
         proposals=proposals,
-        notes=(*outline.notes, *notes),
+        notes=(*reading.outline.notes, *notes),
     )
 
 

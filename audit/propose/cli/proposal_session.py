@@ -298,13 +298,13 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     """Return what the engine proposes, as far as it was asked for, stands in the card, and is undecided."""
     from registry.registration.restated_values import add_restated
 
-    narrowed = choice.narrow(outline, known_card.text)
+    reading = CardReading(known_card.text, outline, known_card.source)
+    narrowed = choice.narrow(reading.outline, known_card.text)
     whole = drop_unanchored(_ask(app, known_card, outline, choice, options), known_card.text)
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, known_card.claims)
     new, elsewhere = drop_sighted(new, known_card.sighted)
     still, excluded = drop_excluded(new, known_card.excluded)
-    reading = CardReading(known_card.text, outline, known_card.source)
     account = account_for_figures(reading, whole.proposals, narrowed.passages)
     top = len(still.proposals) if options["all_"] else options["top"] or TOP
     kept = still.proposals if options["all_"] else select_top(still.proposals, top, with_rows=options["review"] is not None)
