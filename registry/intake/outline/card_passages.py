@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from registry.intake.outline.loose_tables import find_loose_tables
@@ -312,6 +313,10 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     _mark_rows(lines, placed)
     mark_contents(lines)
     headings = card.headings
+    if headings and card.media_type is MediaType.PLAIN and len(find_numbered(deepcopy(lines))) > len(headings):
+        # Hash marks in a plain text may be those of a quoted answer; its own sections are numbered.
+        headings = ()
+    is_derived = not headings
     undeclared: frozenset[int] = frozenset()
     if headings:
         mark_declared(lines, headings)
@@ -331,7 +336,7 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     for table, near in zip(tables, matched, strict=True):
         caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
         _add_printed_table(table, caption or None, drafts)
-    return headings, _describe_tables(tables, has_derived_headings=bool(headings) and not card.headings)
+    return headings, _describe_tables(tables, has_derived_headings=bool(headings) and is_derived)
 
 
 def _mark_rows(lines: list[CardLine], tables: list[SourceTable]) -> None:
