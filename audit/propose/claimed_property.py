@@ -220,12 +220,20 @@ def _find_class(measure: _Measure, sources: list[tuple[str, str, float]], topics
     if measure.words:
         topic = None if find_rows("areas", measure.words) else _find_safety_topic(sources)
         return (PropertyClass.CAPABILITY, measure.certainty) if topic is None else (topic[0], min(topic[1], measure.certainty))
-    for words, _, certainty in sources:
+    weak: tuple[PropertyClass, float] | None = None
+    for words, place, certainty in sources:
         rows = find_rows("classes", words)
-        if rows and len({row.name for row, _ in rows}) == 1:
-            return PropertyClass(rows[0][0].name), certainty - 0.05
-        if rows:
-            return PropertyClass(rows[0][0].name), min(certainty, _ABOVE)
+        if not rows:
+            continue
+        is_alone = len({row.name for row, _ in rows}) == 1
+        found = PropertyClass(rows[0][0].name), certainty - 0.05 if is_alone else min(certainty, _ABOVE)
+        # "Performance" and "knowledge" in a sentence say less than a heading on safety above it.
+        if found[0] is PropertyClass.CAPABILITY and place != "heading":
+            weak = weak or found
+        elif found[0] is not PropertyClass.CAPABILITY or weak is None:
+            return found
+    if weak is not None:
+        return weak
     is_area = any(find_rows("areas", topic) for topic in topics)
     return PropertyClass.CAPABILITY, _ABOVE if is_area else _DEFAULT
 
