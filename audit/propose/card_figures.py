@@ -104,7 +104,7 @@ _POINTS = (
 )
 _DIGITS = rf"(?:\d{{1,3}},\d{{1,2}}(?=\s?%)|{NUMBER})"
 _RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
-_SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
+_SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
 _WHOLE = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}"
 _PARTS = (
     re.compile(rf"{_BEFORE}(?P<part>{NUMBER})\s?/\s?(?P<whole>{_WHOLE})(?![\w/]|[.,]\d)"),
@@ -113,13 +113,6 @@ _PARTS = (
         rf"|[.,]\d)", re.IGNORECASE
     ),
 )  # fmt: skip
-_RATES = (
-    re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{_WORD}|{NUMBER})\b", re.IGNORECASE),
-    re.compile(rf"{_BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>1,?000|10,?000|100,?000|1,?000,?000|thousand"
-               rf"|million)(?=\s[a-z])"),
-    re.compile(rf"(?:\bout\s|^|(?<=[,;:]\s))of\s{_THE}(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
-               rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
-)  # fmt: skip
 MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
 """The highest marks of usual scales."""
 _MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
@@ -127,12 +120,6 @@ _NOUN = re.compile(
     r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
 )
 _EACH = re.compile(r"\b(?:each|every|any|per)\s$", re.IGNORECASE)
-_NOT_ANY = re.compile(
-    r"(?:\b(?:not|never|cannot|unable\sto|failed\sto)|n[’']t)\s(?:[\w’'-]{1,20}\s){1,5}?(?:any|a\ssingle(?:\sone)?"
-    r"|(?:even\s)?one)\s(?:out\s)?of\s"
-    rf"{_THE}(?P<whole>{_WHOLE}|{_WORD})\b(?!\s?%|[.,]\d)",
-    re.IGNORECASE,
-)
 _CHANGED = re.compile(
     r"^\s(?:relative\s)?(?P<how>reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse"
     r"|faster)\b", re.IGNORECASE
@@ -215,7 +202,6 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
-    re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
@@ -248,23 +234,14 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         is_change = re.search(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
         if low < high and not is_change and (hit["and"] is None or re.search(r"\bbetween\s(?:about\s|~)?$", before, re.IGNORECASE)):
             yield _build(hit, None, low=low / 100, high=high / 100)
-    how, stop = None, 0
     for hit in _SHARE.finditer(plain):
         # Rounded as a decimal, so that 0.55 % is exactly 0.0055.
         value = round(read_number(hit["one"]) / 100, 10)
         is_points = hit["points"] is not None or hit["one"][0] in "+-−"
         share = _build(hit, value, FigureUnit.POINTS if is_points else FigureUnit.SHARE)
-        if hit["margin"]:
-            margin = read_number(hit["margin"]) / 100
-            share = replace(share, low=round(value - margin, 10), high=round(value + margin, 10))
-        # "Improves by 5 %, 7 % and 9 %": all are changes.
-        how = _find_change(share, plain) or (how if _LISTED.fullmatch(plain, stop, share.start) else None)
-        stop = share.stop
+        how = _find_change(share, plain)
         if not _INPUT.match(plain[share.stop : share.stop + 60]):
             yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
-
-
-_LISTED = re.compile(r",?\s?(?:and\s)?")
 
 
 def _find_change(share: CardFigure, plain: str) -> str | None:
@@ -279,9 +256,6 @@ def _apply_change(share: CardFigure, value: float, how: str) -> CardFigure:
 
 
 def _read_parts(plain: str) -> Iterator[CardFigure]:
-    for hit in _NOT_ANY.finditer(plain):
-        if (whole := read_number(hit["whole"])) > 1:
-            yield _build(hit, 0.0, n=int(whole), is_in_words=True)
     for hit in (match for pattern in _PARTS for match in pattern.finditer(plain)):
         part, whole = read_number(hit["part"]), read_number(hit["whole"])
         is_one = hit["part"].casefold() == "one"
@@ -297,11 +271,6 @@ def _read_parts(plain: str) -> Iterator[CardFigure]:
             yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
         elif whole > 1:
             yield _build(hit, part / whole, n=int(whole), is_in_words=hit["part"].isalpha())
-    for hit in (match for pattern in _RATES for match in pattern.finditer(plain)):
-        part = read_number(hit["part"])
-        whole = {"thousand": 1e3, "million": 1e6}.get(hit["whole"].casefold()) or read_number(hit["whole"])
-        if part <= whole and whole > 1:
-            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[2] else None)
 
 
 def _read_multiples(plain: str) -> Iterator[CardFigure]:
@@ -310,7 +279,7 @@ def _read_multiples(plain: str) -> Iterator[CardFigure]:
         if value > 0:
             is_less = re.match(r"[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller)", after, re.IGNORECASE)
             # "An average speed-up of 5.5×" is a figure on its own scale; only "5.5× higher" compares with another.
-            is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0] and not re.search(r"\bby\s(?:\w+\s)?$", plain[: hit.start()])
+            is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0]
             unit = FigureUnit.SCORE if is_score else FigureUnit.MULTIPLE
             yield _build(hit, 1 / value if is_less else value, unit, scale="×" if is_score else None)
     for pattern, value in _WORDED_MULTIPLES:
@@ -327,7 +296,7 @@ def _read_worded(plain: str) -> Iterator[CardFigure]:
 def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
-            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
+            stop = hit.end() if pattern is _SCORES[0] else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
     for hit in _ON_BENCHMARK.finditer(plain):
         yield _build_score(hit, hit.end("one"), "score")
@@ -412,8 +381,7 @@ def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
         after = words[figure.stop : figure.stop + 80]
         # People, languages, and time are no size of what was asked, so they are looked for where these are overwritten.
         hit = _N.match(after) or (_N_AFTER.match(plain, figure.stop) if figure.unit is FigureUnit.SHARE else None)
-        # Up to the next figure: an n behind it belongs to that one.
-        if hit is not None and not re.search(r"\d\s?%", hit[0]):
+        if hit is not None:
             figure = replace(figure, n=int(read_number(hit["n"])))
     figure = _add_bound(figure, plain)
     hedge = _HEDGE.search(plain[max(0, figure.start - 30) : figure.start])
