@@ -7,7 +7,7 @@ from functools import cached_property
 from audit.propose.card_figures import CardFigure, FigureUnit, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
 from audit.propose.claim_form import FormReading, read_limit, read_worded
-from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark, find_label
+from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark
 from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
 from audit.propose.vocabulary import find_rows, has_word, read_expression
@@ -64,9 +64,7 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
     if passage.kind not in _READ or is_letter_spaced(reading.card.text[passage.start : passage.stop]):
         return None
-    if (is_description(passage) and not _tells_score(passage)) or (
-        is_apart(passage, reading.around) and not _compares_models(passage, reading)
-    ):
+    if (is_description(passage) and not _tells_score(passage)) or is_apart(passage, reading.around):
         # "May reflect biases of its training data" is a limit, although it speaks of how the model was made.
         worded = read_worded(passage.words) if passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM) else None
         is_compared = worded is not None and worded.relative_to is not None and reading.models.is_meant(passage.words)
@@ -133,12 +131,6 @@ def _read_labelled_item(passage: Passage, around: PassageContext) -> tuple[CardF
     return (replace(figure, start=hit.start("figure"), stop=hit.end("figure"), scale=figure.scale or unit or "score", label=label),)
 
 
-def _compares_models(passage: Passage, reading: CardReading) -> bool:
-    """Whether a row has columns of several models and its table a benchmark: results, whatever the last heading was about."""
-    is_tested = any(find_benchmark(find_label(row), is_named=True) for row in reading.around.block(passage) if row.cells)
-    return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
-
-
 _RESULTS = re.compile(r"\b(?:benchmarks?|scores?|results?|performance|accuracy|evaluations?)\b", re.IGNORECASE)
 
 
@@ -191,7 +183,7 @@ def _tells_score(passage: Passage) -> bool:
 def is_settings(passage: Passage) -> bool:
     """Return whether a row lists what a model or a run is made of, and no results."""
     label = passage.cells[0].text if passage.cells else passage.words[:60]
-    return has_word("passages", "settings", label[:60]) or has_word("passages", "settings", (passage.caption or "")[:80])
+    return has_word("passages", "settings", label[:60])
 
 
 def count_signs(span: CandidateSpan, reading: CardReading, *, is_named: bool) -> int:

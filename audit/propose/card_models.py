@@ -266,10 +266,8 @@ def _find_relatives(top: list[str], members: tuple[str, ...], labels: tuple[str,
     agreed = [name for name in names if sum(name in text for text in top) > 1 and not _is_name(name) and not _NO_MODEL.search(name)]
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
-    families = [family for family in families if family and family.lower() not in _NOT]
     parts = [rf"(?:{'|'.join(map(re.escape, families))})(?:[- ][A-Z]?)?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
     parts += [rf"{re.escape(name)}(?!\w)" for name in (*members, *agreed)]
-    parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
     parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(parts)})") if parts else None

@@ -51,7 +51,6 @@ _OTHER_RESULT = re.compile(
 )
 _SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
 _FIRST = re.compile(r"^\s?%?\s?(?:vs\.?|versus)\s")
-_ALIKE = re.compile(r"\b(?:comparabl\w+|similar\w*|on par|in line)\b", re.IGNORECASE)
 _BETTER = re.compile(
     r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
 )
@@ -67,7 +66,6 @@ _SHORT = re.compile(
     re.IGNORECASE,
 )
 _MEETS = re.compile(rf"\b(?:above|over|at\sleast|more\sthan|higher\sthan|greater\sthan)\b|\b{_REACH}\b", re.IGNORECASE)
-_DENIED_SIDE = re.compile(r"(?:\b(?:not|never)|n[’']t)\s{1,2}(?:\w+\s{1,2}){0,2}$", re.IGNORECASE)
 _RULE_OUT = re.compile(r"\brule-?\s?out\b", re.IGNORECASE)
 _SATISFIES = re.compile(r"\b(?:met|meets?|satisf\w{1,4}|pass(?:ed|es)?|cleared)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s?—\s?")
@@ -98,7 +96,7 @@ def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
     before, after = text[ends[-1] :] if ends else text, words[figure.stop : figure.stop + 60]
     # "An improvement on Model A (99 % vs. 98 %)": the second is what the first is set against.
     near = words[max(0, figure.start - 140) : figure.start]
-    if _SECOND.search(near) and _BETTER.search(near) and not _ALIKE.search(near):
+    if _SECOND.search(near) and _BETTER.search(near):
         return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
     if (hit := _OTHER_RESULT.search(before)) and not _FIRST.match(after):
         is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)
@@ -114,11 +112,8 @@ def _find_side(before: str, after: str) -> Relation | None:
         short, met = (max(pattern.finditer(text), key=lambda match: match.end(), default=None) for pattern in (_SHORT, _MEETS))
         if short is not None or met is not None:
             is_below = met is None or (short is not None and short.end() >= met.end())
-            last = short if is_below else met
-            # "Is not below" reverses the side; "met the rule-out threshold" means below it.
-            is_turned = (last is not None and _DENIED_SIDE.search(text[: last.start()]) is not None) or (
-                _RULE_OUT.search(before + after) is not None and _SATISFIES.search(text) is not None
-            )
+            # "Met the rule-out threshold" means below it.
+            is_turned = _RULE_OUT.search(before + after) is not None and _SATISFIES.search(text) is not None
             return MOST if is_below is not is_turned else LEAST
     return None
 
@@ -190,10 +185,7 @@ def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | Non
 def read_threshold(threshold: ThresholdFigure) -> FormReading:
     """Return the claim that a threshold makes without a figure beside it."""
     figure = threshold.figure
-    relative = figure.written if threshold.is_of_another else None
-    return FormReading(
-        form=Form.THRESHOLD, relation=threshold.relation, theta=figure.value, written=figure.written, relative_to=relative, certainty=0.85
-    )
+    return FormReading(form=Form.THRESHOLD, relation=threshold.relation, theta=figure.value, written=figure.written, certainty=0.85)
 
 
 def _set_against(words: str, threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
@@ -402,9 +394,8 @@ def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormRe
     text = re.sub(r",\s[^,]{1,60},\s", " ", words[max(0, figure.start - 160) : figure.start])
     before = text[max((match.end() for match in _CLAUSE.finditer(text)), default=0) :]
     after = re.split(r"[;:.!?]\s|,\s(?:and|but|while)\s", words[figure.stop : figure.stop + 160])[0]
-    is_failing = figure.is_in_words and re.match(r"^\s(?:\w+\s)?(?:fail\w{0,3}|unable|neglect\w{0,3}|without|not)\b", after)
-    hits = _find_denials(before) or (_find_denials(after) if _OPENS.match(before) or is_failing else [])
-    if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0) or (figure.is_in_words and figure.n is not None):
+    hits = _find_denials(before) or (_find_denials(after) if _OPENS.match(before) else [])
+    if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0):
         return reading
     note = f"the card denies: “{', '.join(hits)}”; check whose rate this is"
     # "Never failed to refuse" is no rate of 0: words that are denied give no figure.

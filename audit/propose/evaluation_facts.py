@@ -190,7 +190,7 @@ def find_benchmark(words: str, *, is_last: bool = False, is_named: bool = False)
         name = match[0]
         while (shorter := _LEADING.sub("", name)) != name:
             name = shorter
-        if not _BARE.fullmatch(name) and re.search(r"[\w-]+[ -]\w|[a-z][A-Z]|[A-Z]{2}|\w{4}", name) and len(name.split()[0]) > 1:
+        if not _BARE.fullmatch(name):
             names.append(name)
     return (names[-1] if is_last else names[0]) if names else None
 

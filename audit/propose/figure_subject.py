@@ -313,10 +313,7 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
     head = passage.cells[place].column or ""
     for words, where in ((figure.label or "", "cell"), (head, "column head")):
         if mentions := models.find(words):
-            is_ours = _OURS.search(words) is not None
-            return _take_mention(
-                replace(mentions[-1], is_own=True) if is_ours else _tell_family(mentions[-1], passage, around, models), where
-            )
+            return _take_mention(_tell_family(mentions[-1], passage, around, models), where)
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
     label = find_label_subject(passage, place, models)
@@ -335,9 +332,6 @@ def _names_own(passage: Passage, around: PassageContext, models: CardModels) -> 
     heads = [cell.column for cell in passage.cells if cell.column]
     labels = [row.cells[0].text for row in around.block(passage) if row.cells]
     return any(mention.is_own for text in (*heads, *labels) for mention in models.find(text))
-
-
-_OURS = re.compile(r"\bours\b", re.IGNORECASE)
 
 
 def _take_mention(mention: ModelMention, place: str, certainty: float = SURE) -> FigureSubject:

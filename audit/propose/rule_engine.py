@@ -9,7 +9,6 @@ from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quan
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
-    ThresholdFigure,
     find_hedges,
     find_thresholds,
     is_general,
@@ -26,7 +25,6 @@ from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation
 from audit.propose.figure_subject import (
-    NAMED,
     PRONOUN,
     FigureSubject,
     compare_figures,
@@ -39,7 +37,7 @@ from audit.propose.figure_subject import (
 )
 from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
-from audit.propose.row_figures import find_bar, find_row_figures
+from audit.propose.row_figures import find_row_figures
 from audit.propose.vocabulary import has_word, read_expression
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
@@ -101,7 +99,7 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
     if _BARE_RUN.search(span.passage.words):
-        return list(_read_debris(span, reading))
+        return []
     readers = (_read_limits, _read_words) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
     return next((claims for read in readers if (claims := list(read(span, reading)))), [])
 
@@ -129,13 +127,11 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
     )
     heads = [passage.cells[place].column for place in {place for place, _ in span.cells}]
     source = reading.card.text[passage.start : passage.stop]
-    bar = find_bar(passage)
     is_guessed = len(span.cells) > 1 and not any(mark in source for mark in ("\t", "|", "<"))
     for place, figure, subject in subjects:
         if subject.is_own is False or figure.unit is FigureUnit.MULTIPLE:
             continue
-        line = ThresholdFigure(figure=bar, relation=None, is_of_another=False) if bar is not None and bar.unit is figure.unit else None
-        found = read_figure("", figure, line)
+        found = read_figure("", figure)
         if found is None:
             continue
         form = found
@@ -154,14 +150,6 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
 _BARE = rf"(?:{NUMBER}\s?%?|[—–-])(?:\s?[±(]\s?{NUMBER}\s?%?\)?)?[*†]?"
 _BARE_RUN = re.compile(rf"(?<![\w.]){_BARE}(?:\s+{_BARE}){{2,}}(?![\w.])")
 """Figures with nothing between them: a row of a table whose columns were lost."""
-
-
-def _read_debris(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
-    """A row that was read as a sentence: proposed without figures, and only if it begins with the own model."""
-    mentions = reading.models.find(span.passage.words)
-    if mentions and mentions[0].is_own and mentions[0].start < _OPENING:
-        form = FormReading(form=Form.PREVALENCE, written=span.passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
-        yield _describe(span, form, None, FigureSubject(mentions[0].name, mentions[0].written, "row label", NAMED, is_own=True), reading)
 
 
 def _compare_rows(passage: Passage, place: int, figure: CardFigure, reading: CardReading) -> Iterator[ComparisonNote]:
@@ -218,7 +206,7 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             line = None
         if figure in others or signs < (2 if _is_weak(figure) else 1) or is_no_result(words, figure):
             continue
-        found = read_figure(words, figure, line if line is None or line.relation is not None or line.is_of_another else None)
+        found = read_figure(words, figure, line)
         if found is not None:
             form = weigh_doubt(weigh_denial(found, words, figure), words)
             if figure.bound is not None and subject.place != "sentence" and subject.certainty < PRONOUN:
@@ -285,11 +273,10 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     is_named = subject.is_own is not False and reading.models.is_meant(before)
     # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
     is_group = subject.is_own is None and subject.model is not None and not reading.models.is_meant(subject.model)
-    if subject.is_own is False or is_group or (not is_named and _ANY_MODEL.search(before)):
+    if subject.is_own is False or is_group or _ANY_MODEL.search(before):
         return
-    of_model = re.search(r"\b(?:the|this|these|our)\s(?:[\w-]+\s)?models?\b", words[slice(*form.span)], re.IGNORECASE)
     is_its_subject = _SPEAKS_OF_MODEL.search(before) or _BEGINS_WITH_IT.match(before)
-    if is_named or is_under_limits(passage, reading.around) or of_model or is_its_subject:
+    if is_named or is_under_limits(passage, reading.around) or is_its_subject:
         claim = _describe(span, form, None, subject, reading, at=form.span[0])
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
 
