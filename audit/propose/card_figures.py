@@ -142,18 +142,6 @@ _MULTIPLE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _PLAIN_TIMES = re.compile(r"^\s?(?:[.,;)]|(?:speed-?ups?|compared|relative)\b|$)", re.IGNORECASE)
-_WORDED_MULTIPLES = (
-    (
-        re.compile(
-            r"\bhal(?:ved|ves|ving)\b"
-            r"|\bhalf\s(?:of\s)?(?:the|that|those|its|as)\s(?=[\w\s.’'-]{0,40}\b(?:rates?|levels?|often|many|much|likely)\b)",
-            re.IGNORECASE,
-        ),
-        0.5,
-    ),
-    (re.compile(r"\b(?:doubl(?:ed|es|ing)|twice)\b", re.IGNORECASE), 2.0),
-    (re.compile(r"\btripl(?:ed|es|ing)\b", re.IGNORECASE), 3.0),
-)  # fmt: skip
 _THINGS = (
     r"(?:time|cases?|instances?|attempts?|trials?|tasks?|prompts?|responses?|conversations?|transcripts?|scenarios?|problems?"
     r"|questions?|challenges?|requests?|episodes?"
@@ -282,9 +270,6 @@ def _read_multiples(plain: str) -> Iterator[CardFigure]:
             is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0]
             unit = FigureUnit.SCORE if is_score else FigureUnit.MULTIPLE
             yield _build(hit, 1 / value if is_less else value, unit, scale="×" if is_score else None)
-    for pattern, value in _WORDED_MULTIPLES:
-        for hit in pattern.finditer(plain):
-            yield _build(hit, value, FigureUnit.MULTIPLE, is_in_words=True)
 
 
 def _read_worded(plain: str) -> Iterator[CardFigure]:
@@ -463,34 +448,6 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
         if not kept or figure.start >= kept[-1].stop:
             kept.append(read_surroundings(figure, words, plain))
     return tuple(_join_fractions(kept, words))
-
-
-_MONEY = re.compile(rf"(?P<unit>[$€£])\s?(?P<one>{NUMBER})\b(?!\s?(?:per\s)?(?:million|billion|k\b|[MBK]\b))")
-_THINGS_COUNTED = re.compile(
-    rf"{_BEFORE}(?<!all )(?<!the )(?<!these )(?<!those )(?<!of )(?P<one>{NUMBER}|\b{_WORD})"
-    r"(?P<unit>(?:\s(?!of\b|more\b)[a-z-]{3,20}){0,2}?\s[a-z-]{2,20}s)\b(?!\s?%)",
-    re.IGNORECASE,
-)
-
-
-_KINDS = re.compile(
-    r"(?:conclusion|mode|reason|way|type|kind|stage|phase|step|part|aspect|variant|model|size|version|language|domain|categorie|dimension|area"
-    r"|principle|finding|observation|limitation|approache|method|feature|component|key|paradigm|technique|strategie|option)s$",
-    re.IGNORECASE,
-)
-"""Things that a text counts to list them: a number of these is no result."""
-
-
-@lru_cache(maxsize=1024)
-def find_quantity(words: str) -> CardFigure | None:
-    """Return the one amount of money or number of things that a sentence gives; None without one, or where it gives several."""
-    if find_figures(words):
-        return None
-    money = list(_MONEY.finditer(words))
-    hits = money or [hit for hit in _THINGS_COUNTED.finditer(blank_asides(words)) if hit["one"].casefold() not in ("one", "no")]
-    if len(hits) != 1 or _KINDS.search(hits[0]["unit"]):
-        return None
-    return _build(hits[0], read_number(hits[0]["one"]), FigureUnit.SCORE if money else FigureUnit.COUNT, scale=hits[0]["unit"].strip())
 
 
 def _settle(figures: Sequence[CardFigure]) -> list[CardFigure]:

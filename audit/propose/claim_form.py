@@ -324,11 +324,8 @@ _BOUND_WORDS = re.compile(r"\b(?:always|never|every|all|any|none|no)\b", re.IGNO
 _UNRULED = "no rule reads this sentence; it looks like a claim by its words: check every field"
 
 
-def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
-    """Return the form of a sentence that only looks like a claim, with the one quantity that it gives."""
-    if quantity is not None:
-        form = Form.EXISTENCE if quantity.unit is FigureUnit.COUNT else Form.PREVALENCE
-        return FormReading(form=form, reported=_report(quantity), written=quantity.written, certainty=0.4, notes=(_UNRULED,))
+def read_likely(words: str) -> FormReading:
+    """Return the form of a sentence that only looks like a claim."""
     span = (0, len(words))
     if hit := _COMPARES.search(words):
         relation = LEAST if _RISES.search(words) else MOST if _FALLS.search(words) else None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_letter_spaced, is_under_limits
-from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quantity
+from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
@@ -320,8 +320,7 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)
     if subject.is_own is False:
         return
-    quantity = find_quantity(words)
-    claim = _describe(span, read_likely(words, quantity), quantity, subject, reading, at=0)
+    claim = _describe(span, read_likely(words), None, subject, reading, at=0)
     if claim.property.place != "sentence":
         claim = replace(claim, property=forget_direction(claim.property))
     yield claim
