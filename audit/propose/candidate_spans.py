@@ -12,7 +12,6 @@ from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
 from audit.propose.vocabulary import find_rows, has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
-from registry.records.claim import Form
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
 # An engine is asked for the fields of spans and never invents one. What is no candidate here is proposed by none of
@@ -84,8 +83,6 @@ def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
     words, is_under = passage.words, is_under_limits(passage, around)
     form = read_limit(words, is_under_limits=is_under)
     lead = next(iter(around.lead_in(passage)[-1:]), None)
-    if lead is not None and is_under and passage.kind is PassageKind.ITEM and _MODEL_MAY.search(lead.words):
-        return FormReading(form=Form.EXISTENCE, certainty=_LISTED, span=(0, len(words)), is_limit=True)
     if form is None and lead is not None and _OPENS_LIST.search(lead.words) and passage == around.block(passage)[0]:
         # "The model may:" and then "invent sources".
         form = read_limit(f"{lead.words[:-1]} {words.lstrip(' •●○*–-')}", is_under_limits=is_under)
@@ -101,9 +98,6 @@ def is_under_limits(passage: Passage, around: PassageContext) -> bool:
 
 
 _LONGEST_LABEL = 60
-_LISTED = 0.5
-_MODEL_MAY = re.compile(r"\b(?:models?|it|they|[A-Z][\w.-]+)\s(?:may|might|can|could)(?:\s\w+)?\s?:\W*$")
-"""The end of a sentence under limits whose items all say what the model may do."""
 _OPENS_LIST = re.compile(r"\b(?:may|might|can|could|will|cannot|not|to|with|for)\s?:\W*$", re.IGNORECASE)
 """The end of a sentence that the items below it complete."""
 _LABELLED_ITEM = re.compile(

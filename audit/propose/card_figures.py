@@ -103,7 +103,7 @@ _POINTS = (
     r"|points?\b(?=\s(?:above|below|higher|lower|more|less|better|worse|over|than)))"
 )
 _DIGITS = rf"(?:\d{{1,3}},\d{{1,2}}(?=\s?%)|{NUMBER})"
-_RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
+_RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b)\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
 _SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
 _WHOLE = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}"
 _PARTS = (
@@ -116,10 +116,6 @@ _PARTS = (
 MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
 """The highest marks of usual scales."""
 _MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
-_NOUN = re.compile(
-    r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
-)
-_EACH = re.compile(r"\b(?:each|every|any|per)\s$", re.IGNORECASE)
 _CHANGED = re.compile(
     r"^\s(?:relative\s)?(?P<how>reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse"
     r"|faster)\b", re.IGNORECASE
@@ -129,10 +125,6 @@ _CHANGED_BY = re.compile(
     r"|cut)\w{0,4}\b(?:[^.;,]{0,60}\bby|\sof)\s(?:about\s|over\s|~|up\sto\s|more\sthan\s)?$",
     re.IGNORECASE,
 )  # fmt: skip
-_INPUT = re.compile(
-    r"^\s(?:more|fewer|less|larger|smaller)\s(?:[\w-]{1,20}\s)?(?:data|compute|tokens?|param\w*|examples?|GPUs?|memory|steps)\b",
-    re.IGNORECASE,
-)
 _LESS = re.compile(r"reduc|decreas|drop|declin|lower|less|fewer|fell|fall|cut|small", re.IGNORECASE)
 _MULTIPLE = re.compile(
     rf"{_BEFORE}(?P<one>\b{NUMBER}|\b{_WORD})(?:\s?×|\s?[xX]\b(?!\s?\d)|[\s-]?fold\b|\stimes\b)(?=\s?[\s-]?(?:as"
@@ -142,11 +134,6 @@ _MULTIPLE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _PLAIN_TIMES = re.compile(r"^\s?(?:[.,;)]|(?:speed-?ups?|compared|relative)\b|$)", re.IGNORECASE)
-_THINGS = (
-    r"(?:time|cases?|instances?|attempts?|trials?|tasks?|prompts?|responses?|conversations?|transcripts?|scenarios?|problems?"
-    r"|questions?|challenges?|requests?|episodes?"
-    r"|rollouts?|runs?|samples?|tests?|sessions?)"
-)
 _NEARLY = r"(?:almost|nearly|virtually|practically|hardly|close\sto|near|effectively|approaching)"
 _WORDED = tuple(
     (re.compile(pattern, re.IGNORECASE), value, is_rough)
@@ -159,10 +146,7 @@ _WORDED = tuple(
             0.0,
             False,
         ),
-        (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
         (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
-        (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
-        (rf"\bhalf\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b", 0.5, False),
     )
 )
 _SCALES = (
@@ -174,7 +158,6 @@ _NO_COUNT = (
     r"|(?!\s(?!on\b|in\b|for\b|at\b|across\b|and\b|to\b|with\b|versus\b|vs\b|compared\b|from\b|as\b|but\b|than\b|points?\b|over\b|among\b)[a-z]))"
 )
 _ABOUT = r"(?:about\s|approximately\s|around\s|roughly\s|~\s?|only\s|just\s)?"
-_MOVED = r"\b(?:increas|improv|decreas|declin|ris|rose|fall|fell|drop|reduc|grow|grew|went)\w{0,4}(?:\s\w{1,20}){0,3}?"
 _SCORES = (
     re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{NUMBER})\s?(?P<scale>pass[@^]\d{{1,5}}|recall|precision|accuracy|F1|AUROC|AUC|Elo|BLEU"
                rf"|MCC|[A-Z]{{3,6}}\b)"),
@@ -190,9 +173,6 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
-    # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
-    re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
-    re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
 )  # fmt: skip
 _ON_BENCHMARK = re.compile(r"(?<![\w.$-])(?P<one>\d{1,3}\.\d{1,2})\son\s(?=[A-ZτΤ][\w.]*(?:-|[A-Z\d]))")
 """A decimal before a name with a figure, a hyphen or several capitals: "66.1 on Tau2-Bench"."""
@@ -206,21 +186,15 @@ _FOUND = re.compile(
     r"|incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?|errors?|breaches|escapes?|hallucinations?|misses|bypasses|zero-days?))\b",
     re.IGNORECASE,
 )
-_THERE_WERE = re.compile(
-    rf"\b(?:there\s(?:were|was)|we\s(?:found|identified|saw|observed))\s(?:only\s|just\s|about\s)?(?P<one>{NUMBER}|{_WORD})\s"
-    r"(?P<noun>(?:transcripts?|conversations?|cases?|responses?|episodes?|outputs?|runs?|examples?))(?=\s(?:that|in\swhich|where"
-    r"|with|of)\b)",
-    re.IGNORECASE,
-)
 _DENIED = re.compile(r"(?:\b(?:not|never|no|unable\sto|without|failed\sto)|n[’']t)\b[^.;,]{0,40}$", re.IGNORECASE)
 
 
 def _read_shares(plain: str) -> Iterator[CardFigure]:
     for hit in _RANGE.finditer(plain):
-        before, (low, high) = plain[max(0, hit.start() - 24) : hit.start()], (read_number(hit["low"]), read_number(hit["high"]))
-        # "From 30 to 40 %" is a change and "between 30 and 40 %" a range.
-        is_change = re.search(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
-        if low < high and not is_change and (hit["and"] is None or re.search(r"\bbetween\s(?:about\s|~)?$", before, re.IGNORECASE)):
+        low, high = read_number(hit["low"]), read_number(hit["high"])
+        # "From 30 to 40 %" and "30 % to 40 %" are changes.
+        is_change = re.search(r"\bfrom\s(?:about\s|~)?$", plain[: hit.start()], re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
+        if low < high and not is_change:
             yield _build(hit, None, low=low / 100, high=high / 100)
     for hit in _SHARE.finditer(plain):
         # Rounded as a decimal, so that 0.55 % is exactly 0.0055.
@@ -228,8 +202,7 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         is_points = hit["points"] is not None or hit["one"][0] in "+-−"
         share = _build(hit, value, FigureUnit.POINTS if is_points else FigureUnit.SHARE)
         how = _find_change(share, plain)
-        if not _INPUT.match(plain[share.stop : share.stop + 60]):
-            yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
+        yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
 
 
 def _find_change(share: CardFigure, plain: str) -> str | None:
@@ -246,16 +219,10 @@ def _apply_change(share: CardFigure, value: float, how: str) -> CardFigure:
 def _read_parts(plain: str) -> Iterator[CardFigure]:
     for hit in (match for pattern in _PARTS for match in pattern.finditer(plain)):
         part, whole = read_number(hit["part"]), read_number(hit["whole"])
-        is_one = hit["part"].casefold() == "one"
-        # "One of the models" names a model, and "each one of the 89 tasks" means all of them.
-        if (
-            part > whole
-            or whole < 1
-            or (is_one and (not hit["whole"].isdigit() or _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])))
-        ):
+        # "One of the models" names a model.
+        if part > whole or whole < 1 or (hit["part"].casefold() == "one" and not hit["whole"].isdigit()):
             continue
-        is_mark = whole in MARKS and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
-        if is_mark and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
+        if whole in MARKS and not hit["part"].isalpha() and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
             yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
         elif whole > 1:
             yield _build(hit, part / whole, n=int(whole), is_in_words=hit["part"].isalpha())
@@ -297,7 +264,7 @@ def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[Car
 
 
 def _read_counts(plain: str) -> Iterator[CardFigure]:
-    for hit in (match for pattern in (_FOUND, _THERE_WERE) for match in pattern.finditer(plain)):
+    for hit in _FOUND.finditer(plain):
         # "In one instance" tells of a case, and counts none.
         if hit["one"].isalpha() and re.search(r"\b(?:in|for|of|at)\s(?:only\s)?$", plain[max(0, hit.start() - 12) : hit.start()]):
             continue
@@ -355,19 +322,11 @@ _INTERVAL = re.compile(
     rf"^[^.;]{{0,100}}?(?:(?:\bCIs?\b|(?:confidence|credible)\sintervals?|\bHDI\b|_)(?:\sintervals?)?[\s:,=]{{0,3}}(?:of\s|from\s"
     rf"|is\s|was\s)?|(?<=\()|^\s?\[){_ENDS}\s?[\])]{{0,2}}"
 )
-_N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
-_N_AFTER = re.compile(r"\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
 
 def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
-    """Return *figure* with the interval, n, bound and hedge around it; *plain* are the words without numbers that are no figures."""
+    """Return *figure* with the interval, bound and hedge around it; *plain* are the words without numbers that are no figures."""
     figure = _add_spread(figure, words, plain)
-    if figure.n is None and figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE):
-        after = words[figure.stop : figure.stop + 80]
-        # People, languages, and time are no size of what was asked, so they are looked for where these are overwritten.
-        hit = _N.match(after) or (_N_AFTER.match(plain, figure.stop) if figure.unit is FigureUnit.SHARE else None)
-        if hit is not None:
-            figure = replace(figure, n=int(read_number(hit["n"])))
     figure = _add_bound(figure, plain)
     hedge = _HEDGE.search(plain[max(0, figure.start - 30) : figure.start])
     if hedge:

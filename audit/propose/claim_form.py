@@ -128,12 +128,9 @@ _CONDITION = re.compile(
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
 _ADVICE = re.compile(r"\W*(?:never|always|do\snot|don['’]t|please)\s(?!\w+(?:ed|s)\b)[a-z]", re.IGNORECASE)
-_OF_SIZE = re.compile(r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param))", re.IGNORECASE)
-_EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
-"""Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
-_ATTACK = re.compile(
-    r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
-    r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
+_OF_SIZE = re.compile(
+    r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d\s?%|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param)"
+    r"|(?:more|fewer|less|larger|smaller)\s(?:\w+\s)?(?:data|compute|tokens?|param))",
     re.IGNORECASE,
 )
 _FALLS = re.compile(
@@ -150,9 +147,9 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
         return True
-    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])):
+    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and _RUN.search(before)):
         return True
-    if figure.unit is FigureUnit.SHARE and (_RUN.search(before) or _EITHER.search(before)):
+    if _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 30]):
         return True
     # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
     clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
@@ -172,14 +169,14 @@ def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | Non
     """
     notes = _note_figure(figure)
     if threshold is not None:
-        return _set_against(words, threshold, figure, notes)
+        return _set_against(threshold, figure, notes)
     match figure.unit:
         case FigureUnit.MULTIPLE | FigureUnit.POINTS:
             return _read_relative(words, figure, notes)
         case FigureUnit.COUNT:
             return FormReading(form=Form.EXISTENCE, reported=_report(figure), written=figure.written, certainty=0.85, notes=notes)
         case FigureUnit.SHARE | FigureUnit.SCORE:
-            return _read_value(words, figure, notes)
+            return _read_value(figure, notes)
 
 
 def read_threshold(threshold: ThresholdFigure) -> FormReading:
@@ -188,14 +185,14 @@ def read_threshold(threshold: ThresholdFigure) -> FormReading:
     return FormReading(form=Form.THRESHOLD, relation=threshold.relation, theta=figure.value, written=figure.written, certainty=0.85)
 
 
-def _set_against(words: str, threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+def _set_against(threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
     limit, relation, value = threshold.figure.value, threshold.relation, figure.value
     if value is not None and limit is not None:
         is_below = value <= limit
         if relation is not None and (value > limit if relation is MOST else value < limit):
             # The figure contradicts the reading of the words, so only the figure is proposed.
             note = f"the figure is on the other side of {threshold.figure.written} than the words seem to say, so no θ is proposed"
-            return _read_value(words, figure, (*notes, note))
+            return _read_value(figure, (*notes, note))
         relation = relation or (MOST if is_below else LEAST)
     if threshold.is_of_another:
         notes = (*notes, "the threshold is the result of something else, not a line the card draws")
@@ -228,14 +225,11 @@ def _read_relative(words: str, figure: CardFigure, notes: tuple[str, ...]) -> Fo
     return FormReading(form=form, relation=relation, written=figure.written, relative_to=relative, certainty=0.7, notes=(*notes, note))
 
 
-def _read_value(words: str, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+def _read_value(figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
     if figure.bound is not None and figure.value is not None:
         return FormReading(form=_bound_form(figure.bound), relation=figure.bound, theta=figure.value, written=figure.written, notes=notes)
-    # Whoever attacked and got through has shown that it can be done: existence, whatever the figure.
-    is_attack = _ATTACK.search(words[max(0, figure.start - 400) : figure.start]) is not None
     certainty = 0.65 if figure.value is None else 0.8 if figure.is_in_words else 0.97
-    form = Form.EXISTENCE if is_attack else Form.PREVALENCE
-    return FormReading(form=form, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
+    return FormReading(form=Form.PREVALENCE, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
 
 
 def _bound_form(relation: Relation) -> Form:
