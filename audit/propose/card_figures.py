@@ -125,6 +125,10 @@ _CHANGED_BY = re.compile(
     r"|cut)\w{0,4}\b(?:[^.;,]{0,60}\bby|\sof)\s(?:about\s|over\s|~|up\sto\s|more\sthan\s)?$",
     re.IGNORECASE,
 )  # fmt: skip
+_INPUT = re.compile(
+    r"^\s(?:more|fewer|less|larger|smaller)\s(?:[\w-]{1,20}\s)?(?:data|compute|tokens?|param\w*|examples?|GPUs?|memory|steps)\b",
+    re.IGNORECASE,
+)
 _LESS = re.compile(r"reduc|decreas|drop|declin|lower|less|fewer|fell|fall|cut|small", re.IGNORECASE)
 _MULTIPLE = re.compile(
     rf"{_BEFORE}(?P<one>\b{NUMBER}|\b{_WORD})(?:\s?×|\s?[xX]\b(?!\s?\d)|[\s-]?fold\b|\stimes\b)(?=\s?[\s-]?(?:as"
@@ -202,7 +206,8 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         is_points = hit["points"] is not None or hit["one"][0] in "+-−"
         share = _build(hit, value, FigureUnit.POINTS if is_points else FigureUnit.SHARE)
         how = _find_change(share, plain)
-        yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
+        if not _INPUT.match(plain[share.stop : share.stop + 60]):
+            yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
 
 
 def _find_change(share: CardFigure, plain: str) -> str | None:

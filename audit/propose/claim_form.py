@@ -128,11 +128,7 @@ _CONDITION = re.compile(
 _GOAL = read_expression("goal")
 _RUN = read_expression("run")
 _ADVICE = re.compile(r"\W*(?:never|always|do\snot|don['’]t|please)\s(?!\w+(?:ed|s)\b)[a-z]", re.IGNORECASE)
-_OF_SIZE = re.compile(
-    r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d\s?%|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param)"
-    r"|(?:more|fewer|less|larger|smaller)\s(?:\w+\s)?(?:data|compute|tokens?|param))",
-    re.IGNORECASE,
-)
+_OF_SIZE = re.compile(r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param))", re.IGNORECASE)
 _FALLS = re.compile(
     r"\b(?:reduc|decreas|declin|regress|degrad|wors|drop|fell|lower|fewer|less|down|below|behind|smaller)\w{0,5}\b", re.IGNORECASE
 )
@@ -147,9 +143,8 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
         return True
-    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and _RUN.search(before)):
-        return True
-    if _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 30]):
+    is_size = _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])
+    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and (is_size or _RUN.search(before))):
         return True
     # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
     clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
