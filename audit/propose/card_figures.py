@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from audit.propose.vocabulary import join_expressions
+from registry.intake.stated_bounds import LEAST, MOST
 from registry.records.claim import Relation
 
 
@@ -162,6 +163,7 @@ _NO_COUNT = (
     r"|(?!\s(?!on\b|in\b|for\b|at\b|across\b|and\b|to\b|with\b|versus\b|vs\b|compared\b|from\b|as\b|but\b|than\b|points?\b|over\b|among\b)[a-z]))"
 )
 _ABOUT = r"(?:about\s|approximately\s|around\s|roughly\s|~\s?|only\s|just\s)?"
+_MOVED = r"\b(?:increas|improv|decreas|declin|ris|rose|fall|fell|drop|reduc|grow|grew|went)\w{0,4}(?:\s\w{1,20}){0,3}?"
 _SCORES = (
     re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{NUMBER})\s?(?P<scale>pass[@^]\d{{1,5}}|recall|precision|accuracy|F1|AUROC|AUC|Elo|BLEU"
                rf"|MCC|[A-Z]{{3,6}}\b)"),
@@ -177,6 +179,9 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
+    # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
+    re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
+    re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
 )  # fmt: skip
 _ON_BENCHMARK = re.compile(r"(?<![\w.$-])(?P<one>\d{1,3}\.\d{1,2})\son\s(?=[A-ZτΤ][\w.]*(?:-|[A-Z\d]))")
 """A decimal before a name with a figure, a hyphen or several capitals: "66.1 on Tau2-Bench"."""
@@ -295,24 +300,20 @@ def _build_score(hit: re.Match[str], stop: int, scale: str | None) -> CardFigure
 # The surroundings of a figure: bound, hedge, ± or interval, and n.
 
 _GAP = r"\s?(?:of\s|about\s|approximately\s|roughly\s|around\s|an?\s|the\s|only\s|just\s|~\s?)?\(?$"
-_BOUNDS_BEFORE = tuple(
-    (re.compile(rf"(?:{words}){_GAP}", re.IGNORECASE), relation)
-    for words, relation in (
-        (r"≤|<=|⩽|<", Relation.AT_MOST),
-        (r"≥|>=|⩾|(?<!-)>", Relation.AT_LEAST),
-        ((r"\b(?:at\smost|(?:no|not)\s(?:more|higher|greater)\sthan|not\sexceed(?:ed|ing)?|up\sto|maximum(?:\sof)?"
-         r"|never\s(?:more\sthan|above|over|exceed\w*))"), Relation.AT_MOST),
-        (r"\b(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|minimum(?:\sof)?|never\s(?:less\sthan|below|under))", Relation.AT_LEAST),
-        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath|within)", Relation.AT_MOST),
-        ((r"\b(?:(?:more|greater|higher|larger)\sthan|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof|surpass(?:es|ed"
-         r"|ing)?)"), Relation.AT_LEAST),
-        (
-            (r"(?<!averaged\s)(?<!average\s)(?<!mean\s)(?<!distributed\s)(?<!spread\s)(?<!computed\s)(?<!measured\s)(?<!evaluated\s)"
-            r"(?<!ran\s)(?<!run\s)\bover"),
-            Relation.AT_LEAST,
+_BOUNDS_BEFORE = (
+    (
+        re.compile(rf"(?<![\w-])(?:{MOST}|⩽|beneath|within|never\s(?:above|over|exceed\w*)|not\sexceed\w*){_GAP}", re.IGNORECASE),
+        Relation.AT_MOST,
+    ),
+    (
+        re.compile(
+            rf"(?<![\w-])(?<!averaged\s)(?<!average\s)(?<!mean\s)(?<!distributed\s)(?<!spread\s)(?<!computed\s)(?<!measured\s)"
+            rf"(?<!evaluated\s)(?<!ran\s)(?<!run\s)(?:{LEAST}|⩾|surpass(?:es|ed|ing)?|never\s(?:below|under)){_GAP}",
+            re.IGNORECASE,
         ),
-    )
-)  # fmt: skip
+        Relation.AT_LEAST,
+    ),
+)
 _BOUNDS_AFTER = (
     (re.compile(r"^\s?(?:,\s)?\(?or\s(?:less|fewer|below|lower|under)\b|^\s?at\s(?:the\s)?most\b", re.IGNORECASE), Relation.AT_MOST),
     (re.compile(r"^\s?(?:,\s)?\(?or\s(?:more|higher|above|greater|better|over)\b|^\+(?!\d|/)", re.IGNORECASE), Relation.AT_LEAST),
@@ -412,6 +413,34 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
         if not kept or figure.start >= kept[-1].stop:
             kept.append(read_surroundings(figure, words, plain))
     return tuple(_join_fractions(kept, words))
+
+
+_MONEY = re.compile(rf"(?P<unit>[$€£])\s?(?P<one>{NUMBER})\b(?!\s?(?:per\s)?(?:million|billion|k\b|[MBK]\b))")
+_THINGS_COUNTED = re.compile(
+    rf"{_BEFORE}(?<!all )(?<!the )(?<!these )(?<!those )(?<!of )(?P<one>{NUMBER}|\b{_WORD})"
+    r"(?P<unit>(?:\s(?!of\b|more\b)[a-z-]{3,20}){0,2}?\s[a-z-]{2,20}s)\b(?!\s?%)",
+    re.IGNORECASE,
+)
+
+
+_KINDS = re.compile(
+    r"(?:conclusion|mode|reason|way|type|kind|stage|phase|step|part|aspect|variant|model|size|version|language|domain|categorie|dimension|area"
+    r"|principle|finding|observation|limitation|approache|method|feature|component|key|paradigm|technique|strategie|option)s$",
+    re.IGNORECASE,
+)
+"""Things that a text counts to list them: a number of these is no result."""
+
+
+@lru_cache(maxsize=1024)
+def find_quantity(words: str) -> CardFigure | None:
+    """Return the one amount of money or number of things that a sentence gives; None without one, or where it gives several."""
+    if find_figures(words):
+        return None
+    money = list(_MONEY.finditer(words))
+    hits = money or [hit for hit in _THINGS_COUNTED.finditer(blank_asides(words)) if hit["one"].casefold() not in ("one", "no")]
+    if len(hits) != 1 or _KINDS.search(hits[0]["unit"]):
+        return None
+    return _build(hits[0], read_number(hits[0]["one"]), FigureUnit.SCORE if money else FigureUnit.COUNT, scale=hits[0]["unit"].strip())
 
 
 def _settle(figures: Sequence[CardFigure]) -> list[CardFigure]:
