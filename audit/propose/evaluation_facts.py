@@ -77,10 +77,6 @@ _GRADERS = (
         r"|grading)|unit tests|string[- ]match(?:ing)?))\b(?! awareness| hacking| bias| baseline)",
         re.IGNORECASE,
     ),
-    re.compile(
-        r"(?P<who>\b(?:model|human|expert|LLM|machine|auto)-graded)\b|(?P<by>\b[A-Z][\w.-]+(?: [A-Z\d][\w.-]*){0,4}) as (?:an?|the"
-        r"|our) (?:judge|grader|scorer)\b"
-    ),
 )
 _ELICITATION = read_expression("elicitation")
 _LONGEST = 80
@@ -241,7 +237,7 @@ def find_grader(words: str) -> str | None:
     """Return who or what graded, in the words of the card; None where *words* do not say."""
     for pattern in _GRADERS:
         if match := pattern.search(words):
-            return (match["who"] or match.groupdict().get("by") or "").strip(" .,;:()") or None
+            return match["who"].strip(" .,;:()") or None
     return None
 
 
