@@ -51,18 +51,10 @@ _OTHER_RESULT = re.compile(
 )
 _SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
 _FIRST = re.compile(r"^\s?%?\s?(?:vs\.?|versus)\s")
-_BETTER = re.compile(
-    r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
-)
-_NOT = (
-    r"(?:(?:does|do|did|has|have|had|is|was|are|were|will|would|could|can)(?:\s?n[o’']t|not|\snot|\snever)|never"
-    r"|fail(?:s|ed|ing)?\sto|without|unable\sto)"
-)
 _REACH = r"(?:reach|cross|meet|met|exceed|pass|attain|surpass|hit|clear|satisf|outperform|beat|trigger|approach)\w{0,4}"
 _SHORT = re.compile(
-    rf"\b(?:below|under|beneath|underperform\w{{0,3}}|short\sof|less\sthan|lower\sthan|fewer\sthan|within|at\smost|behind"
-    rf"|no\smore\sthan)\b|\b{_NOT}\s(?:yet\s)?(?:\w+\s)?{_REACH}\b"
-    r"|\bnot\s(?:yet\s)?(?:reached|crossed|met|exceeded|passed|surpassed)\b",
+    rf"\b(?:below|under|beneath|underperform\w{{0,3}}|short\sof|(?:less|lower|fewer|no\smore)\sthan|within|at\smost|behind)\b"
+    rf"|(?:\b(?:not|never|without|(?:fail\w{{0,3}}|unable)\sto)|n[o’']t)\s(?:yet\s)?(?:\w+\s)?{_REACH}\b",
     re.IGNORECASE,
 )
 _MEETS = re.compile(rf"\b(?:above|over|at\sleast|more\sthan|higher\sthan|greater\sthan)\b|\b{_REACH}\b", re.IGNORECASE)
@@ -96,7 +88,7 @@ def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
     before, after = text[ends[-1] :] if ends else text, words[figure.stop : figure.stop + 60]
     # "An improvement on Model A (99 % vs. 98 %)": the second is what the first is set against.
     near = words[max(0, figure.start - 140) : figure.start]
-    if _SECOND.search(near) and _BETTER.search(near):
+    if _SECOND.search(near) and _COMPARES.search(near):
         return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
     if (hit := _OTHER_RESULT.search(before)) and not _FIRST.match(after):
         is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)
@@ -129,6 +121,8 @@ _GOAL = read_expression("goal")
 _RUN = read_expression("run")
 _ADVICE = re.compile(r"\W*(?:never|always|do\snot|don['’]t|please)\s(?!\w+(?:ed|s)\b)[a-z]", re.IGNORECASE)
 _OF_SIZE = re.compile(r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param))", re.IGNORECASE)
+_EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
+"""Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
 _FALLS = re.compile(
     r"\b(?:reduc|decreas|declin|regress|degrad|wors|drop|fell|lower|fewer|less|down|below|behind|smaller)\w{0,5}\b", re.IGNORECASE
 )
@@ -144,16 +138,11 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     if figure.bound is not None and _CONDITION.search(before):
         return True
     is_size = _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])
-    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and (is_size or _RUN.search(before))):
+    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and (is_size or _RUN.search(before) or _EITHER.search(before))):
         return True
     # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
     clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
     return _GOAL.search(clause + words[figure.start : figure.stop + 60].split(", ", maxsplit=1)[0]) is not None
-
-
-def says_no_result(words: str, figures: Sequence[CardFigure]) -> bool:
-    """Return whether a sentence tells of a goal, or gives a figure that is a condition or how much of a test was run."""
-    return _GOAL.search(words) is not None or any(is_no_result(words, figure) for figure in figures)
 
 
 def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | None = None) -> FormReading | None:
@@ -313,8 +302,11 @@ _BOUND_WORDS = re.compile(r"\b(?:always|never|every|all|any|none|no)\b", re.IGNO
 _UNRULED = "no rule reads this sentence; it looks like a claim by its words: check every field"
 
 
-def read_likely(words: str) -> FormReading:
-    """Return the form of a sentence that only looks like a claim."""
+def read_likely(words: str, quantity: CardFigure | None) -> FormReading:
+    """Return the form of a sentence that only looks like a claim, with the one quantity that it gives."""
+    if quantity is not None:
+        form = Form.EXISTENCE if quantity.unit is FigureUnit.COUNT else Form.PREVALENCE
+        return FormReading(form=form, reported=_report(quantity), written=quantity.written, certainty=0.4, notes=(_UNRULED,))
     span = (0, len(words))
     if hit := _COMPARES.search(words):
         relation = LEAST if _RISES.search(words) else MOST if _FALLS.search(words) else None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from audit.propose.candidate_spans import CandidateSpan, CardReading, count_signs, find_limit, find_span, is_letter_spaced, is_under_limits
-from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit
+from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quantity
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
@@ -17,7 +17,6 @@ from audit.propose.claim_form import (
     read_likely,
     read_threshold,
     read_worded,
-    says_no_result,
     weigh_denial,
     weigh_doubt,
 )
@@ -35,10 +34,10 @@ from audit.propose.figure_subject import (
     find_version,
     find_worded_subject,
 )
-from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
+from audit.propose.proposal_building import ClaimReading, addresses_reader, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
 from audit.propose.row_figures import find_row_figures
-from audit.propose.vocabulary import has_word, read_expression
+from audit.propose.vocabulary import has_word
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
 from registry.records.system_card import Card, CardText, Outline, Passage, PassageKind
@@ -204,7 +203,7 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
         # A threshold is compared with the figure nearest before it: "36 %, below the threshold of 50 %".
         if line is not None and any(figure.start < other.start < line.figure.start and other.unit is figure.unit for other, _ in own):
             line = None
-        if figure in others or signs < (2 if _is_weak(figure) else 1) or is_no_result(words, figure):
+        if figure in others or signs < 1 or is_no_result(words, figure):
             continue
         found = read_figure(words, figure, line)
         if found is not None:
@@ -212,12 +211,6 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             if figure.bound is not None and subject.place != "sentence" and subject.certainty < PRONOUN:
                 form = replace(form, certainty=min(form.certainty, _UNSAID))
             yield _describe(span, form, figure, subject, reading, comparisons=comparisons, signs=signs)
-
-
-def _is_weak(figure: CardFigure) -> bool:
-    """Whether a figure could be many things, so that model and outcome must both be told."""
-    is_bare = figure.unit is FigureUnit.SCORE and figure.scale is None
-    return figure.unit in (FigureUnit.COUNT, FigureUnit.MULTIPLE, FigureUnit.POINTS) or is_bare or (figure.is_in_words and figure.n is None)
 
 
 _OUR_MODELS = re.compile(r"\bour\s(?:[\w-]+\s){0,3}models?\b(?!\sof\b)", re.IGNORECASE)
@@ -258,7 +251,6 @@ _SPEAKS_OF_MODEL = re.compile(
     r"|(?:the|its|any|model)\s(?:generated\s)?(?:outputs?|responses?|answers|predictions|generations|content))\b[^,.;:]{0,40}$",
     re.IGNORECASE,
 )
-_BEGINS_WITH_IT = re.compile(r"\W*(?:it|(?:the|this|these|our)\s(?:[\w-]+\s)?models?)\s[^.;:]*$", re.IGNORECASE)
 _ANY_MODEL = re.compile(r"(?<!other\s)\b(?:LLMs|(?:language|foundation|generative|AI)\s(?:models|systems))\b[^,.;:]*$", re.IGNORECASE)
 
 
@@ -266,7 +258,7 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     """What a sentence says that the model may do wrong, cannot do, or was not made or tested for."""
     passage, words = span.passage, span.passage.words
     form = find_limit(passage, reading.around)
-    if form is None or form.span is None or says_no_result(words, span.figures):
+    if form is None or form.span is None:
         return
     subject = find_worded_subject(passage, form.span[0], reading.around, reading.models)
     before = words[: form.span[0] + 1]
@@ -275,7 +267,7 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     is_group = subject.is_own is None and subject.model is not None and not reading.models.is_meant(subject.model)
     if subject.is_own is False or is_group or _ANY_MODEL.search(before):
         return
-    is_its_subject = _SPEAKS_OF_MODEL.search(before) or _BEGINS_WITH_IT.match(before)
+    is_its_subject = _SPEAKS_OF_MODEL.search(before) or _IT.match(before)
     if is_named or is_under_limits(passage, reading.around) or is_its_subject:
         claim = _describe(span, form, None, subject, reading, at=form.span[0])
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
@@ -288,7 +280,6 @@ _WE = re.compile(
     r"\W*(?:\w+ly,?\s|in\s\w+,\s)?(?:we(?!\s(?:also\s|still\s)?(?:observ|saw|see|f[io]und|notic|judg|conclud))|to|for|these\s\w+\s(?:are|were))\b",
     re.IGNORECASE,
 )
-_ADDRESS = read_expression("address")
 _OFFER = re.compile(r"\b(?:can|could|may|will)\s(?:\w+\s)?(?:help|assist|support|enable|empower)\b", re.IGNORECASE)
 """What people may do with a model is no result of it."""
 _IT = re.compile(r"[^.;:]{0,40}?\b(?:it|they|(?:the|this|these|our)\s(?:\w+\s)?models?)\b", re.IGNORECASE)
@@ -303,9 +294,7 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     passage, words = span.passage, span.passage.words
     if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words) or _OFFER.search(words):
         return
-    if _ADDRESS.search(words):
-        return
-    if says_no_result(words, span.figures):
+    if addresses_reader(words):
         return
     score = score_sentence(fold_sentence(words, reading.models.find(words)))
     if score < SPEAKS_OF_IT:
@@ -320,7 +309,8 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
         subject = find_worded_subject(passage, _OPENING, reading.around, reading.models)
     if subject.is_own is False:
         return
-    claim = _describe(span, read_likely(words), None, subject, reading, at=0)
+    quantity = find_quantity(words)
+    claim = _describe(span, read_likely(words, quantity), quantity, subject, reading, at=0)
     if claim.property.place != "sentence":
         claim = replace(claim, property=forget_direction(claim.property))
     yield claim
