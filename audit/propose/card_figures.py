@@ -105,7 +105,7 @@ _POINTS = (
 )
 _DIGITS = rf"(?:\d{{1,3}},\d{{1,2}}(?=\s?%)|{NUMBER})"
 _RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b)\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
-_SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
+_SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
 _WHOLE = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}"
 _PARTS = (
     re.compile(rf"{_BEFORE}(?P<part>{NUMBER})\s?/\s?(?P<whole>{_WHOLE})(?![\w/]|[.,]\d)"),
@@ -117,6 +117,10 @@ _PARTS = (
 MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
 """The highest marks of usual scales."""
 _MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
+_NOUN = re.compile(
+    r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
+)
+_EACH = re.compile(r"\b(?:each|every|any|per)\s$", re.IGNORECASE)
 _CHANGED = re.compile(
     r"^\s(?:relative\s)?(?P<how>reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse"
     r"|faster)\b", re.IGNORECASE
@@ -210,6 +214,9 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         value = round(read_number(hit["one"]) / 100, 10)
         is_points = hit["points"] is not None or hit["one"][0] in "+-−"
         share = _build(hit, value, FigureUnit.POINTS if is_points else FigureUnit.SHARE)
+        if hit["margin"]:
+            margin = read_number(hit["margin"]) / 100
+            share = replace(share, low=round(value - margin, 10), high=round(value + margin, 10))
         how = _find_change(share, plain)
         if not _INPUT.match(plain[share.stop : share.stop + 60]):
             yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
@@ -229,10 +236,16 @@ def _apply_change(share: CardFigure, value: float, how: str) -> CardFigure:
 def _read_parts(plain: str) -> Iterator[CardFigure]:
     for hit in (match for pattern in _PARTS for match in pattern.finditer(plain)):
         part, whole = read_number(hit["part"]), read_number(hit["whole"])
-        # "One of the models" names a model.
-        if part > whole or whole < 1 or (hit["part"].casefold() == "one" and not hit["whole"].isdigit()):
+        is_one = hit["part"].casefold() == "one"
+        # "One of the models" names a model, and "each one of the 89 tasks" means all of them.
+        if (
+            part > whole
+            or whole < 1
+            or (is_one and (not hit["whole"].isdigit() or _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])))
+        ):
             continue
-        if whole in MARKS and not hit["part"].isalpha() and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
+        is_mark = whole in MARKS and not hit["part"].isalpha() and not _NOUN.match(plain[hit.end() : hit.end() + 20])
+        if is_mark and _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]):
             yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
         elif whole > 1:
             yield _build(hit, part / whole, n=int(whole), is_in_words=hit["part"].isalpha())
@@ -330,9 +343,19 @@ _INTERVAL = re.compile(
 )
 
 
+_N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
+_N_AFTER = re.compile(r"\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
+
+
 def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
-    """Return *figure* with the interval, bound and hedge around it; *plain* are the words without numbers that are no figures."""
+    """Return *figure* with the interval, n, bound and hedge around it; *plain* are the words without numbers that are no figures."""
     figure = _add_spread(figure, words, plain)
+    if figure.n is None and figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE):
+        after = words[figure.stop : figure.stop + 80]
+        # People, languages, and time are no size of what was asked, so they are looked for where these are overwritten.
+        hit = _N.match(after) or (_N_AFTER.match(plain, figure.stop) if figure.unit is FigureUnit.SHARE else None)
+        if hit is not None:
+            figure = replace(figure, n=int(read_number(hit["n"])))
     figure = _add_bound(figure, plain)
     hedge = _HEDGE.search(plain[max(0, figure.start - 30) : figure.start])
     if hedge:

@@ -145,6 +145,11 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     return _GOAL.search(clause + words[figure.start : figure.stop + 60].split(", ", maxsplit=1)[0]) is not None
 
 
+def says_no_result(words: str, figures: Sequence[CardFigure]) -> bool:
+    """Return whether a sentence tells of a goal, or gives a figure that is a condition or how much of a test was run."""
+    return _GOAL.search(words) is not None or any(is_no_result(words, figure) for figure in figures)
+
+
 def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | None = None) -> FormReading | None:
     """Return what the passage claims with *figure*, None where a figure of this kind makes no claim.
 
@@ -372,7 +377,8 @@ def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormRe
     text = re.sub(r",\s[^,]{1,60},\s", " ", words[max(0, figure.start - 160) : figure.start])
     before = text[max((match.end() for match in _CLAUSE.finditer(text)), default=0) :]
     after = re.split(r"[;:.!?]\s|,\s(?:and|but|while)\s", words[figure.stop : figure.stop + 160])[0]
-    hits = _find_denials(before) or (_find_denials(after) if _OPENS.match(before) else [])
+    is_failing = figure.is_in_words and re.match(r"^\s(?:\w+\s)?(?:fail\w{0,3}|unable|neglect\w{0,3}|without|not)\b", after)
+    hits = _find_denials(before) or (_find_denials(after) if _OPENS.match(before) or is_failing else [])
     if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0):
         return reading
     note = f"the card denies: “{', '.join(hits)}”; check whose rate this is"

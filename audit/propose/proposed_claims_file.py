@@ -16,7 +16,6 @@ from registry.records.claim import ClaimRevision, Form, Reported
 from registry.records.claim_draft import (
     AwarenessNote,
     ClaimDraft,
-    ComparisonNote,
     OmissionDraft,
     Proposal,
     Proposals,
@@ -142,11 +141,6 @@ def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
     return [item.value.replace("-", " ") for item in missing if not (is_known and item is CompletenessItem.VERSION)]
 
 
-def describe_comparison(comparison_note: ComparisonNote) -> str:
-    """Return a figure for something else in words."""
-    return f"{comparison_note.subject}: {comparison_note.words}"
-
-
 def describe_awareness(one: AwarenessNote) -> str:
     """Return a statement of evaluation awareness, cut, with the layer it speaks of."""
     return f"“{show_text(one.quote, limit=_LONGEST_WORDS)}” ({one.layer.value if one.layer else 'how it is known is not said'})"
@@ -167,7 +161,7 @@ def list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator[
     if proposal.model is None:
         yield f"the passage names no model; taken for {model.name}"
     for comparison in proposal.comparisons:
-        yield f"compared with {describe_comparison(comparison)}"
+        yield f"compared with {comparison.subject}: {comparison.words}"
     for note in proposal.awareness[:_MOST_NEARBY]:
         yield f"evaluation awareness nearby: {describe_awareness(note)}"
     if len(proposal.awareness) > _MOST_NEARBY:

@@ -17,6 +17,7 @@ from audit.propose.claim_form import (
     read_likely,
     read_threshold,
     read_worded,
+    says_no_result,
     weigh_denial,
     weigh_doubt,
 )
@@ -45,7 +46,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 16
+RULES_VERSION = 17
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -294,7 +295,7 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     passage, words = span.passage, span.passage.words
     if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words) or _OFFER.search(words):
         return
-    if addresses_reader(words):
+    if addresses_reader(words) or says_no_result(words, span.figures):
         return
     score = score_sentence(fold_sentence(words, reading.models.find(words)))
     if score < SPEAKS_OF_IT:

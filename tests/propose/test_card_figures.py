@@ -38,6 +38,7 @@ def find_one(words: str) -> CardFigure:
         ("It never lied.", 0.0, None),
         ("It got a perfect score.", 1.0, None),
         ("It scored in 7/10 tasks.", 0.7, 10),
+        ("The rate was 0.8% of 5,000 prompts.", 0.008, 5000),
         ("It blocked 99.5% (199/200) of the requests.", 0.995, 200),
     ],
 )
@@ -278,6 +279,7 @@ def test_alternatives_are_no_result() -> None:
         ("It outperformed 94% of 40 experts.", 0.94, 40),
         ("It scored 70% across 12 raters.", 0.7, None),
         ("Accuracy was 81% in 40 languages.", 0.81, None),
+        ("The win rate was 71% on 500 prompts by 30 annotators.", 0.71, 500),
     ],
 )
 def test_people_are_the_whole_of_a_fraction_and_otherwise_no_size_of_the_claim(words: str, value: float, n: int | None) -> None:

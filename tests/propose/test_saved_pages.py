@@ -156,15 +156,6 @@ def test_rows_of_models_that_no_one_lists_are_no_proposals_beside_a_row_of_the_o
     assert [one.quote.split()[0] for one in proposals] == ["Ibis-2-15B"]
 
 
-def test_what_a_model_may_do_is_a_limit_in_each_item_of_the_list(tmp_path: Path) -> None:
-    items = "- Overrepresent some viewpoints\n- Contain personal data\n"
-    text = f"# Ibis 2\n\nIbis 2 is a model.\n\n## Risks and limitations\n\nModel may:\n\n{items}"
-
-    _, proposals = read(tmp_path / "ibis-2.md", text)
-
-    assert [one.quote.lstrip("- ") for one in proposals] == ["Overrepresent some viewpoints", "Contain personal data"]
-
-
 def test_a_comparison_counts_although_the_figures_beside_it_are_others(tmp_path: Path) -> None:
     _, proposals = read(
         tmp_path / "ibis-2.md", write_card("Ibis 2", "Ibis 2 surpasses larger systems such as Kite-49B (45) and Heron 3 (43%).")
