@@ -206,7 +206,8 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
     for hit in _RANGE.finditer(plain):
         low, high = read_number(hit["low"]), read_number(hit["high"])
         # "From 30 to 40 %" and "30 % to 40 %" are changes.
-        is_change = re.search(r"\bfrom\s(?:about\s|~)?$", plain[: hit.start()], re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
+        before = plain[max(0, hit.start() - 24) : hit.start()]
+        is_change = re.search(r"\bfrom\s(?:about\s|~)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
         if low < high and not is_change:
             yield _build(hit, None, low=low / 100, high=high / 100)
     for hit in _SHARE.finditer(plain):
@@ -217,20 +218,13 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         if hit["margin"]:
             margin = read_number(hit["margin"]) / 100
             share = replace(share, low=round(value - margin, 10), high=round(value + margin, 10))
-        how = _find_change(share, plain)
+        changed = _CHANGED.match(plain[share.stop : share.stop + 30]) or _CHANGED_BY.search(plain[max(0, share.start - 120) : share.start])
+        if changed is not None and not is_points:
+            # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
+            factor = 1 - value if _LESS.match(changed["how"]) else 1 + value
+            share = replace(share, unit=FigureUnit.MULTIPLE, value=round(factor, 10))
         if not _INPUT.match(plain[share.stop : share.stop + 60]):
-            yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
-
-
-def _find_change(share: CardFigure, plain: str) -> str | None:
-    after, before = plain[share.stop : share.stop + 30], plain[max(0, share.start - 120) : share.start]
-    changed = _CHANGED.match(after) or _CHANGED_BY.search(before)
-    return changed["how"] if changed is not None else None
-
-
-def _apply_change(share: CardFigure, value: float, how: str) -> CardFigure:
-    # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
-    return replace(share, unit=FigureUnit.MULTIPLE, value=round(1 - value if _LESS.match(how) else 1 + value, 10))
+            yield share
 
 
 def _read_parts(plain: str) -> Iterator[CardFigure]:
@@ -260,12 +254,6 @@ def _read_multiples(plain: str) -> Iterator[CardFigure]:
             is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0]
             unit = FigureUnit.SCORE if is_score else FigureUnit.MULTIPLE
             yield _build(hit, 1 / value if is_less else value, unit, scale="×" if is_score else None)
-
-
-def _read_worded(plain: str) -> Iterator[CardFigure]:
-    for pattern, value, is_rough in _WORDED:
-        for hit in pattern.finditer(plain):
-            yield _build(hit, value, is_approximate=is_rough, is_in_words=True)
 
 
 def _read_scores(plain: str) -> Iterator[CardFigure]:
@@ -424,7 +412,11 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
             *_read_shares(plain),
             *_read_multiples(plain),
             *_read_parts(plain),
-            *_read_worded(plain),
+            *(
+                _build(hit, value, is_approximate=is_rough, is_in_words=True)
+                for pattern, value, is_rough in _WORDED
+                for hit in pattern.finditer(plain)
+            ),
             *_read_scores(plain),
             *_read_counts(plain),
         ]

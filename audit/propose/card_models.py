@@ -129,7 +129,8 @@ class CardModels:
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
-    title = _drop_maker(_clean_title(source.title), around.text)
+    title = re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", source.title, flags=re.IGNORECASE))
+    title = _drop_maker(title, around.text)
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
     titles = (heading.title for heading in around.outline.headings[:3] if not _STAMP.match(heading.title))
@@ -292,10 +293,6 @@ def _list_texts(around: PassageContext) -> Iterator[str]:
     yield from (passage.words for passage in around.passages if passage.kind is not PassageKind.HEAD)
     # Heads on two levels are joined in the cells and nowhere else: "Qwen3-8B" over "Base".
     yield from dict.fromkeys(cell.column for passage in around.passages for cell in passage.cells if cell.column)
-
-
-def _clean_title(title: str) -> str:
-    return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
 
 
 def _drop_maker(title: str, text: str) -> str:

@@ -313,18 +313,16 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
     head = passage.cells[place].column or ""
     for words, where in ((figure.label or "", "cell"), (head, "column head")):
         if mentions := models.find(words):
-            return _take_mention(_tell_family(mentions[-1], passage, around, models), where)
+            subject = _take_mention(mentions[-1], where)
+            # A family is another model where the table names the own one too.
+            is_other = subject.is_own is None and _names_own(passage, around, models)
+            return replace(subject, is_own=False) if is_other else subject
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
     label = find_label_subject(passage, place, models)
     if label is not None and label.is_own is None and _names_own(passage, around, models):
         return replace(label, is_own=False)
     return label or _find_table_subject(passage, head, around, models)
-
-
-def _tell_family(mention: ModelMention, passage: Passage, around: PassageContext, models: CardModels) -> ModelMention:
-    """Return the mention of a family as that of another model if the table names the own one too."""
-    return replace(mention, is_own=False) if mention.is_own is None and _names_own(passage, around, models) else mention
 
 
 def _names_own(passage: Passage, around: PassageContext, models: CardModels) -> bool:

@@ -330,7 +330,7 @@ def _describe(
     at: int | None = None,
 ) -> ClaimReading:
     """Say what the claim is about: property, version, evaluation, and what is stated nearby."""
-    passage = span.passage
+    passage, hedges = span.passage, find_hedges(span.passage.words)
     start = None if cell is not None else figure.start if figure is not None else at
     facts = describe_evaluation(passage, start, cell, figure.label if figure is not None else None, reading.around)
     return ClaimReading(
@@ -346,10 +346,5 @@ def _describe(
         facts=facts,
         comparisons=comparisons,
         signs=signs,
-        notes=tuple(_note_words(passage)),
+        notes=(f"the card hedges: {', '.join(f'“{hedge}”' for hedge in hedges)}",) if hedges else (),
     )
-
-
-def _note_words(passage: Passage) -> Iterator[str]:
-    if hedges := find_hedges(passage.words):
-        yield f"the card hedges: {', '.join(f'“{hedge}”' for hedge in hedges)}"
