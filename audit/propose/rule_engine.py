@@ -259,7 +259,7 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     """What a sentence says that the model may do wrong, cannot do, or was not made or tested for."""
     passage, words = span.passage, span.passage.words
     form = find_limit(passage, reading.around)
-    if form is None or form.span is None:
+    if form is None or form.span is None or says_no_result(words, span.figures):
         return
     subject = find_worded_subject(passage, form.span[0], reading.around, reading.models)
     before = words[: form.span[0] + 1]
