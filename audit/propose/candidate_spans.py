@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from audit.propose.card_figures import CardFigure, FigureUnit, find_figures
+from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
 from audit.propose.claim_form import FormReading, read_limit, read_worded
 from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark
@@ -63,7 +63,7 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
     if passage.kind not in _READ or is_letter_spaced(reading.card.text[passage.start : passage.stop]):
         return None
-    if (is_description(passage) and not _tells_score(passage)) or is_apart(passage, reading.around):
+    if is_description(passage) or is_apart(passage, reading.around):
         # "May reflect biases of its training data" is a limit, although it speaks of how the model was made.
         worded = read_worded(passage.words) if passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM) else None
         is_compared = worded is not None and worded.relative_to is not None and reading.models.is_meant(passage.words)
@@ -161,17 +161,6 @@ def _is_english(passage: Passage) -> bool:
     words = passage.words
     is_sentence = passage.kind is not PassageKind.ROW and len(re.findall(r"[^\W\d]{2,}", words)) >= _SENTENCE_FROM
     return len(_CJK.findall(words)) * 4 <= len(words) and (not is_sentence or _ENGLISH.search(words) is not None)
-
-
-_SCORED = re.compile(r"\b(?:achiev|scor|reach|attain|obtain)\w*\s[^.;]{0,40}\d", re.IGNORECASE)
-
-
-def _tells_score(passage: Passage) -> bool:
-    """Whether a sentence on how the model was made also gives a score on a named test: "fine-tuned on …, achieving 73.8 % on HumanEval"."""
-    words = passage.words
-    if passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM) or not _SCORED.search(words):
-        return False
-    return find_benchmark(words) is not None and any(figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE) for figure in find_figures(words))
 
 
 def is_settings(passage: Passage) -> bool:
