@@ -134,7 +134,8 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
     titles = (heading.title for heading in around.outline.headings[:3] if not _STAMP.match(heading.title))
-    named += [_clean_heading(heading) for heading in islice(titles, 1)]
+    headings = (re.sub(r"[_/*`]", " ", title) for title in islice(titles, 1))
+    named += [_CARD_END.sub("", _CARD_FOR.sub("", heading).strip()).strip() for heading in headings]
     members = [name for heading in named for name in _list_members(heading)]
     top = [title, *source.models, *named, *members]
     # A row of heads is several names in a line, which are read from its cells.
@@ -305,10 +306,6 @@ def _drop_maker(title: str, text: str) -> str:
         if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", folded):
             return "-".join(parts[place:]) if place else title
     return title
-
-
-def _clean_heading(title: str) -> str:
-    return _CARD_END.sub("", _CARD_FOR.sub("", re.sub(r"[_/*`]", " ", title)).strip()).strip()
 
 
 def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], sources: set[str]) -> list[str]:

@@ -168,12 +168,6 @@ def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | Non
             return _read_value(figure, notes)
 
 
-def read_threshold(threshold: ThresholdFigure) -> FormReading:
-    """Return the claim that a threshold makes without a figure beside it."""
-    figure = threshold.figure
-    return FormReading(form=Form.THRESHOLD, relation=threshold.relation, theta=figure.value, written=figure.written, certainty=0.85)
-
-
 def _set_against(threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
     limit, relation, value = threshold.figure.value, threshold.relation, figure.value
     if value is not None and limit is not None:

@@ -114,14 +114,18 @@ def draft_claim(proposal: Proposal, known_models: KnownModels, default: ModelRef
         known: what names of models stand for.
         default: the file's model; a claim about it names none.
     """
-    model = known_models.resolve(proposal.model, proposal.version)
+    model, reported = known_models.resolve(proposal.model, proposal.version), proposal.reported
+    if reported is not None and not _is_inside(reported.value, proposal):
+        reported = None
+    if reported is not None and reported.low is reported.high is reported.n is None:
+        reported = reported.value
     return ClaimDraft(
         quote=proposal.quote,
         page=proposal.anchor.page,
         form=proposal.form,
         relation=proposal.relation if proposal.form is Form.THRESHOLD else None,
         theta=proposal.theta if _is_inside(proposal.theta, proposal) else None,
-        reported=_simplify(proposal.reported) if proposal.reported and _is_inside(proposal.reported.value, proposal) else None,
+        reported=reported,
         property=proposal.slug,
         evaluation=proposal.evaluation,
         grader=proposal.grader,
@@ -180,10 +184,6 @@ def describe_place(proposal: Proposal) -> str:
 def _is_inside(value: float | None, proposal: Proposal) -> bool:
     low, high = proposal.property.range
     return value is not None and low <= value <= high
-
-
-def _simplify(reported: Reported) -> float | Reported:
-    return reported.value if reported.low is reported.high is reported.n is None else reported
 
 
 def _list_unheld(proposal: Proposal) -> Iterator[str]:
@@ -392,7 +392,8 @@ def _settle(sheet: ClaimsSheet) -> tuple[dict[str, PropertySpec], list[DraftEntr
         # one property cannot have two values.
         same = next((place for place in group if _is_same(settled[place].draft, named.draft)), None)
         if same is not None:
-            settled[same] = _add_comment(settled[same], f"the same words stand again{_describe_page(named.draft)}")
+            page = "" if named.draft.page is None else f" on page {named.draft.page}"
+            settled[same] = _add_comment(settled[same], f"the same words stand again{page}")
             continue
         if group and entry.spec is not None:
             named = _rename(_tell_apart(entry, entry.spec, len(group) + 1), names)
@@ -435,10 +436,6 @@ def _tell_apart(entry: DraftEntry, spec: PropertySpec, number: int) -> DraftEntr
 
 def _add_comment(entry: DraftEntry, comment: str) -> DraftEntry:
     return replace(entry, comments=(*entry.comments, comment))
-
-
-def _describe_page(draft: ClaimDraft) -> str:
-    return "" if draft.page is None else f" on page {draft.page}"
 
 
 def _key(entry: DraftEntry, sheet: ClaimsSheet) -> tuple[object, ...]:

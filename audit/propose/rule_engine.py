@@ -15,7 +15,6 @@ from audit.propose.claim_form import (
     is_no_result,
     read_figure,
     read_likely,
-    read_threshold,
     read_worded,
     says_no_result,
     weigh_denial,
@@ -195,18 +194,19 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             # A line without a result is a claim only where the sentence says of whom: others define it.
             if subject.place != "sentence":
                 continue
-            form = weigh_doubt(read_threshold(threshold), words)
-            yield _describe(span, form, threshold.figure, subject, reading, comparisons=comparisons, signs=signs)
+            line = threshold.figure
+            form = FormReading(form=Form.THRESHOLD, relation=threshold.relation, theta=line.value, written=line.written, certainty=0.85)
+            yield _describe(span, weigh_doubt(form, words), line, subject, reading, comparisons=comparisons, signs=signs)
     for figure, subject in own:
-        line = next(
+        bar = next(
             (threshold for threshold in thresholds if threshold.figure.start > figure.start and threshold.figure.unit is figure.unit), None
         )
         # A threshold is compared with the figure nearest before it: "36 %, below the threshold of 50 %".
-        if line is not None and any(figure.start < other.start < line.figure.start and other.unit is figure.unit for other, _ in own):
-            line = None
+        if bar is not None and any(figure.start < other.start < bar.figure.start and other.unit is figure.unit for other, _ in own):
+            bar = None
         if figure in others or signs < 1 or is_no_result(words, figure):
             continue
-        found = read_figure(words, figure, line)
+        found = read_figure(words, figure, bar)
         if found is not None:
             form = weigh_doubt(weigh_denial(found, words, figure), words)
             if figure.bound is not None and subject.place != "sentence" and subject.certainty < PRONOUN:

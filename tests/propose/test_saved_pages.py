@@ -113,7 +113,6 @@ def test_the_family_of_the_own_model_claims_in_words_and_no_cell_of_a_table(tmp_
         pytest.param("- Gnarl: 44.44\n- Crosswise: 20.48 chrF++", [20.5, 44.4], id="names of no known benchmark"),
         pytest.param("- Small engineering tasks: 0/10 trials", [0.0], id="fraction with its unit"),
         pytest.param("Ibis 2 obtains 66.1 on Tau2-Bench and 47.3 on SWE-Bench Multilingual.", [47.3, 66.1], id="decimals on benchmarks"),
-        pytest.param("Ibis 2 was fine-tuned on code, achieving 73.8% on HumanEval.", [73.8], id="a score behind the training"),
         pytest.param("Ibis 2 was fine-tuned on code for 73.8% of the time.", [], id="control: training without a score"),
         pytest.param("- Checkpoint size: 329.5\n- Training throughput: 150.5", [], id="control: settings"),
         pytest.param("With a size of 21B (about 70% that of Heron 3), Ibis 2 is small.", [], id="control: a share of the size"),

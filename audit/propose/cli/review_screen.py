@@ -216,7 +216,8 @@ def _build_claim(console: Console, scene: ReviewScreen) -> Iterator[ScreenPart]:
     rule = ScreenPart(name="rule", body=_build_rule(console))
     yield from (ScreenPart(name="bar", body=_build_bar(scene, console.width)), rule)
     yield from _build_passage(scene, is_ascii=console.options.ascii_only)
-    yield from (rule, ScreenPart(name="fields", body=_build_grid(_list_fields(scene)), note="v shows all of it"), rule)
+    fields = _build_grid((*_list_claim(scene), *_list_notices(scene.proposal, scene.model)))
+    yield from (rule, ScreenPart(name="fields", body=fields, note="v shows all of it"), rule)
 
 
 def _build_rule(console: Console) -> Rule:
@@ -278,11 +279,6 @@ def _build_grid(rows: Iterable[tuple[str, str]]) -> Table:
     for label, value in rows:
         table.add_row(Text(show(label)), Text(show(" ".join(value.split()))))
     return table
-
-
-def _list_fields(scene: ReviewScreen) -> Iterator[tuple[str, str]]:
-    yield from _list_claim(scene)
-    yield from _list_notices(scene.proposal, scene.model)
 
 
 def _list_claim(scene: ReviewScreen) -> Iterator[tuple[str, str]]:
