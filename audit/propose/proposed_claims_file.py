@@ -114,18 +114,16 @@ def draft_claim(proposal: Proposal, known_models: KnownModels, default: ModelRef
         known: what names of models stand for.
         default: the file's model; a claim about it names none.
     """
-    model, reported = known_models.resolve(proposal.model, proposal.version), proposal.reported
-    if reported is not None and not _is_inside(reported.value, proposal):
-        reported = None
-    if reported is not None and reported.low is reported.high is reported.n is None:
-        reported = reported.value
+    model = known_models.resolve(proposal.model, proposal.version)
+    reported = proposal.reported if proposal.reported and _is_inside(proposal.reported.value, proposal) else None
+    is_plain = reported is not None and reported.low is reported.high is reported.n is None
     return ClaimDraft(
         quote=proposal.quote,
         page=proposal.anchor.page,
         form=proposal.form,
         relation=proposal.relation if proposal.form is Form.THRESHOLD else None,
         theta=proposal.theta if _is_inside(proposal.theta, proposal) else None,
-        reported=reported,
+        reported=reported.value if reported is not None and is_plain else reported,
         property=proposal.slug,
         evaluation=proposal.evaluation,
         grader=proposal.grader,
