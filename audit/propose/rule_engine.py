@@ -204,7 +204,8 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
         # A threshold is compared with the figure nearest before it: "36 %, below the threshold of 50 %".
         if bar is not None and any(figure.start < other.start < bar.figure.start and other.unit is figure.unit for other, _ in own):
             bar = None
-        if figure in others or signs < 1 or is_no_result(words, figure):
+        # A number of things may count anything: model and outcome must both be told.
+        if figure in others or signs < (2 if figure.unit is FigureUnit.COUNT else 1) or is_no_result(words, figure):
             continue
         found = read_figure(words, figure, bar)
         if found is not None:
