@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from audit.propose.card_figures import CardFigure, FigureUnit, find_figures
+from audit.propose.card_figures import CardFigure, find_figures
 from audit.propose.card_models import CardModels, CardSource, read_models
 from audit.propose.claim_form import FormReading, read_limit, read_worded
 from audit.propose.evaluation_facts import AwarenessIndex, find_benchmark, find_label
@@ -13,7 +13,6 @@ from audit.propose.passage_context import PassageContext
 from audit.propose.row_figures import find_results, read_cell
 from audit.propose.vocabulary import find_rows, has_word, read_expression
 from registry.intake.quote_anchor import AnchoredText
-from registry.records.claim import Form
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
 # An engine is asked for the fields of spans and never invents one. What is no candidate here is proposed by none of
@@ -103,9 +102,7 @@ def find_span(passage: Passage, reading: CardReading) -> CandidateSpan | None:
     """Return *passage* with its figures if it may make claims; None for what never does."""
     if passage.kind not in _READ or is_letter_spaced(reading.card.text[passage.start : passage.stop]):
         return None
-    if (is_description(passage) and not _tells_score(passage)) or (
-        is_apart(passage, reading.around) and not _compares_models(passage, reading)
-    ):
+    if is_description(passage) or (is_apart(passage, reading.around) and not _compares_models(passage, reading)):
         # "May reflect biases of its training data" is a limit, although it speaks of how the model was made.
         worded = read_worded(passage.words) if passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM) else None
         is_compared = worded is not None and worded.relative_to is not None and reading.models.is_meant(passage.words)
@@ -125,8 +122,6 @@ def find_limit(passage: Passage, around: PassageContext) -> FormReading | None:
     words, is_under = passage.words, is_under_limits(passage, around)
     form = read_limit(words, is_under_limits=is_under)
     lead = next(iter(around.lead_in(passage)[-1:]), None)
-    if lead is not None and is_under and passage.kind is PassageKind.ITEM and _MODEL_MAY.search(lead.words):
-        return FormReading(form=Form.EXISTENCE, certainty=_LISTED, span=(0, len(words)), is_limit=True)
     if form is None and lead is not None and _OPENS_LIST.search(lead.words) and passage == around.block(passage)[0]:
         # "The model may:" and then "invent sources".
         form = read_limit(f"{lead.words[:-1]} {words.lstrip(' •●○*–-')}", is_under_limits=is_under)
@@ -142,9 +137,6 @@ def is_under_limits(passage: Passage, around: PassageContext) -> bool:
 
 
 _LONGEST_LABEL = 60
-_LISTED = 0.5
-_MODEL_MAY = re.compile(r"\b(?:models?|it|they|[A-Z][\w.-]+)\s(?:may|might|can|could)(?:\s\w+)?\s?:\W*$")
-"""The end of a sentence under limits whose items all say what the model may do."""
 _OPENS_LIST = re.compile(r"\b(?:may|might|can|could|will|cannot|not|to|with|for)\s?:\W*$", re.IGNORECASE)
 """The end of a sentence that the items below it complete."""
 _LABELLED_ITEM = re.compile(
@@ -176,12 +168,13 @@ _BENCHMARK = re.compile(r"\bbenchmarks?\b", re.IGNORECASE)
 
 
 def _compares_models(passage: Passage, reading: CardReading) -> bool:
-    """Whether a row has columns of several models and its table or section a benchmark: results, whatever the last heading was about."""
+    """Whether a row has columns of several models under words on benchmarks: results, whatever else the last heading is about."""
     above = " · ".join((*reading.around.section_titles(passage)[-1:], *(one.words for one in reading.around.lead_in(passage)[-2:])))
-    is_tested = _BENCHMARK.search(above) is not None or any(
-        find_benchmark(find_label(row), is_named=True) for row in reading.around.block(passage) if row.cells
+    names = {mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}
+    return len(names) > 1 and (
+        _BENCHMARK.search(above) is not None
+        or any(find_benchmark(find_label(row), is_named=True) for row in reading.around.block(passage) if row.cells)
     )
-    return is_tested and len({mention.name for cell in passage.cells for mention in reading.models.find(cell.column or "")}) > 1
 
 
 _RESULTS = re.compile(r"\b(?:benchmarks?|scores?|results?|performance|accuracy|evaluations?)\b", re.IGNORECASE)
@@ -222,21 +215,10 @@ def _is_english(passage: Passage) -> bool:
     return len(_CJK.findall(words)) * 4 <= len(words) and (not is_sentence or _ENGLISH.search(words) is not None)
 
 
-_SCORED = re.compile(r"\b(?:achiev|scor|reach|attain|obtain)\w*\s[^.;]{0,40}\d", re.IGNORECASE)
-
-
-def _tells_score(passage: Passage) -> bool:
-    """Whether a sentence on how the model was made also gives a score on a named test: "fine-tuned on …, achieving 73.8 % on HumanEval"."""
-    words = passage.words
-    if passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM) or not _SCORED.search(words):
-        return False
-    return find_benchmark(words) is not None and any(figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE) for figure in find_figures(words))
-
-
 def is_settings(passage: Passage) -> bool:
     """Return whether a row lists what a model or a run is made of, and no results."""
     label = passage.cells[0].text if passage.cells else passage.words[:60]
-    return has_word("passages", "settings", label[:60]) or has_word("passages", "settings", (passage.caption or "")[:80])
+    return has_word("passages", "settings", label[:60])
 
 
 def count_signs(span: CandidateSpan, reading: CardReading, *, is_named: bool) -> int:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from audit.propose.vocabulary import join_expressions
+from registry.intake.stated_bounds import LEAST, MOST
 from registry.records.claim import Relation
 
 
@@ -103,7 +104,7 @@ _POINTS = (
     r"|points?\b(?=\s(?:above|below|higher|lower|more|less|better|worse|over|than)))"
 )
 _DIGITS = rf"(?:\d{{1,3}},\d{{1,2}}(?=\s?%)|{NUMBER})"
-_RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
+_RANGE = re.compile(rf"{_BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b)\s?(?P<high>{NUMBER})\s?(?:{_PERCENT})")
 _SHARE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{_DIGITS})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?\s?(?:(?P<points>{_POINTS})|{_PERCENT})")
 _WHOLE = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}"
 _PARTS = (
@@ -113,13 +114,6 @@ _PARTS = (
         rf"|[.,]\d)", re.IGNORECASE
     ),
 )  # fmt: skip
-_RATES = (
-    re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{_WORD}|{NUMBER})\b", re.IGNORECASE),
-    re.compile(rf"{_BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>1,?000|10,?000|100,?000|1,?000,?000|thousand"
-               rf"|million)(?=\s[a-z])"),
-    re.compile(rf"(?:\bout\s|^|(?<=[,;:]\s))of\s{_THE}(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}"
-               rf"|{_WORD})\b(?!\s?%)", re.IGNORECASE),
-)  # fmt: skip
 MARKS = (1, 3, 4, 5, 6, 7, 10, 100)
 """The highest marks of usual scales."""
 _MARK = re.compile(r"\b(?:rat(?:ed|ings?)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
@@ -127,12 +121,6 @@ _NOUN = re.compile(
     r"^\s(?!on\b|in\b|for\b|at\b|across\b|under\b|with\b|against\b|vs\b|and\b|when\b|while\b|after\b|by\b|compared\b)[A-Za-z]{3,}"
 )
 _EACH = re.compile(r"\b(?:each|every|any|per)\s$", re.IGNORECASE)
-_NOT_ANY = re.compile(
-    r"(?:\b(?:not|never|cannot|unable\sto|failed\sto)|n[’']t)\s(?:[\w’'-]{1,20}\s){1,5}?(?:any|a\ssingle(?:\sone)?"
-    r"|(?:even\s)?one)\s(?:out\s)?of\s"
-    rf"{_THE}(?P<whole>{_WHOLE}|{_WORD})\b(?!\s?%|[.,]\d)",
-    re.IGNORECASE,
-)
 _CHANGED = re.compile(
     r"^\s(?:relative\s)?(?P<how>reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse"
     r"|faster)\b", re.IGNORECASE
@@ -155,23 +143,6 @@ _MULTIPLE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _PLAIN_TIMES = re.compile(r"^\s?(?:[.,;)]|(?:speed-?ups?|compared|relative)\b|$)", re.IGNORECASE)
-_WORDED_MULTIPLES = (
-    (
-        re.compile(
-            r"\bhal(?:ved|ves|ving)\b"
-            r"|\bhalf\s(?:of\s)?(?:the|that|those|its|as)\s(?=[\w\s.’'-]{0,40}\b(?:rates?|levels?|often|many|much|likely)\b)",
-            re.IGNORECASE,
-        ),
-        0.5,
-    ),
-    (re.compile(r"\b(?:doubl(?:ed|es|ing)|twice)\b", re.IGNORECASE), 2.0),
-    (re.compile(r"\btripl(?:ed|es|ing)\b", re.IGNORECASE), 3.0),
-)  # fmt: skip
-_THINGS = (
-    r"(?:time|cases?|instances?|attempts?|trials?|tasks?|prompts?|responses?|conversations?|transcripts?|scenarios?|problems?"
-    r"|questions?|challenges?|requests?|episodes?"
-    r"|rollouts?|runs?|samples?|tests?|sessions?)"
-)
 _NEARLY = r"(?:almost|nearly|virtually|practically|hardly|close\sto|near|effectively|approaching)"
 _WORDED = tuple(
     (re.compile(pattern, re.IGNORECASE), value, is_rough)
@@ -184,10 +155,7 @@ _WORDED = tuple(
             0.0,
             False,
         ),
-        (rf"\bin\s(?:no|zero)\s{_THINGS}\b", 0.0, False),
         (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|performance)\b(?!\s(?:of\s|\()\d)", 1.0, False),
-        (rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
-        (rf"\bhalf\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b", 0.5, False),
     )
 )
 _SCALES = (
@@ -215,7 +183,6 @@ _SCORES = (
         r"(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
         re.IGNORECASE,
     ),
-    re.compile(r"\bat\s(?:about\s)?(?:the\s)?(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentile)\b(?!\sexpert)"),
     # "Increases from 70.1 to 85.1": both, of which the earlier is no result of now.
     re.compile(rf"{_MOVED}\sfrom\s(?P<one>{NUMBER})(?=\sto\s{NUMBER}{_NO_COUNT})", re.IGNORECASE),
     re.compile(rf"{_MOVED}\sfrom\s{NUMBER}\sto\s(?P<one>{NUMBER}){_NO_COUNT}", re.IGNORECASE),
@@ -232,23 +199,17 @@ _FOUND = re.compile(
     r"|incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?|errors?|breaches|escapes?|hallucinations?|misses|bypasses|zero-days?))\b",
     re.IGNORECASE,
 )
-_THERE_WERE = re.compile(
-    rf"\b(?:there\s(?:were|was)|we\s(?:found|identified|saw|observed))\s(?:only\s|just\s|about\s)?(?P<one>{NUMBER}|{_WORD})\s"
-    r"(?P<noun>(?:transcripts?|conversations?|cases?|responses?|episodes?|outputs?|runs?|examples?))(?=\s(?:that|in\swhich|where"
-    r"|with|of)\b)",
-    re.IGNORECASE,
-)
 _DENIED = re.compile(r"(?:\b(?:not|never|no|unable\sto|without|failed\sto)|n[’']t)\b[^.;,]{0,40}$", re.IGNORECASE)
 
 
 def _read_shares(plain: str) -> Iterator[CardFigure]:
     for hit in _RANGE.finditer(plain):
-        before, (low, high) = plain[max(0, hit.start() - 24) : hit.start()], (read_number(hit["low"]), read_number(hit["high"]))
-        # "From 30 to 40 %" is a change and "between 30 and 40 %" a range.
-        is_change = re.search(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
-        if low < high and not is_change and (hit["and"] is None or re.search(r"\bbetween\s(?:about\s|~)?$", before, re.IGNORECASE)):
+        low, high = read_number(hit["low"]), read_number(hit["high"])
+        # "From 30 to 40 %" and "30 % to 40 %" are changes.
+        before = plain[max(0, hit.start() - 24) : hit.start()]
+        is_change = re.search(r"\bfrom\s(?:about\s|~)?$", before, re.IGNORECASE) or re.search(r"%\s?to\b", hit[0])
+        if low < high and not is_change:
             yield _build(hit, None, low=low / 100, high=high / 100)
-    how, stop = None, 0
     for hit in _SHARE.finditer(plain):
         # Rounded as a decimal, so that 0.55 % is exactly 0.0055.
         value = round(read_number(hit["one"]) / 100, 10)
@@ -257,31 +218,16 @@ def _read_shares(plain: str) -> Iterator[CardFigure]:
         if hit["margin"]:
             margin = read_number(hit["margin"]) / 100
             share = replace(share, low=round(value - margin, 10), high=round(value + margin, 10))
-        # "Improves by 5 %, 7 % and 9 %": all are changes.
-        how = _find_change(share, plain) or (how if _LISTED.fullmatch(plain, stop, share.start) else None)
-        stop = share.stop
+        changed = _CHANGED.match(plain[share.stop : share.stop + 30]) or _CHANGED_BY.search(plain[max(0, share.start - 120) : share.start])
+        if changed is not None and not is_points:
+            # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
+            factor = 1 - value if _LESS.match(changed["how"]) else 1 + value
+            share = replace(share, unit=FigureUnit.MULTIPLE, value=round(factor, 10))
         if not _INPUT.match(plain[share.stop : share.stop + 60]):
-            yield share if how is None or share.unit is not FigureUnit.SHARE else _apply_change(share, value, how)
-
-
-_LISTED = re.compile(r",?\s?(?:and\s)?")
-
-
-def _find_change(share: CardFigure, plain: str) -> str | None:
-    after, before = plain[share.stop : share.stop + 30], plain[max(0, share.start - 120) : share.start]
-    changed = _CHANGED.match(after) or _CHANGED_BY.search(before)
-    return changed["how"] if changed is not None else None
-
-
-def _apply_change(share: CardFigure, value: float, how: str) -> CardFigure:
-    # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
-    return replace(share, unit=FigureUnit.MULTIPLE, value=round(1 - value if _LESS.match(how) else 1 + value, 10))
+            yield share
 
 
 def _read_parts(plain: str) -> Iterator[CardFigure]:
-    for hit in _NOT_ANY.finditer(plain):
-        if (whole := read_number(hit["whole"])) > 1:
-            yield _build(hit, 0.0, n=int(whole), is_in_words=True)
     for hit in (match for pattern in _PARTS for match in pattern.finditer(plain)):
         part, whole = read_number(hit["part"]), read_number(hit["whole"])
         is_one = hit["part"].casefold() == "one"
@@ -297,11 +243,6 @@ def _read_parts(plain: str) -> Iterator[CardFigure]:
             yield _build(hit, part, FigureUnit.SCORE, scale=f"out of {whole:g}")
         elif whole > 1:
             yield _build(hit, part / whole, n=int(whole), is_in_words=hit["part"].isalpha())
-    for hit in (match for pattern in _RATES for match in pattern.finditer(plain)):
-        part = read_number(hit["part"])
-        whole = {"thousand": 1e3, "million": 1e6}.get(hit["whole"].casefold()) or read_number(hit["whole"])
-        if part <= whole and whole > 1:
-            yield _build(hit, part / whole, n=int(whole) if hit.re is _RATES[2] else None)
 
 
 def _read_multiples(plain: str) -> Iterator[CardFigure]:
@@ -310,24 +251,15 @@ def _read_multiples(plain: str) -> Iterator[CardFigure]:
         if value > 0:
             is_less = re.match(r"[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller)", after, re.IGNORECASE)
             # "An average speed-up of 5.5×" is a figure on its own scale; only "5.5× higher" compares with another.
-            is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0] and not re.search(r"\bby\s(?:\w+\s)?$", plain[: hit.start()])
+            is_score = _PLAIN_TIMES.match(after) and "times" not in hit[0]
             unit = FigureUnit.SCORE if is_score else FigureUnit.MULTIPLE
             yield _build(hit, 1 / value if is_less else value, unit, scale="×" if is_score else None)
-    for pattern, value in _WORDED_MULTIPLES:
-        for hit in pattern.finditer(plain):
-            yield _build(hit, value, FigureUnit.MULTIPLE, is_in_words=True)
-
-
-def _read_worded(plain: str) -> Iterator[CardFigure]:
-    for pattern, value, is_rough in _WORDED:
-        for hit in pattern.finditer(plain):
-            yield _build(hit, value, is_approximate=is_rough, is_in_words=True)
 
 
 def _read_scores(plain: str) -> Iterator[CardFigure]:
     for pattern in _SCORES:
         for hit in pattern.finditer(plain):
-            stop = hit.end() if pattern in (_SCORES[0], _SCORES[3]) else hit.end("one")
+            stop = hit.end() if pattern is _SCORES[0] else hit.end("one")
             yield _build_score(hit, stop, hit.groupdict().get("scale"))
     for hit in _ON_BENCHMARK.finditer(plain):
         yield _build_score(hit, hit.end("one"), "score")
@@ -343,7 +275,7 @@ def _read_more_scores(figures: Sequence[CardFigure], plain: str) -> Iterator[Car
 
 
 def _read_counts(plain: str) -> Iterator[CardFigure]:
-    for hit in (match for pattern in (_FOUND, _THERE_WERE) for match in pattern.finditer(plain)):
+    for hit in _FOUND.finditer(plain):
         # "In one instance" tells of a case, and counts none.
         if hit["one"].isalpha() and re.search(r"\b(?:in|for|of|at)\s(?:only\s)?$", plain[max(0, hit.start() - 12) : hit.start()]):
             continue
@@ -369,24 +301,20 @@ def _build_score(hit: re.Match[str], stop: int, scale: str | None) -> CardFigure
 # The surroundings of a figure: bound, hedge, ± or interval, and n.
 
 _GAP = r"\s?(?:of\s|about\s|approximately\s|roughly\s|around\s|an?\s|the\s|only\s|just\s|~\s?)?\(?$"
-_BOUNDS_BEFORE = tuple(
-    (re.compile(rf"(?:{words}){_GAP}", re.IGNORECASE), relation)
-    for words, relation in (
-        (r"≤|<=|⩽|<", Relation.AT_MOST),
-        (r"≥|>=|⩾|(?<!-)>", Relation.AT_LEAST),
-        ((r"\b(?:at\smost|(?:no|not)\s(?:more|higher|greater)\sthan|not\sexceed(?:ed|ing)?|up\sto|maximum(?:\sof)?"
-         r"|never\s(?:more\sthan|above|over|exceed\w*))"), Relation.AT_MOST),
-        (r"\b(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|minimum(?:\sof)?|never\s(?:less\sthan|below|under))", Relation.AT_LEAST),
-        (r"\b(?:(?:less|fewer|lower|smaller)\sthan|under|below|beneath|within)", Relation.AT_MOST),
-        ((r"\b(?:(?:more|greater|higher|larger)\sthan|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof|surpass(?:es|ed"
-         r"|ing)?)"), Relation.AT_LEAST),
-        (
-            (r"(?<!averaged\s)(?<!average\s)(?<!mean\s)(?<!distributed\s)(?<!spread\s)(?<!computed\s)(?<!measured\s)(?<!evaluated\s)"
-            r"(?<!ran\s)(?<!run\s)\bover"),
-            Relation.AT_LEAST,
+_BOUNDS_BEFORE = (
+    (
+        re.compile(rf"(?<![\w-])(?:{MOST}|⩽|beneath|within|never\s(?:above|over|exceed\w*)|not\sexceed\w*){_GAP}", re.IGNORECASE),
+        Relation.AT_MOST,
+    ),
+    (
+        re.compile(
+            rf"(?<![\w-])(?<!averaged\s)(?<!average\s)(?<!mean\s)(?<!distributed\s)(?<!spread\s)(?<!computed\s)(?<!measured\s)"
+            rf"(?<!evaluated\s)(?<!ran\s)(?<!run\s)(?:{LEAST}|⩾|surpass(?:es|ed|ing)?|never\s(?:below|under)){_GAP}",
+            re.IGNORECASE,
         ),
-    )
-)  # fmt: skip
+        Relation.AT_LEAST,
+    ),
+)
 _BOUNDS_AFTER = (
     (re.compile(r"^\s?(?:,\s)?\(?or\s(?:less|fewer|below|lower|under)\b|^\s?at\s(?:the\s)?most\b", re.IGNORECASE), Relation.AT_MOST),
     (re.compile(r"^\s?(?:,\s)?\(?or\s(?:more|higher|above|greater|better|over)\b|^\+(?!\d|/)", re.IGNORECASE), Relation.AT_LEAST),
@@ -401,6 +329,8 @@ _INTERVAL = re.compile(
     rf"^[^.;]{{0,100}}?(?:(?:\bCIs?\b|(?:confidence|credible)\sintervals?|\bHDI\b|_)(?:\sintervals?)?[\s:,=]{{0,3}}(?:of\s|from\s"
     rf"|is\s|was\s)?|(?<=\()|^\s?\[){_ENDS}\s?[\])]{{0,2}}"
 )
+
+
 _N = re.compile(rf"^[^.;]{{0,60}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
 _N_AFTER = re.compile(r"\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
@@ -412,8 +342,7 @@ def read_surroundings(figure: CardFigure, words: str, plain: str) -> CardFigure:
         after = words[figure.stop : figure.stop + 80]
         # People, languages, and time are no size of what was asked, so they are looked for where these are overwritten.
         hit = _N.match(after) or (_N_AFTER.match(plain, figure.stop) if figure.unit is FigureUnit.SHARE else None)
-        # Up to the next figure: an n behind it belongs to that one.
-        if hit is not None and not re.search(r"\d\s?%", hit[0]):
+        if hit is not None:
             figure = replace(figure, n=int(read_number(hit["n"])))
     figure = _add_bound(figure, plain)
     hedge = _HEDGE.search(plain[max(0, figure.start - 30) : figure.start])
@@ -483,7 +412,11 @@ def find_figures(words: str) -> tuple[CardFigure, ...]:
             *_read_shares(plain),
             *_read_multiples(plain),
             *_read_parts(plain),
-            *_read_worded(plain),
+            *(
+                _build(hit, value, is_approximate=is_rough, is_in_words=True)
+                for pattern, value, is_rough in _WORDED
+                for hit in pattern.finditer(plain)
+            ),
             *_read_scores(plain),
             *_read_counts(plain),
         ]

@@ -139,11 +139,13 @@ class CardModels:
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
     """Return the models that the card names; own are those of its title, their variants, or else the one it names most."""
-    title, spelt = _read_title(_clean_title(source.title), around.text)
+    title = re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", source.title, flags=re.IGNORECASE))
+    title, spelt = _read_title(title, around.text)
     matter = read_matter(around.text)
     named = [hit["name"].strip() for hit in _INDEXED.finditer(matter)]
     titles = (heading.title for heading in around.outline.headings[:3] if not _STAMP.match(heading.title))
-    named += [_clean_heading(heading) for heading in islice(titles, 1)]
+    headings = (re.sub(r"[_/*`]", " ", title) for title in islice(titles, 1))
+    named += [_CARD_END.sub("", _CARD_FOR.sub("", heading).strip()).strip() for heading in headings]
     members = [name for heading in named for name in _list_members(heading)]
     top = [title, *source.models, *named, *members]
     # A row of heads is several names in a line, which are read from its cells.
@@ -314,10 +316,8 @@ def _find_relatives(
     agreed = [name for name in names if sum(name in text for text in top) > 1 and not _is_name(name) and not _NO_MODEL.search(name)]
     own = [name for name in names if _is_name(name) and not looks_like_model(name)]
     families = sorted({re.split(r"[- ][A-Zv]?\d", name, maxsplit=1)[0] for name in own}, key=lambda item: (-len(item), item))
-    families = [family for family in families if family and family.lower() not in _NOT]
     parts = [rf"(?:{'|'.join(map(re.escape, families))})(?:[- ][A-Z]?)?(?:{_SIZE}|{_VERSION}){_TAIL}{{0,5}}"] if families else []
     parts += [rf"{re.escape(name)}(?!\w)" for name in (*members, *agreed)]
-    parts += [rf"{re.escape(family)}(?![\w-])" for family in families if family[-1].isdigit()]
     parts += [rf"{stem}(?:{_TAIL}|{_LETTERS.pattern}){{0,5}}(?!\w|\.\d)"] if stem else []
     parts += [rf"{re.escape(label)}(?![\w.]\d|\w)" for label in sorted(set(labels), key=lambda item: (-len(item), item))[:_MOST_NAMES]]
     parts += [rf"{re.escape(name)}{_TAIL}{{0,5}}(?!\w)" for name in spelt]
@@ -345,10 +345,6 @@ def _list_texts(around: PassageContext) -> Iterator[str]:
     yield from dict.fromkeys(cell.column for passage in around.passages for cell in passage.cells if cell.column)
 
 
-def _clean_title(title: str) -> str:
-    return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
-
-
 def _read_title(title: str, text: str) -> tuple[str, tuple[str, ...]]:
     """Return *title* without the words before a name that the text has only without them, and how the text spells that name.
 
@@ -369,10 +365,6 @@ def _read_title(title: str, text: str) -> tuple[str, tuple[str, ...]]:
             spelt = dict.fromkeys(hits) if is_name else {}
             return "-".join(named) if place else title, tuple(spelt)
     return title, ()
-
-
-def _clean_heading(title: str) -> str:
-    return _CARD_END.sub("", _CARD_FOR.sub("", re.sub(r"[_/*`]", " ", title)).strip()).strip()
 
 
 def _find_own(kept: list[str], names: dict[str, str], spellings: dict[str, Counter[str]], top: list[str], sources: set[str]) -> list[str]:

@@ -51,23 +51,13 @@ _OTHER_RESULT = re.compile(
 )
 _SECOND = re.compile(rf"\(\s?{NUMBER}\s?%?\s?(?:vs\.?|versus|compared to)\s$")
 _FIRST = re.compile(r"^\s?%?\s?(?:vs\.?|versus)\s")
-_ALIKE = re.compile(r"\b(?:comparabl\w+|similar\w*|on par|in line)\b", re.IGNORECASE)
-_BETTER = re.compile(
-    r"\b(?:improv\w+|higher|lower|better|worse|outperform\w*|fewer|more|less|reduc\w+|increas\w+|decreas\w+)\b", re.IGNORECASE
-)
-_NOT = (
-    r"(?:(?:does|do|did|has|have|had|is|was|are|were|will|would|could|can)(?:\s?n[o’']t|not|\snot|\snever)|never"
-    r"|fail(?:s|ed|ing)?\sto|without|unable\sto)"
-)
 _REACH = r"(?:reach|cross|meet|met|exceed|pass|attain|surpass|hit|clear|satisf|outperform|beat|trigger|approach)\w{0,4}"
 _SHORT = re.compile(
-    rf"\b(?:below|under|beneath|underperform\w{{0,3}}|short\sof|less\sthan|lower\sthan|fewer\sthan|within|at\smost|behind"
-    rf"|no\smore\sthan)\b|\b{_NOT}\s(?:yet\s)?(?:\w+\s)?{_REACH}\b"
-    r"|\bnot\s(?:yet\s)?(?:reached|crossed|met|exceeded|passed|surpassed)\b",
+    rf"\b(?:below|under|beneath|underperform\w{{0,3}}|short\sof|(?:less|lower|fewer|no\smore)\sthan|within|at\smost|behind)\b"
+    rf"|(?:\b(?:not|never|without|(?:fail\w{{0,3}}|unable)\sto)|n[o’']t)\s(?:yet\s)?(?:\w+\s)?{_REACH}\b",
     re.IGNORECASE,
 )
 _MEETS = re.compile(rf"\b(?:above|over|at\sleast|more\sthan|higher\sthan|greater\sthan)\b|\b{_REACH}\b", re.IGNORECASE)
-_DENIED_SIDE = re.compile(r"(?:\b(?:not|never)|n[’']t)\s{1,2}(?:\w+\s{1,2}){0,2}$", re.IGNORECASE)
 _RULE_OUT = re.compile(r"\brule-?\s?out\b", re.IGNORECASE)
 _SATISFIES = re.compile(r"\b(?:met|meets?|satisf\w{1,4}|pass(?:ed|es)?|cleared)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s?—\s?")
@@ -98,7 +88,7 @@ def _read_threshold(words: str, figure: CardFigure) -> ThresholdFigure | None:
     before, after = text[ends[-1] :] if ends else text, words[figure.stop : figure.stop + 60]
     # "An improvement on Model A (99 % vs. 98 %)": the second is what the first is set against.
     near = words[max(0, figure.start - 140) : figure.start]
-    if _SECOND.search(near) and _BETTER.search(near) and not _ALIKE.search(near):
+    if _SECOND.search(near) and _COMPARES.search(near):
         return ThresholdFigure(figure=figure, relation=None, is_of_another=True)
     if (hit := _OTHER_RESULT.search(before)) and not _FIRST.match(after):
         is_short = re.match(r"underperform|fall|trail|behind", hit["how"], re.IGNORECASE)
@@ -114,11 +104,8 @@ def _find_side(before: str, after: str) -> Relation | None:
         short, met = (max(pattern.finditer(text), key=lambda match: match.end(), default=None) for pattern in (_SHORT, _MEETS))
         if short is not None or met is not None:
             is_below = met is None or (short is not None and short.end() >= met.end())
-            last = short if is_below else met
-            # "Is not below" reverses the side; "met the rule-out threshold" means below it.
-            is_turned = (last is not None and _DENIED_SIDE.search(text[: last.start()]) is not None) or (
-                _RULE_OUT.search(before + after) is not None and _SATISFIES.search(text) is not None
-            )
+            # "Met the rule-out threshold" means below it.
+            is_turned = _RULE_OUT.search(before + after) is not None and _SATISFIES.search(text) is not None
             return MOST if is_below is not is_turned else LEAST
     return None
 
@@ -136,11 +123,6 @@ _ADVICE = re.compile(r"\W*(?:never|always|do\snot|don['’]t|please)\s(?!\w+(?:e
 _OF_SIZE = re.compile(r"\b(?:size|param(?:eter)?s?)\b[^,.;]{0,20}\d|\d\s?%\s(?:that\sof|(?:of\s)?the\s(?:size|param))", re.IGNORECASE)
 _EITHER = re.compile(r"\beither\b[^.;]{0,60}$", re.IGNORECASE)
 """Before alternatives, which are no figure of the whole: "most either at 1–5 % or at 0 %"."""
-_ATTACK = re.compile(
-    r"\b(?:develop|discover|found|identif|construct|craft|built|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple"
-    r"|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}(?:jailbreaks?|attacks?|exploits?|bypass(?:es)?)\b",
-    re.IGNORECASE,
-)
 _FALLS = re.compile(
     r"\b(?:reduc|decreas|declin|regress|degrad|wors|drop|fell|lower|fewer|less|down|below|behind|smaller)\w{0,5}\b", re.IGNORECASE
 )
@@ -155,9 +137,8 @@ def is_no_result(words: str, figure: CardFigure) -> bool:
     # A bound behind "where" or "requires" says when something counts.
     if figure.bound is not None and _CONDITION.search(before):
         return True
-    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])):
-        return True
-    if figure.unit is FigureUnit.SHARE and (_RUN.search(before) or _EITHER.search(before)):
+    is_size = _OF_SIZE.search(words[max(0, figure.start - 30) : figure.stop + 20])
+    if _ADVICE.match(words) or (figure.unit is FigureUnit.SHARE and (is_size or _RUN.search(before) or _EITHER.search(before))):
         return True
     # The sentence up to a little behind the figure: "to refuse 99 % by 2029"; the past tense tells of a result.
     clause = re.split(r"[;.!?]\s", words[max(0, figure.start - 200) : figure.start])[-1]
@@ -177,33 +158,24 @@ def read_figure(words: str, figure: CardFigure, threshold: ThresholdFigure | Non
     """
     notes = _note_figure(figure)
     if threshold is not None:
-        return _set_against(words, threshold, figure, notes)
+        return _set_against(threshold, figure, notes)
     match figure.unit:
         case FigureUnit.MULTIPLE | FigureUnit.POINTS:
             return _read_relative(words, figure, notes)
         case FigureUnit.COUNT:
             return FormReading(form=Form.EXISTENCE, reported=_report(figure), written=figure.written, certainty=0.85, notes=notes)
         case FigureUnit.SHARE | FigureUnit.SCORE:
-            return _read_value(words, figure, notes)
+            return _read_value(figure, notes)
 
 
-def read_threshold(threshold: ThresholdFigure) -> FormReading:
-    """Return the claim that a threshold makes without a figure beside it."""
-    figure = threshold.figure
-    relative = figure.written if threshold.is_of_another else None
-    return FormReading(
-        form=Form.THRESHOLD, relation=threshold.relation, theta=figure.value, written=figure.written, relative_to=relative, certainty=0.85
-    )
-
-
-def _set_against(words: str, threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+def _set_against(threshold: ThresholdFigure, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
     limit, relation, value = threshold.figure.value, threshold.relation, figure.value
     if value is not None and limit is not None:
         is_below = value <= limit
         if relation is not None and (value > limit if relation is MOST else value < limit):
             # The figure contradicts the reading of the words, so only the figure is proposed.
             note = f"the figure is on the other side of {threshold.figure.written} than the words seem to say, so no θ is proposed"
-            return _read_value(words, figure, (*notes, note))
+            return _read_value(figure, (*notes, note))
         relation = relation or (MOST if is_below else LEAST)
     if threshold.is_of_another:
         notes = (*notes, "the threshold is the result of something else, not a line the card draws")
@@ -236,14 +208,11 @@ def _read_relative(words: str, figure: CardFigure, notes: tuple[str, ...]) -> Fo
     return FormReading(form=form, relation=relation, written=figure.written, relative_to=relative, certainty=0.7, notes=(*notes, note))
 
 
-def _read_value(words: str, figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+def _read_value(figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
     if figure.bound is not None and figure.value is not None:
         return FormReading(form=_bound_form(figure.bound), relation=figure.bound, theta=figure.value, written=figure.written, notes=notes)
-    # Whoever attacked and got through has shown that it can be done: existence, whatever the figure.
-    is_attack = _ATTACK.search(words[max(0, figure.start - 400) : figure.start]) is not None
     certainty = 0.65 if figure.value is None else 0.8 if figure.is_in_words else 0.97
-    form = Form.EXISTENCE if is_attack else Form.PREVALENCE
-    return FormReading(form=form, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
+    return FormReading(form=Form.PREVALENCE, reported=_report(figure), written=figure.written, certainty=certainty, notes=notes)
 
 
 def _bound_form(relation: Relation) -> Form:
@@ -404,7 +373,7 @@ def weigh_denial(reading: FormReading, words: str, figure: CardFigure) -> FormRe
     after = re.split(r"[;:.!?]\s|,\s(?:and|but|while)\s", words[figure.stop : figure.stop + 160])[0]
     is_failing = figure.is_in_words and re.match(r"^\s(?:\w+\s)?(?:fail\w{0,3}|unable|neglect\w{0,3}|without|not)\b", after)
     hits = _find_denials(before) or (_find_denials(after) if _OPENS.match(before) or is_failing else [])
-    if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0) or (figure.is_in_words and figure.n is not None):
+    if not hits or (figure.unit is FigureUnit.COUNT and figure.value == 0):
         return reading
     note = f"the card denies: “{', '.join(hits)}”; check whose rate this is"
     # "Never failed to refuse" is no rate of 0: words that are denied give no figure.

@@ -77,10 +77,6 @@ _GRADERS = (
         r"|grading)|unit tests|string[- ]match(?:ing)?))\b(?! awareness| hacking| bias| baseline)",
         re.IGNORECASE,
     ),
-    re.compile(
-        r"(?P<who>\b(?:model|human|expert|LLM|machine|auto)-graded)\b|(?P<by>\b[A-Z][\w.-]+(?: [A-Z\d][\w.-]*){0,4}) as (?:an?|the"
-        r"|our) (?:judge|grader|scorer)\b"
-    ),
 )
 _ELICITATION = read_expression("elicitation")
 _LONGEST = 80
@@ -190,7 +186,7 @@ def find_benchmark(words: str, *, is_last: bool = False, is_named: bool = False)
         name = match[0]
         while (shorter := _LEADING.sub("", name)) != name:
             name = shorter
-        if not _BARE.fullmatch(name) and re.search(r"[\w-]+[ -]\w|[a-z][A-Z]|[A-Z]{2}|\w{4}", name) and len(name.split()[0]) > 1:
+        if not _BARE.fullmatch(name):
             names.append(name)
     return (names[-1] if is_last else names[0]) if names else None
 
@@ -241,7 +237,7 @@ def find_grader(words: str) -> str | None:
     """Return who or what graded, in the words of the card; None where *words* do not say."""
     for pattern in _GRADERS:
         if match := pattern.search(words):
-            return (match["who"] or match.groupdict().get("by") or "").strip(" .,;:()") or None
+            return match["who"].strip(" .,;:()") or None
     return None
 
 

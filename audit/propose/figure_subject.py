@@ -313,10 +313,10 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
     head = passage.cells[place].column or ""
     for words, where in ((figure.label or "", "cell"), (head, "column head")):
         if mentions := models.find(words):
-            is_ours = _OURS.search(words) is not None
-            return _take_mention(
-                replace(mentions[-1], is_own=True) if is_ours else _tell_family(mentions[-1], passage, around, models), where
-            )
+            subject = _take_mention(mentions[-1], where)
+            # A family is another model where the table names the own one too.
+            is_other = subject.is_own is None and _names_own(passage, around, models)
+            return replace(subject, is_own=False) if is_other else subject
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
         if sized := read_size(words, models.own):
@@ -327,19 +327,11 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
     return label or _find_table_subject(passage, head, around, models)
 
 
-def _tell_family(mention: ModelMention, passage: Passage, around: PassageContext, models: CardModels) -> ModelMention:
-    """Return the mention of a family as that of another model if the table names the own one too."""
-    return replace(mention, is_own=False) if mention.is_own is None and _names_own(passage, around, models) else mention
-
-
 def _names_own(passage: Passage, around: PassageContext, models: CardModels) -> bool:
     """Whether the heads or labels of a row's table name an own model."""
     heads = [cell.column for cell in passage.cells if cell.column]
     labels = [row.cells[0].text for row in around.block(passage) if row.cells]
     return any(mention.is_own for text in (*heads, *labels) for mention in models.find(text))
-
-
-_OURS = re.compile(r"\bours\b", re.IGNORECASE)
 
 
 def _take_mention(mention: ModelMention, place: str, certainty: float = SURE) -> FigureSubject:

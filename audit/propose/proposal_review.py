@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import reduce
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -163,7 +164,9 @@ class PassageNeighbours:
         """Return what stands around the quote at *anchor*."""
         own = list(self._find_own(anchor))
         start, stop = (min(own[0][1].start, anchor.start), max(own[-1][1].stop, anchor.stop)) if own else (anchor.start, anchor.stop)
-        first, last = (own[0][0], own[-1][0]) if own else self._place(anchor)
+        # A quote that no passage holds is between two, which are both beside the neighbours to show.
+        place = bisect_right(self._starts, anchor.start)
+        first, last = (own[0][0], own[-1][0]) if own else (place, place - 1)
         row = next((passage for _, passage in own if passage.kind is PassageKind.ROW), None)
         return QuoteSurroundings(
             before=self._show(first - 1, is_end=True),
@@ -183,11 +186,6 @@ class PassageNeighbours:
                 return
             if passage.stop > anchor.start:
                 yield place, passage
-
-    def _place(self, anchor: Anchor) -> tuple[int, int]:
-        """Between which passages a quote stands that no passage holds; both are beside the neighbours to show."""
-        place = bisect_right(self._starts, anchor.start)
-        return place, place - 1
 
     def _show(self, place: int, *, is_end: bool) -> str:
         if not 0 <= place < len(self._passages):
@@ -214,23 +212,18 @@ def check_claims(file: ClaimsFile, text: AnchoredText, registered: Mapping[str, 
         fewest: claims that are expected at least.
         where: what the file is, as the person knows it.
     """
-    faults = list(_find_faults(file, text, registered, fewest=fewest, where=where))
-    if faults:
-        raise InputError(faults)
-
-
-def _find_faults(
-    file: ClaimsFile, text: AnchoredText, registered: Mapping[str, PropertySpec | None], *, fewest: int, where: str
-) -> Iterator[Fault]:
+    faults = []
     if len(file.claims) < fewest:
         found = f"{len(file.claims)} claims, expected {fewest} at least"
-        yield Fault("not-valid", f"{where}, claims", found, advice="copy the claim, and cut each quote to its part")
+        faults.append(Fault("not-valid", f"{where}, claims", found, advice="copy the claim, and cut each quote to its part"))
     for name in ("scorings", "test_contexts", "deploy_contexts", "excluded"):
         if getattr(file, name):
             found = "is not kept by a review"
-            yield Fault("not-valid", f"{where}, {name}", found, advice="write it into the claims file afterwards")
+            faults.append(Fault("not-valid", f"{where}, {name}", found, advice="write it into the claims file afterwards"))
     for position, draft in enumerate(file.claims):
-        yield from _check_claim(draft, text, {**registered, **(file.properties or {})}, f"{where}, claims[{position}]")
+        faults += _check_claim(draft, text, {**registered, **(file.properties or {})}, f"{where}, claims[{position}]")
+    if faults:
+        raise InputError(faults)
 
 
 def _check_claim(draft: ClaimDraft, text: AnchoredText, specs: Mapping[str, PropertySpec | None], where: str) -> Iterator[Fault]:
@@ -353,10 +346,7 @@ def take_step(review: ProposalReview, step: ReviewStep) -> ProposalReview:
 
 def replay_steps(steps: Iterable[ReviewStep]) -> ProposalReview:
     """Return where a review stands after *steps*."""
-    review = ProposalReview()
-    for step in steps:
-        review = take_step(review, step)
-    return review
+    return reduce(take_step, steps, ProposalReview())
 
 
 def find_open(review: ProposalReview, total: int, *, after: int | None, hidden: Container[int] = ()) -> int | None:
@@ -557,14 +547,13 @@ def find_journal(path: Path) -> ReviewJournal | None:
 def check_same(journal: ReviewJournal, *, document: str, engine: str) -> None:
     """Refuse to go on with a review of another card or by another engine; raises ConflictError."""
     reviewed = journal.opening.proposals
-    faults = []
+    differences = []
     if reviewed.document != document:
-        text = f"reviews another file: {reviewed.title}, sha256 {reviewed.document[:16]}…, not {document[:16]}…"
-        faults.append(_differs(journal, text))
+        differences.append(f"reviews another file: {reviewed.title}, sha256 {reviewed.document[:16]}…, not {document[:16]}…")
     if reviewed.engine.value != engine:
-        faults.append(_differs(journal, f"reviews what the engine {reviewed.engine.value} proposed, not {engine}"))
-    if faults:
-        raise ConflictError(faults)
+        differences.append(f"reviews what the engine {reviewed.engine.value} proposed, not {engine}")
+    if differences:
+        raise ConflictError([Fault("review-differs", str(journal.path), difference) for difference in differences])
 
 
 def digest_text(text: str) -> str:
@@ -625,10 +614,6 @@ def _check_untouched(path: Path, review: ProposalReview) -> None:
         found = "was changed since the review wrote it"
         advice = f"go on by hand, and register it with: caveat claim add {path}; to review on, move it away and run the same command again"
         raise ConflictError(Fault("file-changed", str(path), found, advice=advice))
-
-
-def _differs(journal: ReviewJournal, text: str) -> Fault:
-    return Fault("review-differs", str(journal.path), text)
 
 
 def _busy(journal: Path) -> Fault:

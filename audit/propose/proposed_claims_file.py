@@ -16,7 +16,6 @@ from registry.records.claim import ClaimRevision, Form, Reported
 from registry.records.claim_draft import (
     AwarenessNote,
     ClaimDraft,
-    ComparisonNote,
     OmissionDraft,
     Proposal,
     Proposals,
@@ -116,13 +115,15 @@ def draft_claim(proposal: Proposal, known_models: KnownModels, default: ModelRef
         default: the file's model; a claim about it names none.
     """
     model = known_models.resolve(proposal.model, proposal.version)
+    reported = proposal.reported if proposal.reported and _is_inside(proposal.reported.value, proposal) else None
+    is_plain = reported is not None and reported.low is reported.high is reported.n is None
     return ClaimDraft(
         quote=proposal.quote,
         page=proposal.anchor.page,
         form=proposal.form,
         relation=proposal.relation if proposal.form is Form.THRESHOLD else None,
         theta=proposal.theta if _is_inside(proposal.theta, proposal) else None,
-        reported=_simplify(proposal.reported) if proposal.reported and _is_inside(proposal.reported.value, proposal) else None,
+        reported=reported.value if reported is not None and is_plain else reported,
         property=proposal.slug,
         evaluation=proposal.evaluation,
         grader=proposal.grader,
@@ -140,11 +141,6 @@ def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
     missing = [completeness.item for completeness in proposal.completeness if completeness.status is ItemStatus.MISSING]
     is_known = states_version(model.version)
     return [item.value.replace("-", " ") for item in missing if not (is_known and item is CompletenessItem.VERSION)]
-
-
-def describe_comparison(comparison_note: ComparisonNote) -> str:
-    """Return a figure for something else in words."""
-    return f"{comparison_note.subject}: {comparison_note.words}"
 
 
 def describe_awareness(one: AwarenessNote) -> str:
@@ -167,7 +163,7 @@ def list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator[
     if proposal.model is None:
         yield f"the passage names no model; taken for {model.name}"
     for comparison in proposal.comparisons:
-        yield f"compared with {describe_comparison(comparison)}"
+        yield f"compared with {comparison.subject}: {comparison.words}"
     for note in proposal.awareness[:_MOST_NEARBY]:
         yield f"evaluation awareness nearby: {describe_awareness(note)}"
     if len(proposal.awareness) > _MOST_NEARBY:
@@ -186,10 +182,6 @@ def describe_place(proposal: Proposal) -> str:
 def _is_inside(value: float | None, proposal: Proposal) -> bool:
     low, high = proposal.property.range
     return value is not None and low <= value <= high
-
-
-def _simplify(reported: Reported) -> float | Reported:
-    return reported.value if reported.low is reported.high is reported.n is None else reported
 
 
 def _list_unheld(proposal: Proposal) -> Iterator[str]:
@@ -398,7 +390,8 @@ def _settle(sheet: ClaimsSheet) -> tuple[dict[str, PropertySpec], list[DraftEntr
         # one property cannot have two values.
         same = next((place for place in group if _is_same(settled[place].draft, named.draft)), None)
         if same is not None:
-            settled[same] = _add_comment(settled[same], f"the same words stand again{_describe_page(named.draft)}")
+            page = "" if named.draft.page is None else f" on page {named.draft.page}"
+            settled[same] = _add_comment(settled[same], f"the same words stand again{page}")
             continue
         if group and entry.spec is not None:
             named = _rename(_tell_apart(entry, entry.spec, len(group) + 1), names)
@@ -441,10 +434,6 @@ def _tell_apart(entry: DraftEntry, spec: PropertySpec, number: int) -> DraftEntr
 
 def _add_comment(entry: DraftEntry, comment: str) -> DraftEntry:
     return replace(entry, comments=(*entry.comments, comment))
-
-
-def _describe_page(draft: ClaimDraft) -> str:
-    return "" if draft.page is None else f" on page {draft.page}"
 
 
 def _key(entry: DraftEntry, sheet: ClaimsSheet) -> tuple[object, ...]:

@@ -9,14 +9,12 @@ from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quan
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
-    ThresholdFigure,
     find_hedges,
     find_thresholds,
     is_general,
     is_no_result,
     read_figure,
     read_likely,
-    read_threshold,
     read_worded,
     says_no_result,
     weigh_denial,
@@ -26,7 +24,6 @@ from audit.propose.claim_sentences import fold_sentence, score_sentence
 from audit.propose.claimed_property import forget_direction, read_property
 from audit.propose.evaluation_facts import describe_evaluation
 from audit.propose.figure_subject import (
-    NAMED,
     PRONOUN,
     FigureSubject,
     compare_figures,
@@ -37,10 +34,10 @@ from audit.propose.figure_subject import (
     find_version,
     find_worded_subject,
 )
-from audit.propose.proposal_building import ClaimReading, build_proposal, doubt_addressed, make_distinct
+from audit.propose.proposal_building import ClaimReading, addresses_reader, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
-from audit.propose.row_figures import find_bar, find_row_figures
-from audit.propose.vocabulary import has_word, read_expression
+from audit.propose.row_figures import find_row_figures
+from audit.propose.vocabulary import has_word
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
 from registry.records.system_card import Card, CardText, Outline, Passage, PassageKind
@@ -48,7 +45,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 18
+RULES_VERSION = 19
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -101,7 +98,7 @@ def read_span(span: CandidateSpan, reading: CardReading) -> list[ClaimReading]:
     if span.passage.kind is PassageKind.ROW:
         return list(_read_row(span, reading))
     if _BARE_RUN.search(span.passage.words):
-        return list(_read_debris(span, reading))
+        return []
     readers = (_read_limits, _read_words) if span.is_limit else (_read_figures, _read_words, _read_limits, _read_likely)
     return next((claims for read in readers if (claims := list(read(span, reading)))), [])
 
@@ -129,13 +126,11 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
     )
     heads = [passage.cells[place].column for place in {place for place, _ in span.cells}]
     source = reading.card.text[passage.start : passage.stop]
-    bar = find_bar(passage)
     is_guessed = len(span.cells) > 1 and not any(mark in source for mark in ("\t", "|", "<"))
     for place, figure, subject in subjects:
         if subject.is_own is False or figure.unit is FigureUnit.MULTIPLE:
             continue
-        line = ThresholdFigure(figure=bar, relation=None, is_of_another=False) if bar is not None and bar.unit is figure.unit else None
-        found = read_figure("", figure, line)
+        found = read_figure("", figure)
         if found is None:
             continue
         form = found
@@ -154,14 +149,6 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
 _BARE = rf"(?:{NUMBER}\s?%?|[—–-])(?:\s?[±(]\s?{NUMBER}\s?%?\)?)?[*†]?"
 _BARE_RUN = re.compile(rf"(?<![\w.]){_BARE}(?:\s+{_BARE}){{2,}}(?![\w.])")
 """Figures with nothing between them: a row of a table whose columns were lost."""
-
-
-def _read_debris(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReading]:
-    """A row that was read as a sentence: proposed without figures, and only if it begins with the own model."""
-    mentions = reading.models.find(span.passage.words)
-    if mentions and mentions[0].is_own and mentions[0].start < _OPENING:
-        form = FormReading(form=Form.PREVALENCE, written=span.passage.words[:_WRITTEN], certainty=0.3, notes=(_UNREAD,))
-        yield _describe(span, form, None, FigureSubject(mentions[0].name, mentions[0].written, "row label", NAMED, is_own=True), reading)
 
 
 def _compare_rows(passage: Passage, place: int, figure: CardFigure, reading: CardReading) -> Iterator[ComparisonNote]:
@@ -207,29 +194,25 @@ def _read_figures(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRe
             # A line without a result is a claim only where the sentence says of whom: others define it.
             if subject.place != "sentence":
                 continue
-            form = weigh_doubt(read_threshold(threshold), words)
-            yield _describe(span, form, threshold.figure, subject, reading, comparisons=comparisons, signs=signs)
+            line = threshold.figure
+            form = FormReading(form=Form.THRESHOLD, relation=threshold.relation, theta=line.value, written=line.written, certainty=0.85)
+            yield _describe(span, weigh_doubt(form, words), line, subject, reading, comparisons=comparisons, signs=signs)
     for figure, subject in own:
-        line = next(
+        bar = next(
             (threshold for threshold in thresholds if threshold.figure.start > figure.start and threshold.figure.unit is figure.unit), None
         )
         # A threshold is compared with the figure nearest before it: "36 %, below the threshold of 50 %".
-        if line is not None and any(figure.start < other.start < line.figure.start and other.unit is figure.unit for other, _ in own):
-            line = None
-        if figure in others or signs < (2 if _is_weak(figure) else 1) or is_no_result(words, figure):
+        if bar is not None and any(figure.start < other.start < bar.figure.start and other.unit is figure.unit for other, _ in own):
+            bar = None
+        # A number of things may count anything: model and outcome must both be told.
+        if figure in others or signs < (2 if figure.unit is FigureUnit.COUNT else 1) or is_no_result(words, figure):
             continue
-        found = read_figure(words, figure, line if line is None or line.relation is not None or line.is_of_another else None)
+        found = read_figure(words, figure, bar)
         if found is not None:
             form = weigh_doubt(weigh_denial(found, words, figure), words)
             if figure.bound is not None and subject.place != "sentence" and subject.certainty < PRONOUN:
                 form = replace(form, certainty=min(form.certainty, _UNSAID))
             yield _describe(span, form, figure, subject, reading, comparisons=comparisons, signs=signs)
-
-
-def _is_weak(figure: CardFigure) -> bool:
-    """Whether a figure could be many things, so that model and outcome must both be told."""
-    is_bare = figure.unit is FigureUnit.SCORE and figure.scale is None
-    return figure.unit in (FigureUnit.COUNT, FigureUnit.MULTIPLE, FigureUnit.POINTS) or is_bare or (figure.is_in_words and figure.n is None)
 
 
 _OUR_MODELS = re.compile(r"\bour\s(?:[\w-]+\s){0,3}models?\b(?!\sof\b)", re.IGNORECASE)
@@ -270,7 +253,6 @@ _SPEAKS_OF_MODEL = re.compile(
     r"|(?:the|its|any|model)\s(?:generated\s)?(?:outputs?|responses?|answers|predictions|generations|content))\b[^,.;:]{0,40}$",
     re.IGNORECASE,
 )
-_BEGINS_WITH_IT = re.compile(r"\W*(?:it|(?:the|this|these|our)\s(?:[\w-]+\s)?models?)\s[^.;:]*$", re.IGNORECASE)
 _ANY_MODEL = re.compile(r"(?<!other\s)\b(?:LLMs|(?:language|foundation|generative|AI)\s(?:models|systems))\b[^,.;:]*$", re.IGNORECASE)
 
 
@@ -285,11 +267,10 @@ def _read_limits(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     is_named = subject.is_own is not False and reading.models.is_meant(before)
     # Of models in general a card says nothing about its own; elsewhere than under limits, the sentence must speak of the model.
     is_group = subject.is_own is None and subject.model is not None and not reading.models.is_meant(subject.model)
-    if subject.is_own is False or is_group or (not is_named and _ANY_MODEL.search(before)):
+    if subject.is_own is False or is_group or _ANY_MODEL.search(before):
         return
-    of_model = re.search(r"\b(?:the|this|these|our)\s(?:[\w-]+\s)?models?\b", words[slice(*form.span)], re.IGNORECASE)
-    is_its_subject = _SPEAKS_OF_MODEL.search(before) or _BEGINS_WITH_IT.match(before)
-    if is_named or is_under_limits(passage, reading.around) or of_model or is_its_subject:
+    is_its_subject = _SPEAKS_OF_MODEL.search(before) or _IT.match(before)
+    if is_named or is_under_limits(passage, reading.around) or is_its_subject:
         claim = _describe(span, form, None, subject, reading, at=form.span[0])
         yield claim if claim.property.place == "sentence" else replace(claim, property=forget_direction(claim.property))
 
@@ -301,7 +282,6 @@ _WE = re.compile(
     r"\W*(?:\w+ly,?\s|in\s\w+,\s)?(?:we(?!\s(?:also\s|still\s)?(?:observ|saw|see|f[io]und|notic|judg|conclud))|to|for|these\s\w+\s(?:are|were))\b",
     re.IGNORECASE,
 )
-_ADDRESS = read_expression("address")
 _OFFER = re.compile(r"\b(?:can|could|may|will)\s(?:\w+\s)?(?:help|assist|support|enable|empower)\b", re.IGNORECASE)
 """What people may do with a model is no result of it."""
 _IT = re.compile(r"[^.;:]{0,40}?\b(?:it|they|(?:the|this|these|our)\s(?:\w+\s)?models?)\b", re.IGNORECASE)
@@ -316,9 +296,7 @@ def _read_likely(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimRea
     passage, words = span.passage, span.passage.words
     if passage.kind is PassageKind.FOOTNOTE or not _SHORTEST <= len(words) <= 600 or _PICTURE.match(words) or _OFFER.search(words):
         return
-    if _ADDRESS.search(words):
-        return
-    if says_no_result(words, span.figures):
+    if addresses_reader(words) or says_no_result(words, span.figures):
         return
     score = score_sentence(fold_sentence(words, reading.models.find(words)))
     if score < SPEAKS_OF_IT:
@@ -353,7 +331,7 @@ def _describe(
     at: int | None = None,
 ) -> ClaimReading:
     """Say what the claim is about: property, version, evaluation, and what is stated nearby."""
-    passage = span.passage
+    passage, hedges = span.passage, find_hedges(span.passage.words)
     start = None if cell is not None else figure.start if figure is not None else at
     facts = describe_evaluation(passage, start, cell, figure.label if figure is not None else None, reading.around)
     return ClaimReading(
@@ -369,10 +347,5 @@ def _describe(
         facts=facts,
         comparisons=comparisons,
         signs=signs,
-        notes=tuple(_note_words(passage)),
+        notes=(f"the card hedges: {', '.join(f'“{hedge}”' for hedge in hedges)}",) if hedges else (),
     )
-
-
-def _note_words(passage: Passage) -> Iterator[str]:
-    if hedges := find_hedges(passage.words):
-        yield f"the card hedges: {', '.join(f'“{hedge}”' for hedge in hedges)}"

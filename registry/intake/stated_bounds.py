@@ -18,16 +18,16 @@ _FILL = (
     r"(?:(?:about|around|approximately|roughly|just|a|an|the|our|its)\s+){0,2}"
     r"(?:(?:[\w’'-]+\s+){0,4}(?:threshold|limit|bar|ceiling|floor|target|cut-?off|maximum|minimum|rate|share)\s+of\s+)?"
 )
-_LEAST = (
+LEAST = (
     r"at\s+least|no(?:t)?\s+(?:less|fewer|lower)\s+than|more\s+than|greater\s+than|higher\s+than|over|above|exceed(?:s|ed|ing)?"
     r"|in\s+excess\s+of|(?:a\s+)?minimum(?:\s+of)?|>=|≥|>"
 )
-_MOST = (
+MOST = (
     r"at\s+most|no(?:t)?\s+(?:more|greater|higher)\s+than|less\s+than|fewer\s+than|lower\s+than|under|below|up\s+to"
     r"|(?:a\s+)?maximum(?:\s+of)?|<=|≤|<"
 )
 _BEFORE = re.compile(
-    rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", _ANY_CASE
+    rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{LEAST})|(?P<most>{MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", _ANY_CASE
 )
 _AFTER = re.compile(
     rf"(?<![\d.,]){_NUMBER}{_PERCENT}{_RATIO}\s+or\s+(?:(?P<least>more|higher|above|greater)|(?P<most>less|fewer|lower|below))\b",
@@ -120,7 +120,7 @@ def _read_compared(text: str) -> Iterator[tuple[int, StatedBound]]:
 def _read_one_in(text: str) -> Iterator[tuple[int, StatedBound]]:
     for match in _ONE_IN.finditer(text):
         before = text[: match.start()]
-        compared = re.search(rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s+$", before, _ANY_CASE)
+        compared = re.search(rf"(?:(?P<least>{LEAST})|(?P<most>{MOST}))\s+$", before, _ANY_CASE)
         if compared is None or match["word"] == "1":
             continue  # digits are read as `N in M`
         whole = _WHOLE_WORDS.get(" ".join(match["whole"].lower().split())) or float(match["whole"].replace(",", ""))

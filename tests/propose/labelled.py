@@ -68,8 +68,7 @@ to novice attackers.
 On the tacit knowledge test all models underperform the expert baseline of 71%.
 5 Alignment
 In 0.4% of agentic transcripts Heron 3 took an action that it then hid from the user.
-In some cases the model sometimes inferred that it was being tested. The rate of reward hacking
-halved compared to Heron 2. Heron 3 reached a mean honesty score of 0.91 (max 1.00).
+In some cases the model sometimes inferred that it was being tested. Heron 3 reached a mean honesty score of 0.91 (max 1.00).
 References
 Adams et al. 2025. Measuring refusals in 14% of models. arXiv:2501.01234.
 """,
@@ -92,7 +91,6 @@ Adams et al. 2025. Measuring refusals in 14% of models. arXiv:2501.01234.
         Coded("does not provide meaningful uplift", T, relation=MOST),
         Coded("expert baseline of 71%", T, theta=0.71, relation=MOST),
         Coded("In 0.4% of agentic", P, 0.004),
-        Coded("halved compared to", T, relation=MOST),
         Coded("honesty score of 0.91", P, 0.91),
     ),
     no_claims=("trained on 14 trillion", "has 12 pages", "spent 40 hours", "Measuring refusals"),

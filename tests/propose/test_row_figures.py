@@ -12,7 +12,7 @@ from audit.propose.row_figures import read_cell, read_labelled
 from audit.propose.rule_engine import propose_by_rules
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
-from registry.records.claim import Direction, Form, Relation
+from registry.records.claim import Direction
 from registry.records.claim_draft import Confidence, Proposal
 
 
@@ -178,16 +178,6 @@ LIMITS = """# Ibis 3 model card
 """
 
 
-def test_a_column_of_thresholds_is_the_line_of_its_row_and_no_result(tmp_path: Path) -> None:
-    """The side is read from the two figures; the line itself is never a figure of the model."""
-    found = propose(tmp_path, LIMITS)
-
-    assert [(one.form, one.relation, one.theta, one.reported and one.reported.value) for one in found] == [
-        (Form.THRESHOLD, Relation.AT_MOST, 0.5, 0.31),
-        (Form.THRESHOLD, Relation.AT_LEAST, 0.5, 0.62),
-    ]
-
-
 @pytest.mark.parametrize(("text", "value", "is_share"), [("4.92 / 5", 4.92, False), ("3/5", 0.6, True), ("16.5/45", 16.5 / 45, True)])
 def test_a_mark_out_of_its_scale_is_no_share(text: str, value: float, is_share: bool) -> None:  # noqa: FBT001 - drawn
     """Of five tasks three can be solved, and not 4.92."""
@@ -248,15 +238,6 @@ def test_a_head_that_names_measure_and_model_says_which_way_is_safer(tmp_path: P
     assert [(one.written, one.property.direction) for one in found] == [("0.8%", Direction.LOWER_IS_SAFER)]
 
 
-def test_a_table_of_models_is_one_of_results_under_any_heading(tmp_path: Path) -> None:
-    """The last heading may be about training; a table of one model below it stays apart."""
-    several = "# Ibis-3 model card\n\n## Training data\n\n" + TABLE.format(own="Ibis-3", other="Ibis-2")
-    single = "# Ibis-3 model card\n\n## Training data\n\n| Source | Share |\n|---|---|\n| Web pages | 61.0% |\n"
-
-    assert [one.written for one in propose(tmp_path, several)] == ["61.0"]
-    assert propose(tmp_path, single) == ()
-
-
 def test_two_lines_of_a_cell_are_the_two_benchmarks_of_its_row(tmp_path: Path) -> None:
     """“MGSM / MATH” with two figures each; words that are no benchmarks give nothing."""
     card = """# Ibis-3 model card
@@ -279,3 +260,12 @@ def test_a_family_that_is_a_word_is_a_name_in_small_letters_with_a_hyphen(tmp_pa
     card = f"# Nova-4 model card\n\nWe tested `nova-4`, not a nova 4 light years away.\n\n## Results\n\n{table}"
 
     assert [(one.written, one.is_own) for one in propose(tmp_path, card) if one.written] == [("61.0", True)]
+
+
+def test_a_table_of_models_is_one_of_results_under_any_heading(tmp_path: Path) -> None:
+    """The last heading may be about training; a table of one model below it stays apart."""
+    several = "# Ibis-3 model card\n\n## Training data\n\n" + TABLE.format(own="Ibis-3", other="Ibis-2")
+    single = "# Ibis-3 model card\n\n## Training data\n\n| Source | Share |\n|---|---|\n| Web pages | 61.0% |\n"
+
+    assert [one.written for one in propose(tmp_path, several)] == ["61.0"]
+    assert propose(tmp_path, single) == ()

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.propose.proposal_review import ProposalDecision, ProposalReview, ProposalVerdict, QuoteSurroundings
-from audit.propose.proposed_claims_file import DraftEntry, describe_awareness, describe_comparison, describe_place, list_missing
+from audit.propose.proposed_claims_file import DraftEntry, describe_awareness, describe_place, list_missing
 from registry.present.answers import show
 from registry.records.claim import Form, Reported
 from registry.records.claim_draft import ClaimDraft, Proposal
@@ -73,9 +73,9 @@ def fit(console: Console, parts: Iterable[ScreenPart], height: int) -> Lines:
     return [line for lines in drawn for line in lines][:height]
 
 
-def draw(console: Console, parts: Iterable[ScreenPart]) -> Lines:
-    """Return all lines of *parts*, as wide as *console*, whatever their number."""
-    return [line for part in parts for line in _draw(console, part.body)]
+def draw(console: Console, bodies: Iterable[RenderableType]) -> Lines:
+    """Return all lines of *bodies*, as wide as *console*, whatever their number."""
+    return [line for body in bodies for line in _draw(console, body)]
 
 
 def print_lines(console: Console, lines: Sequence[Sequence[Segment]]) -> None:
@@ -166,7 +166,7 @@ def print_scene(console: Console, scene: ReviewScreen) -> None:
 
 def list_lines(console: Console, scene: ReviewScreen) -> Lines:
     """Return all that is known of the proposal, as lines as wide as *console*."""
-    return draw(console, _build_claim(console, scene))
+    return draw(console, (part.body for part in _build_claim(console, scene)))
 
 
 def print_end(console: Console, title: str, review: ProposalReview, total: int, message: str) -> None:
@@ -180,7 +180,7 @@ def print_end(console: Console, title: str, review: ProposalReview, total: int, 
 
 def list_told(console: Console, lines: Iterable[str]) -> Lines:
     """Return what is told of the proposals before the first of them."""
-    return draw(console, (ScreenPart(name="told", body=Text(show(line))) for line in lines))
+    return draw(console, (Text(show(line)) for line in lines))
 
 
 def list_help(console: Console) -> Lines:
@@ -192,8 +192,7 @@ def list_help(console: Console) -> Lines:
     for key, word, meaning in KEYS:
         table.add_row(Text(key, style="bold"), word, meaning)
     more = "Every decision is on the disk before the next screen. Nothing is registered here: caveat claim add does that."
-    parts = (Text("Keys", style="bold"), _build_rule(console), table, Text(f"\n{more}"))
-    return draw(console, (ScreenPart(name="help", body=part) for part in parts))
+    return draw(console, (Text("Keys", style="bold"), _build_rule(console), table, Text(f"\n{more}")))
 
 
 def describe_counts(review: ProposalReview, total: int) -> str:
@@ -217,7 +216,8 @@ def _build_claim(console: Console, scene: ReviewScreen) -> Iterator[ScreenPart]:
     rule = ScreenPart(name="rule", body=_build_rule(console))
     yield from (ScreenPart(name="bar", body=_build_bar(scene, console.width)), rule)
     yield from _build_passage(scene, is_ascii=console.options.ascii_only)
-    yield from (rule, ScreenPart(name="fields", body=_build_grid(_list_fields(scene)), note="v shows all of it"), rule)
+    fields = _build_grid((*_list_claim(scene), *_list_notices(scene.proposal, scene.model)))
+    yield from (rule, ScreenPart(name="fields", body=fields, note="v shows all of it"), rule)
 
 
 def _build_rule(console: Console) -> Rule:
@@ -281,11 +281,6 @@ def _build_grid(rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def _list_fields(scene: ReviewScreen) -> Iterator[tuple[str, str]]:
-    yield from _list_claim(scene)
-    yield from _list_notices(scene.proposal, scene.model)
-
-
 def _list_claim(scene: ReviewScreen) -> Iterator[tuple[str, str]]:
     """Give what would be registered, or was accepted."""
     proposal, draft = scene.proposal, scene.entry.draft
@@ -312,7 +307,7 @@ def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, st
     yield from (("restates", f"{restate.claim}, which says {restate.value:g}: {restate.why}") for restate in proposal.restates)
     yield from (("look at", note) for note in proposal.notes)
     yield from (("awareness", describe_awareness(awareness_note)) for awareness_note in proposal.awareness[:3])
-    yield from (("compared", describe_comparison(comparison)) for comparison in proposal.comparisons)
+    yield from (("compared", f"{comparison.subject}: {comparison.words}") for comparison in proposal.comparisons)
     yield from (("read from", f"{field.field}: “{field.words}” ({field.place})") for field in proposal.evidence if field.field in _SHOWN)
 
 

@@ -79,18 +79,9 @@ class EditContext:
     """Says something to the person."""
 
 
-def edit(desk: EditContext, entry: DraftEntry) -> ClaimsFile | None:
-    """Let a person change the claim of *entry*; None where they gave up or changed nothing."""
-    return _use_editor(desk, render_drafts((entry,), _EDIT), fewest=1)
-
-
-def split(desk: EditContext, entry: DraftEntry) -> ClaimsFile | None:
-    """Let a person make two or more claims of *entry*; None where they gave up or changed nothing."""
-    return _use_editor(desk, render_drafts((entry, entry), _SPLIT), fewest=2)
-
-
-def _use_editor(desk: EditContext, text: str, *, fewest: int) -> ClaimsFile | None:
-    """Return what a person makes of *text*, once every claim of it could be registered; None where they gave up."""
+def change_entry(desk: EditContext, entry: DraftEntry, *, fewest: int) -> ClaimsFile | None:
+    """Let a person change the claim of *entry*, or make *fewest* claims of it; None where they gave up or changed nothing."""
+    text = render_drafts((entry,) * fewest, _EDIT if fewest == 1 else _SPLIT)
     while True:
         try:
             changed = _open_editor(text)
@@ -253,7 +244,7 @@ class ReviewSession:
                 self._opened |= {head for head, rows in self._folded.items() if at == head or at in rows}
                 self._message = "the rows of this table follow one by one"
             case "e" | "s":
-                self._change(at, edit if key == "e" else split)
+                self._change(at, fewest=1 if key == "e" else 2)
             case "x":
                 self._leave_out(at)
             case "v":
@@ -267,12 +258,12 @@ class ReviewSession:
             case _:
                 self._message = f"no key {key!r}; ? tells them" if key.isprintable() else "no such key; ? tells them"
 
-    def _change(self, at: int, change: Callable[[EditContext, DraftEntry], ClaimsFile | None]) -> None:
+    def _change(self, at: int, *, fewest: int) -> None:
         try:
             entry = self._entry(at)
             # The model is shown in the editor, so that it can be changed there.
             model = entry.draft.model or self._journal.opening.model
-            changed = change(self._desk, replace(entry, draft=replace(entry.draft, model=model)))
+            changed = change_entry(self._desk, replace(entry, draft=replace(entry.draft, model=model)), fewest=fewest)
         except click.ClickException as error:  # the editor cannot be started, or failed
             self._message = error.format_message()
             return
@@ -296,8 +287,8 @@ class ReviewSession:
                 spec = entries[place].spec
                 if self._proposals[place].unknown and spec is not None:
                     entries[place] = replace(entries[place], spec=replace(spec, direction=direction))
-        files = {place: ClaimsFile(claims=(entry.draft,), properties=_name_spec(entry)) for place, entry in entries.items()}
-        self._decide(*(_accept(place, file) for place, file in files.items()))
+        specs = {place: {} if entry.spec is None else {entry.draft.property: entry.spec} for place, entry in entries.items()}
+        self._decide(*(_accept(place, ClaimsFile(claims=(entry.draft,), properties=specs[place])) for place, entry in entries.items()))
 
     def _ask_direction(self) -> Direction | None:
         click.echo("\nWhich way is safer?  h higher  l lower  n neither, it is no safety property  any other key: go back")
@@ -504,10 +495,6 @@ def list_entries(review: ProposalReview, at: int, proposed: DraftEntry) -> tuple
         comments = (f"part {number} of {total} of:", *proposed.comments) if total > 1 else proposed.comments
         entries.append(replace(proposed, draft=draft, spec=specs.get(draft.property), comments=comments))
     return tuple(entries)
-
-
-def _name_spec(entry: DraftEntry) -> dict[str, PropertySpec] | None:
-    return None if entry.spec is None else {entry.draft.property: entry.spec}
 
 
 def _accept(at: int, file: ClaimsFile) -> ProposalDecision:
