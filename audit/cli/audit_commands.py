@@ -563,7 +563,8 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
     if not path.is_file():
         problem = "is neither an audit (AUD-…) nor a file"
         is_claim = target.startswith("CLM-")
-        advice = f"caveat audit new {target} > audit.yaml, and name that file" if is_claim else "caveat audit list shows the audits"
+        new = f"caveat audit logs test=LOG deploy=LOG --claim {target}; with a plan of your own: caveat audit new {target} > audit.yaml"
+        advice = new if is_claim else "caveat audit list shows the audits"
         raise InputError(Fault("file-not-readable", target, problem, advice=advice))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft

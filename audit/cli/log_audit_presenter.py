@@ -13,8 +13,8 @@ from registry.present.blocks import Block, Subtitle, Table, Title, Verbatim
 from registry.records.statement import OutputFormat
 
 BASIS = "Reported evidence: the plan was written after the logs, so the verdict is provisional at most."
-UNREGISTERED = "CLM-…"
-"""The claim in a dry run, which registers none."""
+_UNREGISTERED = "CLM-…"
+"""A claim in words in a dry run, which registers none."""
 
 
 def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, home: Path | None) -> Answer:
@@ -55,12 +55,13 @@ def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, ho
 
 def present_forecast(draft: LogAuditDraft, *, registry: str, folder: Path, formats: Sequence[OutputFormat], width: float) -> Answer:
     """Present what a call without --dry-run would assume and write; nothing was recorded or written."""
-    files = (folder / "claims.yaml", folder / "audit.yaml")
-    audit = draft.compose_audit(UNREGISTERED, width=width)
-    document = _summarise(draft, registry=registry, files=files) | {
+    audit = draft.compose_audit(draft.registered or _UNREGISTERED, width=width)
+    texts = {folder / "claims.yaml": draft.claims} if draft.claims else {}
+    texts[folder / "audit.yaml"] = audit
+    document = _summarise(draft, registry=registry, files=tuple(texts)) | {
         "dry_run": True,
         "new": False,
-        "claim": None,
+        "claim": draft.registered,
         "audit": None,
         "verdict": None,
         "restriction": None,
@@ -69,7 +70,7 @@ def present_forecast(draft: LogAuditDraft, *, registry: str, folder: Path, forma
 
     def text() -> Iterator[Block]:
         yield from _present_assumptions(draft)
-        for path, content in zip(files, (draft.claims, audit), strict=True):
+        for path, content in texts.items():
             yield Subtitle(str(path))
             yield Verbatim(content.rstrip())
         names = ", ".join(format_.value.upper() for format_ in formats)

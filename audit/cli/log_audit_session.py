@@ -41,7 +41,7 @@ class LogAudit:
     """`CLM-…@n`."""
     concluded: AuditConclusion
     files: tuple[Path, ...]
-    """The claims file and the audit file."""
+    """The audit file, and before it the claims file of a new claim."""
     supplement: tuple[WrittenFile, ...]
     """In the order HTML, PDF, JSON."""
     failed: tuple[CaveatError, ...]
@@ -62,7 +62,7 @@ def audit_logs(
     arms: tuple[str, str],
     formats: tuple[OutputFormat, ...],
 ) -> LogAudit:
-    """Register the claim of *draft*, conclude its audit from *evidence*, and render the supplement into *folder*.
+    """Register the claim of *draft* if it is new, conclude its audit from *evidence*, and render the supplement into *folder*.
 
     Args:
         folder: of the claims file, the audit file and the supplement; also of the registry, unless one is configured.
@@ -73,11 +73,14 @@ def audit_logs(
         CaveatError: as `register_file`, `open_audit` and `conclude`; what was recorded before stays, and a repetition continues.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if is_own_registry(app, folder):
-        _make_registry(app, folder)
-    claims = _place(folder, "claims", draft.claims)
-    registered = register_file(app.ledger, claims, owner=app.config.authority, dry_run=False, progress=lambda _more: None)
-    claim = (*registered.added, *registered.revised, *registered.known)[0]
+    files: list[Path] = []
+    claim = draft.registered
+    if claim is None:
+        if is_own_registry(app, folder):
+            _make_registry(app, folder)
+        files.append(_place(folder, "claims", draft.claims))
+        registered = register_file(app.ledger, files[0], owner=app.config.authority, dry_run=False, progress=lambda _more: None)
+        claim = (*registered.added, *registered.revised, *registered.known)[0]
     with app.ledger.write(actor=app.config.authority) as writer:
         _state_names(writer, draft, actor=app.config.authority, source=evidence.source)
         low, high = get_property(writer, get_claim(writer, claim)).range
@@ -86,7 +89,7 @@ def audit_logs(
         file, _ = open_audit(writer, read_draft(path, locked=False)[0], auditor=app.config.authority, locked=False, folder=folder)
         concluded = conclude(writer, file, _build_scored(evidence, arms))
     written, failed = _render(app, folder / "supplements", claim, formats)
-    return LogAudit(claim=claim, concluded=concluded, files=(claims, path), supplement=written, failed=failed)
+    return LogAudit(claim=claim, concluded=concluded, files=(*files, path), supplement=written, failed=failed)
 
 
 def _make_registry(app: App, folder: Path) -> None:
