@@ -22,7 +22,7 @@ from registry.records.record import Authority, AuthorityRole
 from registry.records.replay_run import Provenance
 from registry.records.statement import OutputFormat
 from registry.registration.claims_file_registration import register_file
-from registry.registration.model_lineage import state_endpoint
+from registry.registration.model_lineage import describe_near_version, state_endpoint
 from registry.seal.signing_keys import KeyRing
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
@@ -80,6 +80,8 @@ def audit_logs(
             _make_registry(app, folder)
         files.append(_place(folder, "claims", draft.claims))
         registered = register_file(app.ledger, files[0], owner=app.config.authority, dry_run=False, progress=lambda _more: None)
+        for model, near in registered.near:
+            app.say(describe_near_version(model, near))
         claim = (*registered.added, *registered.revised, *registered.known)[0]
     with app.ledger.write(actor=app.config.authority) as writer:
         _state_names(writer, draft, actor=app.config.authority, source=evidence.source)

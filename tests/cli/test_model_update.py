@@ -302,3 +302,34 @@ def test_branches_that_meet_again_do_not_double_the_list(caveat: Caveat) -> None
     assert sum("LAB M 3 " in line for line in listed) == 2
     assert sum("LAB M 6 " in line for line in listed) == 1
     assert sum(line.endswith("and what follows, as above") for line in listed) == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "is_near"), [("1.0", True), ("v1", True), ("Version 1.0.0", True), ("1.1", False), ("10", False), ("1.0b", False)]
+)
+def test_a_version_that_may_be_another_under_a_new_name_is_recorded_with_a_warning(
+    caveat: Caveat, registered: list[str], tmp_path: Path, version: str, is_near: bool
+) -> None:
+    """By registration, update and claims file, once; two versions called so may exist, so nothing is refused."""
+    assert registered
+    claims = CLAIMS.replace("VERSION", version)
+    (tmp_path / "near.yaml").write_text(claims, encoding="utf-8")
+    warning = f"warning: LAB M {version} and LAB M 1 are two model versions here"
+
+    trial = _update(caveat, "1", version, "--dry-run")
+    listed = caveat("claim", "add", "near.yaml")
+    again = caveat("claim", "add", "near.yaml")
+    added = caveat("model", "add", f"LAB/M/{version}")
+
+    assert (trial.code, listed.code, again.code, added.code) == (0, 0, 0, 0)
+    assert [warning in answer.err for answer in (trial, listed, again, added)] == [is_near, is_near, False, is_near]
+
+
+CLAIMS = """\
+schema: caveat/claims/1
+model: {developer: LAB, name: M, version: "VERSION"}
+properties:
+  maths: {name: accuracy in mathematics, class: capability, range: [0, 1], direction: higher_is_safer}
+claims:
+  - {quote: It solves most problems., quote_status: paraphrase, source: a talk, form: lower_bound, theta: 0.5, property: maths}
+"""
