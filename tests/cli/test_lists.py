@@ -204,7 +204,7 @@ claims:
 
 
 def test_claims_of_two_models_with_the_same_words_are_listed_with_the_model(caveat: Caveat, tmp_path: Path) -> None:
-    """Two cards of one maker repeat a sentence; where all claims on it are of one model, its name distinguishes nothing and is not there."""
+    """Where all claims on a sentence are of one model, its name distinguishes nothing and is not there."""
     assert caveat("init", "--example", "--no-key").code == 0
     (tmp_path / "card.md").write_text("# Card\n\nThe model answers most questions. It was trained in May.\n", encoding="utf-8")
     card = caveat("card", "add", "card.md", "--publisher", "L", "--json").document["card"]["card"]
