@@ -21,6 +21,7 @@ from registry.cli.application import (
     pass_app,
     reason_option,
     record,
+    refusing,
     yes_option,
 )
 from registry.cli.list_options import ListOutput, list_options
@@ -29,6 +30,7 @@ from registry.codec.file_io import replacing
 from registry.errors import CaveatError, ConflictError, Fault, InputError
 from registry.present.blocks import Block, Verbatim
 from registry.records.analysis_plan import DECISIVE, LockedItem
+from registry.records.audit_case import AuditWithdrawal
 from registry.records.record import Identifier
 from registry.records.replay_run import Provenance
 from registry.report.supplement_wording import DESIGN_RULE
@@ -432,7 +434,8 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
 def list_(app: App, /, *, output: ListOutput) -> None:
     """List audits with their verdicts.
 
-    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired, outcome.
+    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired,
+    withdrawn, outcome.
     """
     from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
     from registry.present.listings import Listing
@@ -644,6 +647,31 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         problem = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
         raise InputError(Fault("bad-date", "--run-date", problem, advice=f"give the time too: {text}T12:00:00Z"))
     return moment
+
+
+@examples('audit withdraw AUD-LAB-2026-0001-1 -m "the scores were of another model" --yes')
+@audit.command()
+@click.argument("audit_id", metavar="AUDIT", type=AUDIT)
+@reason_option("Why; it stays in the record.")
+@yes_option
+@pass_app
+def withdraw(app: App, *, audit_id: Identifier, reason: str, yes: bool) -> None:
+    """Withdraw an audit of yours. You cannot undo this.
+
+    The audit stays in the log and is listed as withdrawn, with the reason. A verdict that speaks for the claim no longer counts. One
+    against it is shown, as provisional, until another audit has a verdict; that is provisional too, and names the withdrawn audit.
+    On a terminal you are asked to confirm; scripts give --yes.
+    """
+    with refusing("--reason"):
+        withdrawal = AuditWithdrawal(audit=audit_id.bare, reason=reason)
+    app.confirm(f"Withdraw {audit_id.bare} for good?", yes=yes)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = writer.append(withdrawal)
+        claim = writer.find_audited([withdrawal.audit])[withdrawal.audit]
+    app.answer(
+        {"schema": "caveat/audit-withdraw/1", "audit": withdrawal.audit, "entry": entry.seq},
+        f"{withdrawal.audit}: withdrawn, recorded as entry {entry.seq}.\nNext: caveat claim show {claim}",
+    )
 
 
 # `caveat audit deviate`: what was done otherwise than a lock says, told or explained.

@@ -54,6 +54,7 @@ from registry.records.replay_run import ExcludedCount, ReplayAccount, Run, RunSt
 from registry.records.specification import PropertySpec
 from registry.records.verdict import ChecklistItem, Restriction
 from registry.report.minimum_reporting import build_audit_items
+from registry.store.kinds.audit_kinds import refuse_withdrawn
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -223,6 +224,8 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
             a second table under one lock, or a declared invariance that a recorded check contradicts.
         InputError: scores of a locked audit without the date of their run.
     """
+    if file.withdrawn is not None:
+        raise ConflictError(refuse_withdrawn(file.withdrawn.payload, file.withdrawn.entry.seq))
     # The order matters. The basis is weighed first, because the decision table uses it. Rules of the lock come after
     # the estimate, whose specifications they compare. Nothing is written before all checks have passed.
     claim = get_claim(writer, file.audit.payload.claim)
@@ -408,7 +411,8 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
         evidence = tuple(statement.payload.evidence for statement in file.evidence)
         lock = file.lock.payload if file.lock else None
         wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range, fixed) if fixed else None
-        if audit == wanted and evidence == draft.evidence and _is_same_lock(lock, wanted_lock):
+        # Whoever withdrew an audit and repeats its draft means to make it again.
+        if file.withdrawn is None and audit == wanted and evidence == draft.evidence and _is_same_lock(lock, wanted_lock):
             return file
     return None
 

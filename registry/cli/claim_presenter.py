@@ -201,8 +201,10 @@ def _present_audit(dossier: Dossier, file: AuditFile, earlier: ModelRef | None) 
         yield f"  it applies only to {earlier}"
     if file.lock and (runs := describe_runs(file.history)):
         yield f"  {runs}"
+    if file.withdrawn:
+        yield f"  withdrawn {file.withdrawn.entry.at:%Y-%m-%d}, entry {file.withdrawn.entry.seq}: {file.withdrawn.payload.reason}"
     if not file.restrictions:
-        yield "  no outcome recorded yet"
+        yield "  no outcome" if file.withdrawn else "  no outcome recorded yet"
         return
     outcome = file.restrictions[-1]
     yield f"  {describe_counted_verdict(dossier, outcome)}"
