@@ -125,7 +125,7 @@ class AuditWithdrawalKind(StatementKind[AuditWithdrawal]):
     names = _of_audit("audit_withdrawal")
     kept = "why an audit no longer counts stays"
     reason = "an audit was withdrawn"
-    importance = 2
+    importance = 35
 
     def build_rows(self, withdrawal: AuditWithdrawal, place: EntryPlace) -> Iterator[Row]:
         yield "audit_withdrawal", (*place.here, withdrawal.audit)
@@ -139,7 +139,7 @@ class AuditWithdrawalKind(StatementKind[AuditWithdrawal]):
         # Others object: a withdrawal by them would take away what they do not like.
         elif (auditor := file.audit.payload.auditor) != rules.actor:
             problem = f"{auditor} made the audit, and you act as {rules.actor}"
-            advice = f"object to the claim: caveat contest add {file.audit.payload.claim}"
+            advice = f"object to the claim: caveat contest open {file.audit.payload.claim}"
             yield Fault("not-permitted", withdrawal.audit, problem, advice=advice)
 
     def describe(self, payload: AuditWithdrawal) -> str:
