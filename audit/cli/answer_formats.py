@@ -108,7 +108,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
         answer(
             "audit-logs", "audit logs", dry_run=bool, new=bool, registry=str, model=ModelRef, claim=str | None, audit=str | None,
             assumptions=list[group(name=str, value=str, option=str | None)], design=_DESIGN, verdict=str | None,
-            restriction=Restriction | None, files=list[str], supplement=list[str],
+            opposed=Opposition | None, restriction=Restriction | None, files=list[str], supplement=list[str],
         ),
         answer("audit-table", "audit table", table=str, rows=int, imported=ImportedLog),
     )  # fmt: skip

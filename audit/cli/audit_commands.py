@@ -406,7 +406,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
     """
     from audit.cli.audit_presenter import present_concluded
     from audit.protocol.audit_record import conclude as record
-    from audit.protocol.audit_record import list_reporting
+    from audit.protocol.audit_record import find_opposed, list_reporting
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
@@ -414,8 +414,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
         scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = record(writer, file, scored)
         items = list_reporting(writer, concluded)
-        counted = writer.find_counted([concluded.restriction.claim]).values()
-    own = max((outcome for outcome in counted if outcome.audit == concluded.audit), key=lambda outcome: outcome.seq, default=None)
+        opposed = find_opposed(writer, concluded)
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
@@ -423,7 +422,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
         app.say(f"warning: deviates from the lock: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --reason …")
-    app.report(present_concluded(concluded, imported, items=items, opposed=own.opposed if own else None))
+    app.report(present_concluded(concluded, imported, items=items, opposed=opposed))
 
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")

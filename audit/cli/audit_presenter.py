@@ -428,7 +428,7 @@ def describe_listed(file: AuditFile, counted: Mapping[int, FamilyOutcome], *, to
     standing, label = _find_standing(file, counted, today)
     member = counted.get(file.restrictions[-1].entry.seq)
     trace = describe_label(replace(primary, standing=label))
-    return f"{format_verdict(primary.verdict, standing)} ({trace}; {outcome.basis.value}{expired}{name_opposition(member)})"
+    return f"{format_verdict(primary.verdict, standing)} ({trace}; {outcome.basis.value}{expired}{name_opposition(member, is_here=True)})"
 
 
 def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:

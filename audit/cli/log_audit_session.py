@@ -7,7 +7,7 @@ from pathlib import Path
 from audit.cli.audit_draft import read_draft
 from audit.cli.imported_evidence import ImportedEvidence, settle_provenance
 from audit.cli.log_audit_files import LogAuditDraft
-from audit.protocol.audit_record import AuditConclusion, conclude, get_claim, get_property, open_audit
+from audit.protocol.audit_record import AuditConclusion, conclude, find_opposed, get_claim, get_property, open_audit
 from audit.protocol.evidence_basis import ScoredTable
 from audit.score.run_evidence import count_unanswered
 from registry.cli.application import App, track
@@ -18,6 +18,7 @@ from registry.folder.folder_manifest import hold_folder
 from registry.folder.folder_plan import FolderRequest, inspect_folder
 from registry.folder.folder_update import list_current, update
 from registry.folder.supplement_publishing import Publisher, WrittenFile
+from registry.records.claim_status import Opposition
 from registry.records.record import Authority, AuthorityRole
 from registry.records.replay_run import Provenance
 from registry.records.statement import OutputFormat
@@ -40,6 +41,8 @@ class LogAudit:
     claim: str
     """`CLM-…@n`."""
     concluded: AuditConclusion
+    opposed: Opposition | None
+    """The outcome that keeps this one from being established; None without one."""
     files: tuple[Path, ...]
     """The audit file, and before it the claims file of a new claim."""
     supplement: tuple[WrittenFile, ...]
@@ -90,8 +93,9 @@ def audit_logs(
         # Read back, so that the audit is exactly what the file says.
         file, _ = open_audit(writer, read_draft(path, locked=False)[0], auditor=app.config.authority, locked=False, folder=folder)
         concluded = conclude(writer, file, _build_scored(evidence, arms))
+        opposed = find_opposed(writer, concluded)
     written, failed = _render(app, folder / "supplements", claim, formats)
-    return LogAudit(claim=claim, concluded=concluded, files=(*files, path), supplement=written, failed=failed)
+    return LogAudit(claim=claim, concluded=concluded, opposed=opposed, files=(*files, path), supplement=written, failed=failed)
 
 
 def _make_registry(app: App, folder: Path) -> None:

@@ -46,6 +46,7 @@ from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Loc
 from registry.records.audit_case import Case, CaseClaim, Evidence, EvidenceStatement, Result, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.claim_draft import AuditDraft
+from registry.records.claim_status import Opposition
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Finding, FindingBody, Shift
@@ -281,6 +282,13 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
     )
     writer.append(restriction)
     return AuditConclusion(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=deviations)
+
+
+def find_opposed(view: View, concluded: AuditConclusion) -> Opposition | None:
+    """Return the outcome that keeps the one of *concluded* from being established next to others; None without one."""
+    counted = view.find_counted([concluded.restriction.claim]).values()
+    own = max((outcome for outcome in counted if outcome.audit == concluded.audit), key=lambda outcome: outcome.seq, default=None)
+    return own.opposed if own else None
 
 
 def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistItem, ...]:

@@ -298,8 +298,9 @@ def describe_disagreement(audit: str, verdict: Verdict, opposed: Opposition) -> 
     """Return that *audit* with its *verdict* and the *opposed* one disagree, or which was withdrawn, in a sentence that names both."""
     other = f"{opposed.audit} in the log {opposed.log}" if opposed.log else opposed.audit
     if opposed.kind is OppositionKind.WITHDRAWN:
-        found = f"{other}, which found this." if opposed.audit == audit else f"{other}, which found “{get_words(opposed.verdict)}”."
-        return f"An audit was withdrawn: {found} {audit} establishes nothing."
+        if opposed.audit == audit:
+            return f"An audit was withdrawn: {audit}, which found this. It establishes nothing."
+        return f"An audit was withdrawn: {other}, which found “{get_words(opposed.verdict)}”. {audit} establishes nothing."
     if opposed.kind is OppositionKind.WORDS:
         return f"Audits disagree: {other} found “{get_words(opposed.verdict)}” of a claim on the same words. {audit} establishes nothing."
     if opposed.kind is OppositionKind.INTERVAL:
@@ -348,12 +349,16 @@ def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
     return f"{describe_verdict(outcome)} ({place}{expired}{name_opposition(outcome)})"
 
 
-def name_opposition(outcome: FamilyOutcome | None) -> str:
-    """Return after a semicolon which audits disagree on *outcome*, or which was withdrawn; empty where none was."""
+def name_opposition(outcome: FamilyOutcome | None, *, is_here: bool = False) -> str:
+    """Return after a semicolon which audits disagree on *outcome*, or which was withdrawn; empty where none was.
+
+    Args:
+        is_here: its own audit is named there already.
+    """
     if outcome is None or outcome.opposed is None:
         return ""
     if outcome.opposed.kind is OppositionKind.WITHDRAWN:
-        return f"; an audit was withdrawn: {outcome.opposed.audit}"
+        return "; withdrawn" if outcome.is_withdrawn and is_here else f"; an audit was withdrawn: {outcome.opposed.audit}"
     return f"; audits disagree: {outcome.audit}, {outcome.opposed.audit}"
 
 

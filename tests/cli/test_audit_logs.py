@@ -296,6 +296,22 @@ def test_a_registered_claim_is_audited_from_logs_in_one_command(caveat: Caveat, 
     assert longer.document["restriction"] == document["restriction"]
 
 
+def test_a_verdict_that_other_audits_weaken_is_not_shown_alone(caveat: Caveat, tmp_path: Path) -> None:
+    """A withdrawn audit that found the opposite is named before the verdict of the next one."""
+    fails = [f"{arm}={write_side(tmp_path, f'{arm}-i.eval', tasks=60, score='I')}" for arm in ("test", "deploy")]
+    holds = [f"{arm}={write_side(tmp_path, f'{arm}-c.eval', tasks=60)}" for arm in ("test", "deploy")]
+    first = caveat("audit", "logs", *fails, *CLAIM, *QUICK, "--contexts", "fixed", "--json").document
+    registry = ("--registry", "sqlite:///out/caveat.db")
+    assert caveat("audit", "withdraw", first["audit"], "-m", "the scorer was broken", "--yes", *registry).code == 0
+
+    claim = first["claim"].partition("@")[0]
+    second = caveat("audit", "logs", *holds, "--claim", claim, *QUICK, "--contexts", "fixed")
+
+    assert second.code == 0, second.err
+    before, _, _ = " ".join(second.out.split()).partition("Holds in the contexts tested")
+    assert f"An audit was withdrawn: {first['audit']}, which found" in before
+
+
 def test_assumptions_of_a_registered_claim_say_that_another_name_answered(caveat: Caveat, logs: Path, registered: str) -> None:
     assert (logs / PAIR[0].partition("=")[2]).is_file()
 

@@ -364,6 +364,7 @@ def test_a_withdrawn_audit_is_shown_with_its_reason_and_takes_nothing_more(cavea
     second = caveat("audit", "conclude", file, better, "--json").document
     assert second["audit"] != audit
     assert second["opposed"]["kind"] == "withdrawn"
+    assert "; withdrawn)" in " ".join(caveat("audit", "list").out.split())
     assert caveat("report", claim, "--html", "--json", "-o", "out").code == 0
     record = json.loads(next((tmp_path / "out").glob("*.json")).read_text(encoding="utf-8"))
     assert record["verdict"].startswith(f"An audit was withdrawn: {audit}, which found")
