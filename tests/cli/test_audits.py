@@ -366,7 +366,7 @@ def test_a_withdrawn_audit_is_shown_with_its_reason_and_takes_nothing_more(cavea
     assert second["opposed"]["kind"] == "withdrawn"
     assert "; withdrawn)" in " ".join(caveat("audit", "list").out.split())
     assert caveat("report", claim, "--html", "--json", "-o", "out").code == 0
-    record = json.loads(next((tmp_path / "out").glob("*.json")).read_text(encoding="utf-8"))
+    record = json.loads(next((tmp_path / "out").glob("CLM-*.json")).read_text(encoding="utf-8"))
     assert record["verdict"].startswith(f"An audit was withdrawn: {audit}, which found")
     page = " ".join(next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8").split())
     assert "<strong>Withdrawn</strong>" in page
@@ -384,6 +384,6 @@ def test_without_another_audit_a_withdrawn_one_that_holds_leaves_the_claim_unaud
     shown = caveat("claim", "show", claim, "--json").document
     assert (shown["status"]["restriction"], shown["status"]["gravest"]) == ("unaudited", None)
     assert caveat("report", claim, "--json", "-o", "out").code == 0
-    record = json.loads(next((tmp_path / "out").glob("*.json")).read_text(encoding="utf-8"))
+    record = json.loads(next((tmp_path / "out").glob("CLM-*.json")).read_text(encoding="utf-8"))
     assert record["verdict"].startswith(f"Not audited: {concluded['audit']} of this claim was withdrawn.")
     assert record["other_audits"][0]["withdrawn"]["payload"]["reason"] == "the tasks were in the training data"
