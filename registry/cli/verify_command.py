@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from registry.verify.verification_keys import VerificationMeans
 
 _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
-_SUPPLEMENT = re.compile(r"(?:(?:CLM|CRD)-.+@\d.*|changes-\d+-\d+)\.(?:pdf|html|json)")
-"""Names of files in a folder that `caveat report` keeps, and that carry a record."""
+_SUPPLEMENT = re.compile(r"(?:CLM|CRD)-.+@\d.*\.(?:pdf|html|json)")
+"""Names of files in a folder that `caveat report` keeps, and that can carry a proof."""
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
@@ -49,7 +49,7 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
 
     The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE; the exit code is 0, 0, 1 or 3, and 2 if nothing could be read.
     INCOMPLETE: nothing is wrong, but no key or log that you trust shows who made it. Only checks that failed or could not be made are
-    listed; -v lists all. Of a folder DIR, every supplement and change report in it is checked.
+    listed; -v lists all. Of a folder DIR, every supplement in it is checked.
 
     A key is enough for a published PDF or HTML file, which contains its proof. The proof of a JSON file is NAME.json.tlog-proof. Caveat
     works offline and reads no configuration, unless --registry names a registry to compare with. With --registry and no FILES, that
@@ -89,9 +89,9 @@ next(
 
 
 def _list_files(given: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files of *given*, and of each folder in it the supplements and change reports, by name."""
+    """Yield the files of *given*, and of each folder in it the supplements, by name."""
     for path in given:
-        # The list and the feed of a folder carry no record, so by themselves they show nothing.
+        # The list and the feed of a folder carry no record, and its change reports no proof: no key shows who made them.
         inside = sorted(file for file in path.iterdir() if _SUPPLEMENT.fullmatch(file.name)) if path.is_dir() else [path]
         if not inside:
             advice = "name the files, or the folder that caveat report wrote"
