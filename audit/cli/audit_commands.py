@@ -657,8 +657,8 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
 def withdraw(app: App, *, audit_id: Identifier, reason: str, yes: bool) -> None:
     """Withdraw an audit of yours. You cannot undo this.
 
-    The audit stays in the log and is listed as withdrawn, with the reason. A verdict that speaks for the claim no longer counts. One
-    against it is shown, as provisional, until another audit has a verdict; that is provisional too, and names the withdrawn audit.
+    The audit stays in the log and is listed as withdrawn, with the reason. A verdict that favours the claim no longer counts. An
+    adverse one is shown, as provisional, until another audit has a verdict; that is provisional too, and names the withdrawn audit.
     On a terminal you are asked to confirm; scripts give --yes.
     """
     with refusing("--reason"):

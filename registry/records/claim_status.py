@@ -83,7 +83,7 @@ class FamilyOutcome(Record):
     opposed: Opposition | None = None
     """The gravest outcome that disagrees with it; `standing` is then provisional. None where no other audit does."""
     is_withdrawn: bool = False
-    """Whether its audit was withdrawn: it leads only where no other outcome does, and never where it speaks for the claim."""
+    """Whether its audit was withdrawn: it leads only where no other outcome does, and never where it favours the claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +112,14 @@ def find_gravest(outcomes: Sequence[FamilyOutcome]) -> FamilyOutcome | None:
     return min(counted, key=weigh_outcome, default=None)
 
 
-# Withdrawn audits (decision of 2026-11-27). Whoever withdraws an audit must gain nothing by it. So what
-# would stand better without it is provisional, and a withdrawn outcome against the claim is
-# shown until another audit has one. The cost: an adverse audit with a mistake in it leaves its mark
-# until the words or the model version change.
+# Withdrawn audits (decision of 2026-11-27). A withdrawal must not improve a verdict. So what would be
+# better without the withdrawn audit is provisional, and a withdrawn adverse outcome is shown until
+# another audit has one. The cost: an adverse audit with a mistake in it weighs on the claim until the
+# words or the model version change.
 
 
 def is_void(verdict: Verdict, *, is_withdrawn: bool) -> bool:
-    """Whether an outcome counts for nothing: what was withdrawn does not speak for a claim."""
+    """Whether an outcome counts for nothing: what was withdrawn supports no claim."""
     return is_withdrawn and verdict in FAVOURABLE
 
 
