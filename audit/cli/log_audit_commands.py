@@ -11,7 +11,7 @@ from audit.cli.analysis_options import arm_options, build_plan, plan_options
 from audit.cli.imported_evidence import describe_warnings, read_evidence
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import CARD, App, examples, parse_model, pass_app, reason_option
-from registry.errors import Fault, InputError
+from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
 from registry.records.claim import Direction, Form, PropertyClass, Relation
 
@@ -54,6 +54,11 @@ def _find_registered(app: App, name: str) -> "RegisteredClaim":
     with app.view() as view:
         claim = get_claim(view, name)
         names = tuple(endpoint.name for endpoint in view.list_endpoint_names(claim.model))
+        own = [file for file in view.list_audits(claim.claim) if file.audit.payload.auditor == app.config.authority]
+        # The outcome of a forgotten lock could be established; that of a second audit of the same logs never.
+        if waiting := [file.audit.payload.audit for file in own if file.lock and not file.restrictions and not file.withdrawn]:
+            problem = f"{waiting[0]} is locked and has no outcome; logs that are audited without it count as unlocked"
+            raise ConflictError(Fault("audit-is-locked", name, problem, advice=f"caveat audit conclude {waiting[0]} test=LOG deploy=LOG"))
         return RegisteredClaim(claim=claim, body=get_property(view, claim), endpoint_names=names)
 
 

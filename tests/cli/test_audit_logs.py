@@ -326,6 +326,20 @@ def test_assumptions_of_a_registered_claim_say_that_another_name_answered(caveat
     assert find_name() == returned
 
 
+def test_logs_go_to_the_lock_that_waits_for_them(caveat: Caveat, logs: Path, registered: str) -> None:
+    """Without it their outcome could never be established; once the audit is withdrawn, nothing waits."""
+    plan = f"schema: caveat/audit/1\nclaim: {registered}\nindependence: self\nplan: {{contexts: fixed}}\n"
+    (logs / "plan.yaml").write_text(plan, encoding="utf-8")
+    locked = caveat("audit", "lock", "plan.yaml", "--yes", "--json").document["audit"]
+
+    refused = caveat("audit", "logs", *PAIR, "--claim", registered, *QUICK)
+    assert caveat("audit", "withdraw", locked, "-m", "another plan", "--yes").code == 0
+    done = caveat("audit", "logs", *PAIR, "--claim", registered, *QUICK)
+
+    assert (refused.error, done.code) == ("audit-is-locked", 0)
+    assert f"caveat audit conclude {locked} test=LOG deploy=LOG" in refused.err
+
+
 def test_what_a_registered_claim_states_is_no_option(caveat: Caveat, logs: Path, registered: str) -> None:
     wrong = caveat("audit", "logs", *PAIR, "--claim", registered, "--theta", "0.5", "--range", "0", "2", "-o", "out")
     unknown = caveat("audit", "logs", *PAIR, "--claim", "CLM-LAB-2026-0009-9", "-o", "out")
