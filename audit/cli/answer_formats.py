@@ -81,7 +81,8 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
     listed = group(
         log=str,
         audit=str, claim=str, auditor=str, locked_at=str | None, verdict=Verdict | None, verdict_standing=VerdictStanding | None,
-        valid_until=str | None, expired=bool, class_=ClaimClass | None, standing=Standing | None, mode=Mode | None, basis=Basis | None,
+        valid_until=str | None, expired=bool, withdrawn=str | None,
+        class_=ClaimClass | None, standing=Standing | None, mode=Mode | None, basis=Basis | None,
     )  # fmt: skip
     return (
         answer("audit-new", "audit new", claim=str, files=list[str]),
@@ -102,11 +103,12 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
         ),
         answer("task-order", "audit order", seed=int, tasks=list[str]),
         answer("audit-deviate", "audit deviate", new=bool, entry=int, deviation=Deviation),
+        answer("audit-withdraw", "audit withdraw", audit=str, entry=int),
         answer("audit-explore", "audit explore", new=bool, entry=int, exploration=Exploration),
         answer(
             "audit-logs", "audit logs", dry_run=bool, new=bool, registry=str, model=ModelRef, claim=str | None, audit=str | None,
             assumptions=list[group(name=str, value=str, option=str | None)], design=_DESIGN, verdict=str | None,
-            restriction=Restriction | None, files=list[str], supplement=list[str],
+            opposed=Opposition | None, restriction=Restriction | None, files=list[str], supplement=list[str],
         ),
         answer("audit-table", "audit table", table=str, rows=int, imported=ImportedLog),
     )  # fmt: skip

@@ -21,6 +21,7 @@ from registry.cli.application import (
     pass_app,
     reason_option,
     record,
+    refusing,
     yes_option,
 )
 from registry.cli.list_options import ListOutput, list_options
@@ -29,6 +30,7 @@ from registry.codec.file_io import replacing
 from registry.errors import CaveatError, ConflictError, Fault, InputError
 from registry.present.blocks import Block, Verbatim
 from registry.records.analysis_plan import DECISIVE, LockedItem
+from registry.records.audit_case import AuditWithdrawal
 from registry.records.record import Identifier
 from registry.records.replay_run import Provenance
 from registry.report.supplement_wording import DESIGN_RULE
@@ -404,7 +406,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
     """
     from audit.cli.audit_presenter import present_concluded
     from audit.protocol.audit_record import conclude as record
-    from audit.protocol.audit_record import list_reporting
+    from audit.protocol.audit_record import find_opposed, list_reporting
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
@@ -412,8 +414,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
         scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = record(writer, file, scored)
         items = list_reporting(writer, concluded)
-        counted = writer.find_counted([concluded.restriction.claim]).values()
-    own = max((outcome for outcome in counted if outcome.audit == concluded.audit), key=lambda outcome: outcome.seq, default=None)
+        opposed = find_opposed(writer, concluded)
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
@@ -421,7 +422,7 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
         app.say(f"warning: deviates from the lock: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --reason …")
-    app.report(present_concluded(concluded, imported, items=items, opposed=own.opposed if own else None))
+    app.report(present_concluded(concluded, imported, items=items, opposed=opposed))
 
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")
@@ -432,7 +433,8 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
 def list_(app: App, /, *, output: ListOutput) -> None:
     """List audits with their verdicts.
 
-    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired, outcome.
+    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired,
+    withdrawn, outcome.
     """
     from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
     from registry.present.listings import Listing
@@ -563,7 +565,8 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
     if not path.is_file():
         problem = "is neither an audit (AUD-…) nor a file"
         is_claim = target.startswith("CLM-")
-        advice = f"caveat audit new {target} > audit.yaml, and name that file" if is_claim else "caveat audit list shows the audits"
+        new = f"caveat audit logs test=LOG deploy=LOG --claim {target}; with a plan of your own: caveat audit new {target} > audit.yaml"
+        advice = new if is_claim else "caveat audit list shows the audits"
         raise InputError(Fault("file-not-readable", target, problem, advice=advice))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
@@ -643,6 +646,31 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         problem = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
         raise InputError(Fault("bad-date", "--run-date", problem, advice=f"give the time too: {text}T12:00:00Z"))
     return moment
+
+
+@examples('audit withdraw AUD-LAB-2026-0001-1 -m "the scores were of another model" --yes')
+@audit.command()
+@click.argument("audit_id", metavar="AUDIT", type=AUDIT)
+@reason_option("Why; it stays in the record.")
+@yes_option
+@pass_app
+def withdraw(app: App, *, audit_id: Identifier, reason: str, yes: bool) -> None:
+    """Withdraw an audit of yours. You cannot undo this.
+
+    The audit stays in the log and is listed as withdrawn, with the reason. A verdict that favours the claim no longer counts. An
+    adverse one is shown, as provisional, until another audit has a verdict; that is provisional too, and names the withdrawn audit.
+    On a terminal you are asked to confirm; scripts give --yes.
+    """
+    with refusing("--reason"):
+        withdrawal = AuditWithdrawal(audit=audit_id.bare, reason=reason)
+    app.confirm(f"Withdraw {audit_id.bare} for good?", yes=yes)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = writer.append(withdrawal)
+        claim = writer.find_audited([withdrawal.audit])[withdrawal.audit]
+    app.answer(
+        {"schema": "caveat/audit-withdraw/1", "audit": withdrawal.audit, "entry": entry.seq},
+        f"{withdrawal.audit}: withdrawn, recorded as entry {entry.seq}.\nNext: caveat claim show {claim}",
+    )
 
 
 # `caveat audit deviate`: what was done otherwise than a lock says, told or explained.

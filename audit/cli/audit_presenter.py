@@ -35,7 +35,7 @@ from registry.records.verdict import (
     lower_reading,
     weaken,
 )
-from registry.report.claim_outcome import describe_disagreement, find_counted
+from registry.report.claim_outcome import describe_disagreement, find_counted, name_opposition
 from registry.report.minimum_reporting import build_audit_items, build_case_items, count_items
 from registry.report.number_format import Unit, share
 from registry.report.supplement_wording import format_verdict, get_words
@@ -335,6 +335,8 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
         yield f"{relation} the plan of {audit.renews} again"
     if audit.objection:
         yield f"under the rival of {audit.objection}: its outcome counts for the claim once that is upheld"
+    if file.withdrawn:
+        yield f"withdrawn {file.withdrawn.entry.at:%Y-%m-%d}, entry {file.withdrawn.entry.seq}: {file.withdrawn.payload.reason}"
     yield from _present_lock(file)
     records: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
     records.sort(key=lambda record: record.entry.seq)
@@ -396,6 +398,7 @@ def summarise_audit(file: AuditFile, counted: Mapping[int, FamilyOutcome], *, to
         "verdict_standing": standing,
         "valid_until": last_day.isoformat() if last_day else None,
         "expired": is_expired(last_day, today),
+        "withdrawn": file.withdrawn.payload.reason if file.withdrawn else None,
         "class": outcome.classification.primary.class_.value if outcome else None,
         "standing": label,
         "mode": outcome.classification.primary.mode if outcome else None,
@@ -418,15 +421,14 @@ def _find_standing(
 def describe_listed(file: AuditFile, counted: Mapping[int, FamilyOutcome], *, today: date | None) -> str:
     """Return the outcome of an audit of a listing in a few words, as it counts on *today*, and next to others (*counted*, by entry)."""
     if not file.restrictions:
-        return "locked, no outcome yet" if file.lock else "no outcome yet"
+        return "withdrawn" if file.withdrawn else "locked, no outcome yet" if file.lock else "no outcome yet"
     outcome = file.restrictions[-1].payload
     primary, last_day = outcome.classification.primary, outcome.valid_until
     expired = f"; expired {last_day}" if is_expired(last_day, today) else ""
     standing, label = _find_standing(file, counted, today)
     member = counted.get(file.restrictions[-1].entry.seq)
-    opposed = f"; audits disagree: {member.opposed.audit}" if member and member.opposed else ""
     trace = describe_label(replace(primary, standing=label))
-    return f"{format_verdict(primary.verdict, standing)} ({trace}; {outcome.basis.value}{expired}{opposed})"
+    return f"{format_verdict(primary.verdict, standing)} ({trace}; {outcome.basis.value}{expired}{name_opposition(member, is_here=True)})"
 
 
 def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:
@@ -435,7 +437,7 @@ def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:
     def get(name: str) -> Callable[[dict[str, Any]], Any]:
         return lambda line: line[name]
 
-    names = ("verdict", "verdict_standing", "class", "standing", "mode", "basis", "valid_until", "expired")
+    names = ("verdict", "verdict_standing", "class", "standing", "mode", "basis", "valid_until", "expired", "withdrawn")
     return (
         Column(name="log", read=get("log"), is_shown=is_all),
         Column(name="audit", read=get("audit")),

@@ -2,44 +2,79 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from audit.cli.analysis_options import arm_options, build_plan, plan_options
 from audit.cli.imported_evidence import describe_warnings, read_evidence
 from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import CARD, App, examples, parse_model, pass_app, reason_option
-from registry.errors import Fault, InputError
+from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
 from registry.records.claim import Direction, Form, PropertyClass, Relation
+
+if TYPE_CHECKING:
+    from audit.cli.log_audit_files import RegisteredClaim
 
 _PLAN = ("contexts", "margin", "level", "replicates", "seed")
 _CLAIM = "--claim"
 _REGISTERED = re.compile(r"CLM-\S+")
+_DESCRIBING = (
+    "form", "theta", "relation", "reported", "reason", "card", "paraphrase", "source", "model", "property_", "class_", "range_",
+    "direction",
+)  # fmt: skip
+"""Options that describe a new claim; a registered one states all of this itself."""
 
 
-def _refuse_registered(_ctx: click.Context, _parameter: click.Parameter, words: str) -> str:
-    """Refuse the identifier of a claim: this command registers a claim of its own, and the identifier would become its words."""
-    if _REGISTERED.fullmatch(words.strip()) is None:
-        return words
-    advice = f"caveat audit new {words} > audit.yaml; fill it in; caveat audit conclude audit.yaml test=LOG deploy=LOG"
-    raise InputError(Fault("not-valid", _CLAIM, f"{words} is registered, and this command registers a new claim", advice=advice))
+def _check_claim_options(claim: str, *, is_registered: bool) -> None:
+    """Refuse words without a form, and a registered claim that options describe in another way."""
+    context = click.get_current_context()
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name in _DESCRIBING and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    if is_registered and given:
+        problem = f"{claim} is registered and states this itself"
+        advice = f"leave it out; to correct the claim, first: caveat claim revise {claim} FILE"
+        raise InputError(Fault("bad-option", ", ".join(given), problem, advice=advice))
+    if not is_registered and "--form" not in given:
+        problem = "a claim in words needs its logical form"
+        advice = f"give --form {'|'.join(form.value for form in Form)}; of a registered claim give the identifier, {_CLAIM} CLM-…"
+        raise InputError(Fault("not-valid", "--form", problem, advice=advice))
+
+
+def _find_registered(app: App, name: str) -> "RegisteredClaim":
+    """Return the registered claim that *name* means, with its property and the endpoint names of its model."""
+    from audit.cli.log_audit_files import RegisteredClaim
+    from audit.protocol.audit_record import get_claim, get_property
+
+    with app.view() as view:
+        claim = get_claim(view, name)
+        names = tuple(endpoint.name for endpoint in view.list_endpoint_names(claim.model))
+        own = [file for file in view.list_audits(claim.claim) if file.audit.payload.auditor == app.config.authority]
+        # The outcome of a forgotten lock could be established; that of a second audit of the same logs never.
+        if waiting := [file.audit.payload.audit for file in own if file.lock and not file.restrictions and not file.withdrawn]:
+            problem = f"{waiting[0]} is locked and has no outcome; logs that are audited without it count as unlocked"
+            raise ConflictError(Fault("audit-is-locked", name, problem, advice=f"caveat audit conclude {waiting[0]} test=LOG deploy=LOG"))
+        return RegisteredClaim(claim=claim, body=get_property(view, claim), endpoint_names=names)
 
 
 @examples(
+    "audit logs test=a.eval deploy=b.eval --claim CLM-LAB-2026-0001-E",
     'audit logs test=a.eval deploy=b.eval --claim "answers 60 % correctly" --form lower_bound --theta 0.6 -o out',
     'audit logs test=a.eval deploy=b.eval --claim "refuses at least 95 %" --form lower_bound --theta 0.95 --dry-run',
 )
 @click.command("logs")
 @click.argument("sources", metavar="[ARM=]LOG...", nargs=-1, required=True)
 @click.option(
-    _CLAIM, metavar="TEXT", required=True, is_eager=True, callback=_refuse_registered, help="The claim, in words; none that is registered."
+    _CLAIM, metavar="CLM-…|TEXT", required=True, help="A registered claim; or a new one, in words, with --form and what describes it."
 )
 @click.option(
     "--form",
     metavar="FORM",
-    required=True,
     type=click.Choice(list(Form), case_sensitive=False),
     help=f"Its logical form: {', '.join(form.value for form in Form)}.",
 )
@@ -101,13 +136,12 @@ def _refuse_registered(_ctx: click.Context, _parameter: click.Parameter, words: 
 def logs(app: App, /, *, sources: tuple[str, ...], output: Path, authority: str | None, dry_run: bool, **options: Any) -> None:
     """Audit a claim from logs, up to its supplement.
 
-    Caveat writes a claims file and an audit file into DIR, registers the claim, concludes the audit and renders the supplement. It
-    prints what it assumed, and the option that changes it. LOGs are of Inspect, lm-evaluation-harness or Every Eval Ever, or score
-    tables; docs/logs.md describes them.
+    Caveat writes an audit file into DIR, concludes the audit and renders the supplement. A claim in words also gets a claims file, and
+    Caveat registers it. Caveat prints what it assumed, and the option that changes it. LOGs are of Inspect, lm-evaluation-harness or
+    Every Eval Ever, or score tables; docs/logs.md describes them.
 
-    The registry is the configured one, or a new one in DIR. The plan is later than the logs, so the verdict is provisional at most.
-    The same command again records nothing; repeat it after an interruption. To audit a registered claim from logs, use caveat audit new
-    CLM-… and caveat audit conclude.
+    The registry is the configured one, or, for a claim in words, a new one in DIR. The plan is later than the logs, so the verdict is
+    provisional at most. The same command again records nothing; repeat it after an interruption.
     """
     from audit.cli.log_audit_files import draft_log_audit
     from audit.cli.log_audit_presenter import present_forecast, present_log_audit
@@ -117,15 +151,22 @@ def logs(app: App, /, *, sources: tuple[str, ...], output: Path, authority: str 
     from registry.store.database_engine import describe_url
 
     plan = build_plan({name: options[name] for name in _PLAN})
-    options["model"] = parse_model(options["model"], where="--model") if options["model"] else None
-    options["form"] = Form(options["form"])
-    low, high = options["range_"]
+    name = options["claim"].strip()
+    is_registered = _REGISTERED.fullmatch(name) is not None
+    _check_claim_options(name, is_registered=is_registered)
     app.work_in(output, authority=authority)
+    registered = _find_registered(app, name) if is_registered else None
+    if registered:
+        options["range_"] = registered.body.range
+    else:
+        options["model"] = parse_model(options["model"], where="--model") if options["model"] else None
+        options["form"] = Form(options["form"])
+    low, high = options["range_"]
     # Everything that is wrong with logs and options is found before a registry is made.
     evidence = read_evidence(*build_reading(sources, options), low=low, high=high)
     for line in describe_warnings(evidence.imported, now=app.config.now()) if evidence.imported else ():
         app.say(line)
-    draft = draft_log_audit(evidence, plan, options)
+    draft = draft_log_audit(evidence, plan, options, registered)
     formats = tuple(format_ for format_ in OutputFormat if not (options["no_pdf"] and format_ is OutputFormat.PDF))
     home = output if is_own_registry(app, output) else None
     place = describe_url(app.config.url) if home is None else str(home / DEFAULT_FILE)

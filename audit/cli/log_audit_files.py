@@ -15,14 +15,15 @@ from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import parse_document
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.analysis_plan import ContextDesign, Plan
-from registry.records.claim import Direction, Form, PropertyClass, Relation
+from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, Relation
 from registry.records.claim_draft import ClaimsFile
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import Provenance
+from registry.records.specification import PropertySpec
 from registry.registration.claims_file_registration import check_against_words, check_figures
 from registry.report.supplement_wording import FIXED_CONTEXTS_OPTION, get_words
 
-# One claim about the model of the logs, and an audit of it without a lock. A plan that is written after the logs exist is no lock before
+# One claim, and an audit of it without a lock. A plan that is written after the logs exist is no lock before
 # the run, so the evidence is reported and the verdict provisional at most.
 
 _BOUNDS = {Form.LOWER_BOUND: Relation.AT_LEAST, Form.UPPER_BOUND: Relation.AT_MOST}
@@ -73,14 +74,26 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredClaim:
+    """A claim of the registry, with what its audit needs to know of it."""
+
+    claim: ClaimRevision
+    body: PropertySpec
+    endpoint_names: tuple[str, ...]
+    """Of its model version, as registered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogAuditDraft:
-    """A claim about the model of the logs and a plan for its audit; nothing is recorded yet."""
+    """A claim and a plan for its audit; nothing is recorded yet."""
 
     model: ModelRef
+    registered: str | None
+    """`CLM-…@n`; None for a claim that is to be registered."""
     endpoint_names: tuple[str, ...]
-    """Under which the responses name that version; empty where no response has a name."""
+    """To be stated as those of that version; empty where no response has a name, or the claim was registered before."""
     claims: str
-    """The claims file."""
+    """The claims file; empty where the claim is registered."""
     plan: Plan
     design: DesignSize
     assumptions: tuple[Assumption, ...]
@@ -103,13 +116,16 @@ class LogAuditDraft:
         )
 
 
-def draft_log_audit(evidence: ImportedEvidence, plan: Plan, options: Mapping[str, Any]) -> LogAuditDraft:
+def draft_log_audit(
+    evidence: ImportedEvidence, plan: Plan, options: Mapping[str, Any], registered: RegisteredClaim | None
+) -> LogAuditDraft:
     """Return the claim and the plan that *options* describe for the scores of *evidence*.
 
     Args:
         evidence: read from logs or score tables, both sides.
         plan: how the estimate is made.
         options: those of `caveat audit logs`.
+        registered: the claim that they name; None where they describe a new one.
 
     Raises:
         InputError: a side is missing, the logs name no model or several, or the claim is not possible; all of its faults at once.
@@ -119,16 +135,23 @@ def draft_log_audit(evidence: ImportedEvidence, plan: Plan, options: Mapping[str
     _check_sides(evidence, options)
     # Without bands: they decide nothing, and the conclusion makes them.
     counted = estimate(evidence.table, replace(plan, replicates=0), range_=(low, high), test=options["test"], deploy=options["deploy"])
-    model = options["model"] or _find_model(evidence)
-    claims = _compose_claims(model, evidence, options)
-    _check_claim(claims, options)
+    claims = ""
+    if registered:
+        model, stated = registered.claim.model, list(_list_registered(registered, evidence))
+    else:
+        model = options["model"] or _find_model(evidence)
+        claims = _compose_claims(model, evidence, options)
+        _check_claim(claims, options)
+        stated = list(_list_described(model, evidence, options))
     return LogAuditDraft(
         model=model,
-        endpoint_names=evidence.provenance.models_returned,
+        registered=registered.claim.reference if registered else None,
+        # Whether the names in the logs are those of a registered claim's model is nothing that the logs can say.
+        endpoint_names=() if registered else evidence.provenance.models_returned,
         claims=claims,
         plan=plan,
         design=measure_design(counted),
-        assumptions=tuple(_list_assumptions(model, evidence, plan, options)),
+        assumptions=(*stated, *_list_assumptions(evidence, plan, options)),
         independence=options["independence"],
         deployment=options["deployment"],
     )
@@ -278,8 +301,27 @@ def _place(fault: Fault, form: Form) -> Fault:
     return Fault(fault.code, _OPTIONS.get(field.partition(".")[0], field), fault.found, advice=remedy)
 
 
-def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, options: Mapping[str, Any]) -> Iterator[Assumption]:
-    """Give what the outcome rests on, in the order of the claim, the logs and the plan."""
+_NO_NAMES = "no response has one, so who was asked is open"
+
+
+def _list_registered(registered: RegisteredClaim, evidence: ImportedEvidence) -> Iterator[Assumption]:
+    """Give what a registered claim states, and whether its model is the one that the responses name."""
+    claim, (low, high) = registered.claim, registered.body.range
+    limit = f", {claim.relation.value} {claim.theta:g}" if claim.relation and claim.theta is not None else ""
+    yield Assumption(name="claim", value=claim.reference, option=None)
+    yield Assumption(name="words", value=" ".join(claim.quote.split())[:160], option=None)
+    yield Assumption(name="interpretation", value=f"{get_words(claim.form)}{limit}", option="caveat claim revise")
+    yield Assumption(name="property", value=registered.body.name, option="caveat claim revise")
+    yield Assumption(name="range of scores", value=f"{low:g} to {high:g}", option="caveat claim revise")
+    yield Assumption(name="model version", value=str(claim.model), option="caveat claim revise")
+    names = evidence.provenance.models_returned
+    foreign = [name for name in names if name not in registered.endpoint_names]
+    value = f"{', '.join(foreign)}, not registered for this version" if foreign else ", ".join(names) or _NO_NAMES
+    yield Assumption(name="endpoint name", value=value, option="caveat model endpoint")
+
+
+def _list_described(model: ModelRef, evidence: ImportedEvidence, options: Mapping[str, Any]) -> Iterator[Assumption]:
+    """Give what a new claim states."""
     low, high = options["range_"]
     relation, theta = _get_relation(options), options["theta"]
     names = evidence.provenance.models_returned
@@ -291,8 +333,12 @@ def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, o
     yield Assumption(name="direction", value=get_words(_get_direction(options)), option="--direction")
     yield Assumption(name="words", value=_describe_words(options), option="--card CRD-…, --source TEXT")
     yield Assumption(name="model version", value=str(model), option="--model DEV/NAME/VERSION")
-    returned = ", ".join(names) if names else "no response has one, so who was asked is open"
-    yield Assumption(name="endpoint name", value=returned, option="caveat model endpoint")
+    yield Assumption(name="endpoint name", value=", ".join(names) or _NO_NAMES, option="caveat model endpoint")
+
+
+def _list_assumptions(evidence: ImportedEvidence, plan: Plan, options: Mapping[str, Any]) -> Iterator[Assumption]:
+    """Give what else the outcome rests on, in the order of the logs and the plan."""
+    low, high = options["range_"]
     yield Assumption(name="scorer", value=evidence.provenance.judge or "the scores as they are", option="--scorer NAME")
     test, deploy = options["test"], options["deploy"]
     sizes = {arm: _count(evidence, arm) for arm in (test, deploy)}

@@ -11,10 +11,11 @@ from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, Subtitle, Table, Title, Verbatim
 from registry.records.statement import OutputFormat
+from registry.report.claim_outcome import describe_disagreement
 
 BASIS = "Reported evidence: the plan was written after the logs, so the verdict is provisional at most."
-UNREGISTERED = "CLM-…"
-"""The claim in a dry run, which registers none."""
+_UNREGISTERED = "CLM-…"
+"""A claim in words in a dry run, which registers none."""
 
 
 def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, home: Path | None) -> Answer:
@@ -31,6 +32,7 @@ def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, ho
         "claim": done.claim,
         "audit": concluded.audit,
         "verdict": concluded.restriction.text.verdict,
+        "opposed": to_document(done.opposed) if done.opposed else None,
         "restriction": to_document(concluded.restriction),
         "supplement": [str(file.path) for file in done.supplement],
     }
@@ -40,8 +42,12 @@ def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, ho
         yield ""
         again = "" if concluded.is_new else " (recorded before; nothing changed)"
         yield f"{concluded.audit} of {done.claim}{again}"
+        if done.opposed is not None:
+            yield describe_disagreement(concluded.audit, concluded.restriction.classification.primary.verdict, done.opposed)
         yield Title(concluded.restriction.text.verdict)
         yield BASIS
+        if (asked := concluded.restriction.asked) is not None and not asked.is_bound:
+            yield f"Who was asked: {asked.text}"
         yield Subtitle("Files")
         yield Verbatim("\n".join(f"  {path}" for path in (*done.files, *(file.path for file in done.supplement))))
         yield f"Registry: {registry}"
@@ -55,21 +61,23 @@ def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, ho
 
 def present_forecast(draft: LogAuditDraft, *, registry: str, folder: Path, formats: Sequence[OutputFormat], width: float) -> Answer:
     """Present what a call without --dry-run would assume and write; nothing was recorded or written."""
-    files = (folder / "claims.yaml", folder / "audit.yaml")
-    audit = draft.compose_audit(UNREGISTERED, width=width)
-    document = _summarise(draft, registry=registry, files=files) | {
+    audit = draft.compose_audit(draft.registered or _UNREGISTERED, width=width)
+    texts = {folder / "claims.yaml": draft.claims} if draft.claims else {}
+    texts[folder / "audit.yaml"] = audit
+    document = _summarise(draft, registry=registry, files=tuple(texts)) | {
         "dry_run": True,
         "new": False,
-        "claim": None,
+        "claim": draft.registered,
         "audit": None,
         "verdict": None,
+        "opposed": None,
         "restriction": None,
         "supplement": [],
     }
 
     def text() -> Iterator[Block]:
         yield from _present_assumptions(draft)
-        for path, content in zip(files, (draft.claims, audit), strict=True):
+        for path, content in texts.items():
             yield Subtitle(str(path))
             yield Verbatim(content.rstrip())
         names = ", ".join(format_.value.upper() for format_ in formats)

@@ -7,7 +7,7 @@ from pathlib import Path
 from audit.cli.audit_draft import read_draft
 from audit.cli.imported_evidence import ImportedEvidence, settle_provenance
 from audit.cli.log_audit_files import LogAuditDraft
-from audit.protocol.audit_record import AuditConclusion, conclude, get_claim, get_property, open_audit
+from audit.protocol.audit_record import AuditConclusion, conclude, find_opposed, get_claim, get_property, open_audit
 from audit.protocol.evidence_basis import ScoredTable
 from audit.score.run_evidence import count_unanswered
 from registry.cli.application import App, track
@@ -18,11 +18,12 @@ from registry.folder.folder_manifest import hold_folder
 from registry.folder.folder_plan import FolderRequest, inspect_folder
 from registry.folder.folder_update import list_current, update
 from registry.folder.supplement_publishing import Publisher, WrittenFile
+from registry.records.claim_status import Opposition
 from registry.records.record import Authority, AuthorityRole
 from registry.records.replay_run import Provenance
 from registry.records.statement import OutputFormat
 from registry.registration.claims_file_registration import register_file
-from registry.registration.model_lineage import state_endpoint
+from registry.registration.model_lineage import describe_near_version, state_endpoint
 from registry.seal.signing_keys import KeyRing
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
@@ -40,8 +41,10 @@ class LogAudit:
     claim: str
     """`CLM-…@n`."""
     concluded: AuditConclusion
+    opposed: Opposition | None
+    """The outcome that keeps this one from being established; None without one."""
     files: tuple[Path, ...]
-    """The claims file and the audit file."""
+    """The audit file, and before it the claims file of a new claim."""
     supplement: tuple[WrittenFile, ...]
     """In the order HTML, PDF, JSON."""
     failed: tuple[CaveatError, ...]
@@ -62,7 +65,7 @@ def audit_logs(
     arms: tuple[str, str],
     formats: tuple[OutputFormat, ...],
 ) -> LogAudit:
-    """Register the claim of *draft*, conclude its audit from *evidence*, and render the supplement into *folder*.
+    """Register the claim of *draft* if it is new, conclude its audit from *evidence*, and render the supplement into *folder*.
 
     Args:
         folder: of the claims file, the audit file and the supplement; also of the registry, unless one is configured.
@@ -73,11 +76,16 @@ def audit_logs(
         CaveatError: as `register_file`, `open_audit` and `conclude`; what was recorded before stays, and a repetition continues.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if is_own_registry(app, folder):
-        _make_registry(app, folder)
-    claims = _place(folder, "claims", draft.claims)
-    registered = register_file(app.ledger, claims, owner=app.config.authority, dry_run=False, progress=lambda _more: None)
-    claim = (*registered.added, *registered.revised, *registered.known)[0]
+    files: list[Path] = []
+    claim = draft.registered
+    if claim is None:
+        if is_own_registry(app, folder):
+            _make_registry(app, folder)
+        files.append(_place(folder, "claims", draft.claims))
+        registered = register_file(app.ledger, files[0], owner=app.config.authority, dry_run=False, progress=lambda _more: None)
+        for model, near in registered.near:
+            app.say(describe_near_version(model, near))
+        claim = (*registered.added, *registered.revised, *registered.known)[0]
     with app.ledger.write(actor=app.config.authority) as writer:
         _state_names(writer, draft, actor=app.config.authority, source=evidence.source)
         low, high = get_property(writer, get_claim(writer, claim)).range
@@ -85,8 +93,9 @@ def audit_logs(
         # Read back, so that the audit is exactly what the file says.
         file, _ = open_audit(writer, read_draft(path, locked=False)[0], auditor=app.config.authority, locked=False, folder=folder)
         concluded = conclude(writer, file, _build_scored(evidence, arms))
+        opposed = find_opposed(writer, concluded)
     written, failed = _render(app, folder / "supplements", claim, formats)
-    return LogAudit(claim=claim, concluded=concluded, files=(claims, path), supplement=written, failed=failed)
+    return LogAudit(claim=claim, concluded=concluded, opposed=opposed, files=(*files, path), supplement=written, failed=failed)
 
 
 def _make_registry(app: App, folder: Path) -> None:

@@ -46,6 +46,7 @@ from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Loc
 from registry.records.audit_case import Case, CaseClaim, Evidence, EvidenceStatement, Result, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.claim_draft import AuditDraft
+from registry.records.claim_status import Opposition
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Finding, FindingBody, Shift
@@ -54,6 +55,7 @@ from registry.records.replay_run import ExcludedCount, ReplayAccount, Run, RunSt
 from registry.records.specification import PropertySpec
 from registry.records.verdict import ChecklistItem, Restriction
 from registry.report.minimum_reporting import build_audit_items
+from registry.store.kinds.audit_kinds import refuse_withdrawn
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -223,6 +225,8 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
             a second table under one lock, or a declared invariance that a recorded check contradicts.
         InputError: scores of a locked audit without the date of their run.
     """
+    if file.withdrawn is not None:
+        raise ConflictError(refuse_withdrawn(file.withdrawn.payload, file.withdrawn.entry.seq))
     # The order matters. The basis is weighed first, because the decision table uses it. Rules of the lock come after
     # the estimate, whose specifications they compare. Nothing is written before all checks have passed.
     claim = get_claim(writer, file.audit.payload.claim)
@@ -278,6 +282,13 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
     )
     writer.append(restriction)
     return AuditConclusion(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=deviations)
+
+
+def find_opposed(view: View, concluded: AuditConclusion) -> Opposition | None:
+    """Return the outcome that keeps the one of *concluded* from being established next to others; None without one."""
+    counted = view.find_counted([concluded.restriction.claim]).values()
+    own = max((outcome for outcome in counted if outcome.audit == concluded.audit), key=lambda outcome: outcome.seq, default=None)
+    return own.opposed if own else None
 
 
 def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistItem, ...]:
@@ -408,7 +419,8 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
         evidence = tuple(statement.payload.evidence for statement in file.evidence)
         lock = file.lock.payload if file.lock else None
         wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range, fixed) if fixed else None
-        if audit == wanted and evidence == draft.evidence and _is_same_lock(lock, wanted_lock):
+        # Whoever withdrew an audit and repeats its draft means to make it again.
+        if file.withdrawn is None and audit == wanted and evidence == draft.evidence and _is_same_lock(lock, wanted_lock):
             return file
     return None
 

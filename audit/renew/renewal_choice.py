@@ -137,9 +137,11 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
         text = f"is {status.lifecycle.value}: it is no longer in use"
         return _leave(claim, "claim-ended", text, advice="leave it out", is_open=False)
     audits = view.list_audits(claim=claim.claim)
-    locked = [audit for audit in audits if audit.lock is not None]
+    locked = [audit for audit in audits if audit.lock is not None and audit.withdrawn is None]
     if not locked:
-        never = f"was never audited{' under a lock' if audits else ''}: there is no plan to repeat"
+        is_withdrawn = any(audit.lock for audit in audits)
+        never = "has only withdrawn audits under a lock" if is_withdrawn else f"was never audited{' under a lock' if audits else ''}"
+        never = f"{never}: there is no plan to repeat"
         return _leave(claim, "no-locked-plan", never, advice=f"caveat audit new {claim.claim} > audit.yaml", is_open=bool(audits))
     target = _find_target(view, wish, claim, status.causes)
     settled = [cause for cause in status.causes if cause.kind in SETTLED]
@@ -147,7 +149,7 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
     # An existing renewal is taken up again, unless a cause that it settles was recorded after it was opened. A cause
     # that was there before and is still open would not be settled by another renewal either.
     if renewed is not None and not (renewed.restrictions and any(stale_cause.entry > renewed.audit.entry.seq for stale_cause in settled)):
-        old = next(file for file in locked if file.audit.payload.audit == renewed.audit.payload.renews)
+        old = next(file for file in audits if file.audit.payload.audit == renewed.audit.payload.renews)
         return _build(view, claim, old, target, status.causes, renewed=renewed, auditor=auditor)
     # A renewal costs money, so it is made only if the same plan settles a cause, or if the user names the claim.
     if not settled and not wish.claims:

@@ -106,7 +106,7 @@ def _refuse_superseded(name: str, supplement: Supplement | CardSupplement, today
     if superseded is not None:
         now = f"caveat report {superseded.name} --publish"
         advice = f"publish what it says now: {now}; or export the older state: --as-of {superseded.entry.seq - 1}"
-        raise ConflictError(Fault("export-record-superseded", name, "; ".join(superseded.why), advice=advice))
+        raise ConflictError(Fault("export-record-superseded", name, " ".join(superseded.why), advice=advice))
     outcome = supplement.outcome if isinstance(supplement, Supplement) else None
     if today is not None and outcome is not None and outcome.valid_until is not None and today > outcome.valid_until:
         problem = f"its outcome counted in full until {outcome.valid_until}"

@@ -5,6 +5,8 @@ from interchange.formats.export_record import METHOD, ExportedFile, ExportReques
 from interchange.formats.outcome_facts import describe_standing, find_reading, list_arms, read_outcome
 from registry.records.verdict import Mode
 
+_ANOTHER = "no --field takes its place: publish an audit with one usable figure, or choose another format (caveat export --list)"
+
 LOST = (
     "quote",
     "θ and direction",
@@ -33,9 +35,9 @@ def map_hugging_face(request: ExportRequest) -> tuple[ExportedFile, ...]:
     figures = [arm for arm in list_arms(supplement) if arm.part == "test"]
     reading = find_reading(supplement)
     if reading is not None and reading.mode is Mode.TECHNICAL:
-        fields.lack("value", "the evidence is unusable, so its figures are no score")
+        fields.lack("value", "the evidence is unusable, so its figures are no score", advice=_ANOTHER)
     elif len(figures) != 1:
-        fields.lack("value", f"the record has {len(figures)} evaluation figures, and the format takes one")
+        fields.lack("value", f"the record has {len(figures)} evaluation figures, and the format takes one", advice=_ANOTHER)
     fields.refuse_missing()
     outcome = read_outcome(supplement)
     notes = f"{outcome.words}; {describe_standing(supplement)}; {METHOD}; {request.record.title}; record sha256:{request.record.sha256}"

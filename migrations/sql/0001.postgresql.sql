@@ -21,7 +21,7 @@ CREATE TABLE entry (
 	at BIGINT NOT NULL,
 	leaf BYTEA NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_incident' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'audit_withdrawal' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_incident' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -679,6 +679,16 @@ CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
 CREATE INDEX ix_audit_rival_log_objection ON audit_rival (log, objection)
 
+CREATE TABLE audit_withdrawal (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	audit TEXT NOT NULL,
+	CONSTRAINT pk_audit_withdrawal PRIMARY KEY (log, seq),
+	CONSTRAINT uq_audit_withdrawal_log_audit UNIQUE (log, audit),
+	CONSTRAINT fk_audit_withdrawal_audit_audit FOREIGN KEY(log, audit) REFERENCES audit (log, audit),
+	CONSTRAINT fk_audit_withdrawal_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
 CREATE TABLE evidence (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -1271,6 +1281,10 @@ CREATE TRIGGER asked_name__truncate BEFORE TRUNCATE ON asked_name FOR EACH STATE
 CREATE TRIGGER audit_rival__change BEFORE UPDATE OR DELETE ON audit_rival FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER audit_rival__truncate BEFORE TRUNCATE ON audit_rival FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER audit_withdrawal__change BEFORE UPDATE OR DELETE ON audit_withdrawal FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER audit_withdrawal__truncate BEFORE TRUNCATE ON audit_withdrawal FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER evidence__change BEFORE UPDATE OR DELETE ON evidence FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

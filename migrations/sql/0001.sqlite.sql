@@ -25,7 +25,7 @@ CREATE TABLE entry (
 	at INTEGER NOT NULL,
 	leaf BLOB NOT NULL,
 	CONSTRAINT pk_entry PRIMARY KEY (log, seq),
-	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_incident' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
+	CONSTRAINT ck_entry_kind CHECK (kind = 'audit' OR kind = 'audit_withdrawal' OR kind = 'authority' OR kind = 'card' OR kind = 'claim_event' OR kind = 'claim_relation' OR kind = 'claim_revision' OR kind = 'deviation' OR kind = 'equivocation' OR kind = 'erasure' OR kind = 'evidence' OR kind = 'exploration' OR kind = 'finding' OR kind = 'forecast' OR kind = 'forecast_score' OR kind = 'key_event' OR kind = 'lock' OR kind = 'log_import' OR kind = 'model_endpoint' OR kind = 'model_event' OR kind = 'model_version' OR kind = 'monitor' OR kind = 'monitor_end' OR kind = 'monitor_incident' OR kind = 'monitor_window' OR kind = 'objection' OR kind = 'objection_event' OR kind = 'omission' OR kind = 'passage_match' OR kind = 'publication' OR kind = 'restriction' OR kind = 'result' OR kind = 'reveal' OR kind = 'run' OR kind = 'run_end' OR kind = 'run_start' OR kind = 'spec_version' OR kind = 'staleness_review' OR kind = 'survey' OR kind = 'time_anchor' OR kind = 'witnessing'),
 	CONSTRAINT ck_entry_leaf_32_bytes CHECK (length(leaf) = 32),
 	CONSTRAINT fk_entry_log FOREIGN KEY(log) REFERENCES log (id)
 )
@@ -759,6 +759,18 @@ CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
 CREATE INDEX ix_audit_rival_log_objection ON audit_rival (log, objection)
 
+CREATE TABLE audit_withdrawal (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	audit TEXT NOT NULL,
+	CONSTRAINT pk_audit_withdrawal PRIMARY KEY (log, seq),
+	CONSTRAINT uq_audit_withdrawal_log_audit UNIQUE (log, audit),
+	CONSTRAINT fk_audit_withdrawal_audit_audit FOREIGN KEY(log, audit) REFERENCES audit (log, audit),
+	CONSTRAINT fk_audit_withdrawal_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
 CREATE TABLE evidence (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -1423,6 +1435,12 @@ CREATE TRIGGER audit_rival__update BEFORE UPDATE ON audit_rival BEGIN SELECT RAI
 CREATE TRIGGER audit_rival__delete BEFORE DELETE ON audit_rival BEGIN SELECT RAISE(ABORT, 'append-only: audit_rival takes no DELETE'); END
 
 CREATE TRIGGER audit_rival__insert BEFORE INSERT ON audit_rival BEGIN SELECT CASE WHEN (SELECT 1 FROM audit_rival WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: audit_rival holds this log seq') END; END
+
+CREATE TRIGGER audit_withdrawal__update BEFORE UPDATE ON audit_withdrawal BEGIN SELECT RAISE(ABORT, 'append-only: audit_withdrawal takes no UPDATE'); END
+
+CREATE TRIGGER audit_withdrawal__delete BEFORE DELETE ON audit_withdrawal BEGIN SELECT RAISE(ABORT, 'append-only: audit_withdrawal takes no DELETE'); END
+
+CREATE TRIGGER audit_withdrawal__insert BEFORE INSERT ON audit_withdrawal BEGIN SELECT CASE WHEN (SELECT 1 FROM audit_withdrawal WHERE audit = NEW.audit AND log = NEW.log) THEN RAISE(ABORT, 'append-only: audit_withdrawal holds this audit log') WHEN (SELECT 1 FROM audit_withdrawal WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: audit_withdrawal holds this log seq') END; END
 
 CREATE TRIGGER evidence__update BEFORE UPDATE ON evidence BEGIN SELECT RAISE(ABORT, 'append-only: evidence takes no UPDATE'); END
 

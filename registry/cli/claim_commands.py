@@ -56,11 +56,14 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     from registry.cli.application import track
     from registry.cli.claim_presenter import present_added
     from registry.registration.claims_file_registration import register_file
+    from registry.registration.model_lineage import describe_near_version
 
     # Checked and recorded in one transaction: the file is registered as a whole or not at all.
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
     app.report(present_added(outcome, dry_run=dry_run))
+    for model, near in outcome.near:
+        app.say(describe_near_version(model, near))
 
 
 @examples("claim show CLM-LAB-2026-0001-E", "claim show CLM-LAB-2026-0001-E@2 --json")

@@ -36,6 +36,7 @@ from registry.report.claim_outcome import (
 )
 from registry.report.minimum_reporting import format_missing
 from registry.report.number_format import format_level, format_number, format_range, format_signed
+from registry.report.quoted_text import strip_markup
 from registry.report.status_account import describe_state, name_actor
 from registry.report.supplement_assembly import assemble_claim
 from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY, get_words
@@ -201,8 +202,10 @@ def _present_audit(dossier: Dossier, file: AuditFile, earlier: ModelRef | None) 
         yield f"  it applies only to {earlier}"
     if file.lock and (runs := describe_runs(file.history)):
         yield f"  {runs}"
+    if file.withdrawn:
+        yield f"  withdrawn {file.withdrawn.entry.at:%Y-%m-%d}, entry {file.withdrawn.entry.seq}: {file.withdrawn.payload.reason}"
     if not file.restrictions:
-        yield "  no outcome recorded yet"
+        yield "  no outcome" if file.withdrawn else "  no outcome recorded yet"
         return
     outcome = file.restrictions[-1]
     yield f"  {describe_counted_verdict(dossier, outcome)}"
@@ -308,8 +311,8 @@ def _words(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """Return *text* on one line, cut at 70 characters with an ellipsis."""
-    line = " ".join(text.split())
+    """Return *text* on one line and without markup, cut at 70 characters with an ellipsis."""
+    line = " ".join(strip_markup(text).split())
     return line if len(line) <= _WIDEST_QUOTE else f"{line[: _WIDEST_QUOTE - 1]}…"
 
 

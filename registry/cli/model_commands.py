@@ -50,6 +50,8 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
     The version it replaces is registered too if it is new. The same again changes nothing. To see which claims an update made stale,
     use caveat model update.
     """
+    from registry.registration.model_lineage import describe_near_version, find_near_versions
+
     wanted = ModelVersion(
         model=parse_model(version, where="VERSION"),
         predecessor=parse_model(predecessor, where="--predecessor") if predecessor else None,
@@ -58,6 +60,7 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
     )
     with app.ledger.write(actor=app.config.authority) as writer:
         known = writer.find_model(wanted.model)
+        near = () if known else find_near_versions(writer, wanted.model)
         # The predecessor is registered too, so that a lineage never names an unknown version.
         if known is None:
             if wanted.predecessor and writer.find_model(wanted.predecessor) is None:
@@ -73,6 +76,8 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
         f"{'Registered' if known is None else 'Registered already:'} {wanted.model}",
     )
+    for ref in near:
+        app.say(describe_near_version(wanted.model, ref))
 
 
 @examples("model list", "model list --sort claims --reverse --columns model,claims,outcomes", "model list --log all --csv > models.csv")
@@ -280,7 +285,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     review, until you apply them to NEW or decide; after a fine-tune they stay as they are. No claim about OLD applies to NEW by itself.
     """
     from registry.cli.model_presenter import present_aftermath
-    from registry.registration.model_lineage import update_model
+    from registry.registration.model_lineage import describe_near_version, update_model
 
     before, after = parse_model(old, where="OLD"), parse_model(new, where="NEW")
     kind, day = Descent(descent.replace("-", "_")), parse_date(released, where="--released") if released else None
@@ -292,6 +297,8 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     # In a dry run the whole update is made and rolled back, so that its numbers are exact.
     aftermath = record(app, work, dry_run=dry_run)
     app.report(present_aftermath(aftermath, dry_run=dry_run))
+    for ref, near in aftermath.update.near:
+        app.say(describe_near_version(ref, near))
 
 
 def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:

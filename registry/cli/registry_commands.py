@@ -243,7 +243,7 @@ def build_overview(view: "View") -> RegistryOverview:
     todo: dict[OpenMatter, Sequence[str]] = {
         OpenMatter.CARD_WITHOUT_CLAIMS: [card.payload.card for card in cards if card.payload.card not in quoted],
         OpenMatter.UNAUDITED_CLAIM: [claim.claim for claim in active if claim.status.gravest is None],
-        OpenMatter.UNCONCLUDED_AUDIT: [file.audit.payload.audit for file in audits if not file.restrictions],
+        OpenMatter.UNCONCLUDED_AUDIT: [file.audit.payload.audit for file in audits if not file.restrictions and not file.withdrawn],
         OpenMatter.OPEN_OBJECTION: objections,
         OpenMatter.STALE_CLAIM: [claim.claim for claim in active if claim.status.staleness is not Staleness.CURRENT],
         OpenMatter.UNPUBLISHED_CLAIM: [claim.claim for claim in active if f"{claim.claim}@{claim.revision}" not in published],

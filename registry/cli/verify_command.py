@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from registry.verify.verification_keys import VerificationMeans
 
 _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
+_SUPPLEMENT = re.compile(r"(?:CLM|CRD)-.+@\d.*\.(?:pdf|html|json)")
+"""Names of files in a folder that `caveat report` keeps, and that can carry a proof."""
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
 @examples("verify supplement.pdf --key lab.keys", "verify --registry sqlite:///caveat.db", "verify --page verify.html")
 @click.command()
-@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
+@click.argument("files", metavar="[FILE|DIR]...", type=click.Path(exists=True, path_type=Path), nargs=-1)
 @click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",
               help="A key that you trust: a verifier key, or a file with verifier keys or certificates.")  # fmt: skip
 @click.option("--proof", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
@@ -47,7 +49,7 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
 
     The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE; the exit code is 0, 0, 1 or 3, and 2 if nothing could be read.
     INCOMPLETE: nothing is wrong, but no key or log that you trust shows who made it. Only checks that failed or could not be made are
-    listed; -v lists all.
+    listed; -v lists all. Of a folder DIR, every supplement in it is checked.
 
     A key is enough for a published PDF or HTML file, which contains its proof. The proof of a JSON file is NAME.json.tlog-proof. Caveat
     works offline and reads no configuration, unless --registry names a registry to compare with. With --registry and no FILES, that
@@ -63,6 +65,7 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     from registry.verify.file_verification import Demand, find_exit_code
     from registry.verify.proof_checks import CheckName
 
+    files = tuple(_list_files(files))
     required = _parse_required(options["required"], current=options["current"])
     demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
     means = _collect_means(app, options, files)
@@ -83,6 +86,17 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
 next(
     param for param in verify.params if isinstance(param, click.Option) and param.name == "registry"
 ).help = "A registry to compare with; default: none."
+
+
+def _list_files(given: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files of *given*, and of each folder in it the supplements, by name."""
+    for path in given:
+        # The list and the feed of a folder carry no record, and its change reports no proof: no key shows who made them.
+        inside = sorted(file for file in path.iterdir() if _SUPPLEMENT.fullmatch(file.name)) if path.is_dir() else [path]
+        if not inside:
+            advice = "name the files, or the folder that caveat report wrote"
+            raise InputError(Fault("file-not-readable", str(path), "this folder has no supplement in it", advice=advice))
+        yield from inside
 
 
 def _write_page(app: App, path: Path, files: Sequence[Path]) -> None:

@@ -316,6 +316,19 @@ class Audit(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditWithdrawal(Payload):
+    """That an audit no longer counts, by its auditor; it stays in the log with all that belongs to it."""
+
+    KIND = "audit_withdrawal"
+    audit: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ValueError("a withdrawal needs its reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceStatement(Payload):
     """Evidence brought into an audit (door 3 of replay.md)."""
 

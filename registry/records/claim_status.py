@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from registry.records.model_version import ModelRef
 from registry.records.record import Payload, Record
-from registry.records.verdict import FIRM, RestrictionStatus, Verdict, VerdictStanding, find_gravity
+from registry.records.verdict import FAVOURABLE, FIRM, RestrictionStatus, Verdict, VerdictStanding, find_gravity
 
 # Claim families: claims on one property of one model version that quote the same words of one card,
 # with their outcomes.
@@ -32,19 +32,22 @@ class OppositionKind(StrEnum):
     """Their intervals of Φ_deploy against one specification have no point in common."""
     WORDS = "words"
     """By the other, another claim on the same words does not hold."""
+    WITHDRAWN = "withdrawn"
+    """The other was withdrawn, and with it this one would not stand as it does; or this one was withdrawn itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opposition(Record):
-    """The outcome of another audit that disagrees with an outcome, which is therefore not established."""
+    """The outcome of an audit for which another outcome is not established: it disagrees, or was withdrawn."""
 
     audit: str
     claim: str
     """`CLM-…@n`."""
     verdict: Verdict
     kind: OppositionKind
-    lowered_from: VerdictStanding
-    """The standing of the outcome that is lowered, without this disagreement: it still decides which of equal verdicts leads."""
+    lowered_from: VerdictStanding | None
+    """The standing of the outcome that is lowered, without this disagreement: it still decides which of equal verdicts leads. None for a
+    verdict that has none."""
     log: str | None = None
     """Name of the other registry's log that has it; None for the registry's own."""
 
@@ -79,6 +82,8 @@ class FamilyOutcome(Record):
     """What the audited revision claims: its form, with relation and θ where it has them, `threshold <= 0.1`."""
     opposed: Opposition | None = None
     """The gravest outcome that disagrees with it; `standing` is then provisional. None where no other audit does."""
+    is_withdrawn: bool = False
+    """Whether its audit was withdrawn: it leads only where no other outcome does, and never where it favours the claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,16 +104,36 @@ class Family(Record):
 
 
 def find_gravest(outcomes: Sequence[FamilyOutcome]) -> FamilyOutcome | None:
-    """Return the gravest of *outcomes* on the same words, of equals the latest; None without one."""
+    """Return the gravest of *outcomes* on the same words, of equals the latest; None without one that counts."""
     # Outcomes on other words are history and never lead.
-    return min((outcome for outcome in outcomes if outcome.other_words is None), key=weigh_outcome, default=None)
+    counted = (
+        outcome for outcome in outcomes if outcome.other_words is None and not is_void(outcome.verdict, is_withdrawn=outcome.is_withdrawn)
+    )
+    return min(counted, key=weigh_outcome, default=None)
 
 
-def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, tuple[int, int], float, int]:
-    """Return a key that sorts outcomes: those on the same words first, then the gravest, then the latest."""
+# Withdrawn audits (decision of 2026-11-27). A withdrawal must not improve a verdict. So what would be
+# better without the withdrawn audit is provisional, and a withdrawn adverse outcome is shown until
+# another audit has one. The cost: an adverse audit with a mistake in it weighs on the claim until the
+# words or the model version change.
+
+
+def is_void(verdict: Verdict, *, is_withdrawn: bool) -> bool:
+    """Whether an outcome counts for nothing: what was withdrawn supports no claim."""
+    return is_withdrawn and verdict in FAVOURABLE
+
+
+def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, bool, tuple[int, int], float, int]:
+    """Return a key that sorts outcomes: those on the same words first, withdrawn ones last of these, then the gravest, then the latest."""
     # A disagreement lowers both sides alike, so it does not change which of equal verdicts is better supported.
     standing = outcome.opposed.lowered_from if outcome.opposed else outcome.standing
-    return outcome.other_words is not None, find_gravity(outcome.verdict, standing), -outcome.at.timestamp(), -outcome.seq
+    return (
+        outcome.other_words is not None,
+        outcome.is_withdrawn,
+        find_gravity(outcome.verdict, standing),
+        -outcome.at.timestamp(),
+        -outcome.seq,
+    )
 
 
 # Audits that disagree (decision of 2026-11-26). Two audits of one claim and model version cannot both
@@ -121,14 +146,14 @@ Intervals = Mapping[str, tuple[float, float]]
 """The intervals of Φ_deploy of an outcome by specification, and judge where there are several."""
 
 _AGAINST = (FIRM - {Verdict.HOLDS}) | {Verdict.CONTRADICTED_IN_PRODUCTION}
-_KINDS = (OppositionKind.VERDICT, OppositionKind.WORDS, OppositionKind.INTERVAL)
+_KINDS = (OppositionKind.VERDICT, OppositionKind.WORDS, OppositionKind.INTERVAL, OppositionKind.WITHDRAWN)
 _UNLOWERED = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
 
 
 def lower_opposed(
     outcomes: Sequence[FamilyOutcome], intervals: Mapping[int, Intervals], beside: Sequence[FamilyOutcome] = ()
 ) -> list[FamilyOutcome]:
-    """Return *outcomes* in the same order, those that another one disagrees with as provisional.
+    """Return *outcomes* in the same order; those that another one disagrees with, or that a withdrawal would raise, as provisional.
 
     Args:
         outcomes: of one claim family; those on other words, and of another property or model version, are not compared.
@@ -150,8 +175,11 @@ def list_comparable(outcomes: Sequence[FamilyOutcome]) -> list[int]:
 def _lower(
     outcome: FamilyOutcome, outcomes: Collection[FamilyOutcome], intervals: Mapping[int, Intervals], beside: Collection[FamilyOutcome]
 ) -> FamilyOutcome:
-    standing = outcome.standing
-    if standing not in _UNLOWERED or standing is None or outcome.other_words is not None:
+    if outcome.other_words is not None:
+        return outcome
+    if (withdrawn := _find_withdrawn(outcome, outcomes)) is not None:
+        return _oppose(outcome, withdrawn, OppositionKind.WITHDRAWN)
+    if outcome.standing not in _UNLOWERED:
         return outcome
     opposing = [(other, kind) for other in outcomes if (kind := _find_opposition(outcome, other, intervals)) is not None]
     if outcome.verdict is Verdict.HOLDS:
@@ -159,9 +187,30 @@ def _lower(
     if not opposing:
         return outcome
     # An opposite verdict says more than an interval.
-    other, kind = min(opposing, key=lambda pair: (_KINDS.index(pair[1]), weigh_outcome(pair[0])))
+    opposing = [(other, OppositionKind.WITHDRAWN if other.is_withdrawn else kind) for other, kind in opposing]
+    return _oppose(outcome, *min(opposing, key=lambda pair: (_KINDS.index(pair[1]), weigh_outcome(pair[0]))))
+
+
+def _oppose(outcome: FamilyOutcome, other: FamilyOutcome, kind: OppositionKind) -> FamilyOutcome:
+    standing = outcome.standing
     opposed = Opposition(audit=other.audit, claim=other.claim, verdict=other.verdict, kind=kind, lowered_from=standing, log=other.log)
-    return replace(outcome, standing=VerdictStanding.PROVISIONAL, opposed=opposed)
+    return replace(outcome, standing=standing and VerdictStanding.PROVISIONAL, opposed=opposed)
+
+
+def _find_withdrawn(outcome: FamilyOutcome, outcomes: Collection[FamilyOutcome]) -> FamilyOutcome | None:
+    """Return the withdrawn outcome that is graver than *outcome*, or *outcome* itself where it is withdrawn; None without one."""
+    if outcome.is_withdrawn:
+        return outcome
+    # A limit is not compared: before the withdrawal the gravest led whatever limit it was found at.
+    graver = [
+        other
+        for other in outcomes
+        if other.is_withdrawn
+        and other.other_words is None
+        and (other.property.partition("@")[0], other.model) == (outcome.property.partition("@")[0], outcome.model)
+        and find_gravity(other.verdict, other.standing) < find_gravity(outcome.verdict, outcome.standing)
+    ]
+    return min(graver, key=weigh_outcome, default=None)
 
 
 def _find_opposition(outcome: FamilyOutcome, other: FamilyOutcome, intervals: Mapping[int, Intervals]) -> OppositionKind | None:

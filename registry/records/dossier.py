@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Generic, TypeVar
 
 from registry.records.analysis_plan import Deviation, Exploration, Lock
-from registry.records.audit_case import Audit, EvidenceStatement, Result
+from registry.records.audit_case import Audit, AuditWithdrawal, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Relation
 from registry.records.claim_status import (
     SETTLED,
@@ -72,6 +72,7 @@ class AuditFile(Record):
     starts: tuple[Recorded[RunStart], ...] = ()
     """Runs that were entered in the log before their first call; of live replays alone."""
     ends: tuple[Recorded[RunEnd], ...] = ()
+    withdrawn: Recorded[AuditWithdrawal] | None = None
 
     @property
     def history(self) -> tuple[RunHistory, ...]:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -106,6 +106,12 @@ def fold_model(model: ModelRef) -> str:
     )
     plain = "".join("-" if unicodedata.category(name) == "Pd" else name for name in seen.translate(_LOOKALIKES))
     return " ".join(plain.split())
+
+
+def fold_version(model: ModelRef) -> str:
+    """Return what `fold_model` does, and 1, 1.0 and v1 are alike: they may be one version, and may be two."""
+    bare = re.sub(r"^(?:version|v)[\s._-]*(?=\d)", "", model.version.strip(), flags=re.IGNORECASE)
+    return fold_model(replace(model, version=re.sub(r"(?<=\d)(?:\.0+)+$", "", bare)))
 
 
 def find_date(version: ModelVersion) -> tuple[date, str] | None:

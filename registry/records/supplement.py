@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from registry.records.analysis_plan import Deviation, Exploration, Lock
-from registry.records.audit_case import Access, AccessLevel, Audit, EvidenceLayer, EvidenceStatement, Independence, Result
+from registry.records.audit_case import Access, AccessLevel, Audit, AuditWithdrawal, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
 from registry.records.claim_status import Family, Opposition, Staleness, StalenessReview, Status
 from registry.records.dossier import EntrySupersession, Inclusion, MonitorFile, ObjectionFile, Recorded
@@ -334,7 +334,8 @@ class AuditPart(Record):
     is_expired: bool = False
     """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
     opposed: Opposition | None = None
-    """The outcome of another audit that disagrees with this one's: the verdict is then provisional at most. None without one."""
+    """The outcome of an audit that disagrees with this one's, or was withdrawn: the verdict is provisional at most. None without one."""
+    withdrawn: Recorded[AuditWithdrawal] | None = None
     asked_now: ModelIdentity | None = None
     """Who was asked, by the endpoint names in force at `log_size`; the record of the outcome is in it. None without scores."""
 
@@ -394,6 +395,7 @@ class AuditSummary(Record):
     """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
     """Of its lock; None for an audit without one."""
+    withdrawn: Recorded[AuditWithdrawal] | None = None
     is_replaced: bool = False
     """Whether the leading audit fixes the same plan and, in addition, endpoint names; no run under this lock is recorded."""
     deviations: int

@@ -91,6 +91,7 @@ _GRAVITY = (
 _FIRMNESS = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL, VerdictStanding.PROVISIONAL, None)
 
 
+FAVOURABLE = frozenset({Verdict.HOLDS, Verdict.OBSERVED})
 FIRM = frozenset({Verdict.HOLDS, Verdict.DOES_NOT_CARRY_OVER, Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED})
 """Verdicts of an estimate that can be established. The one from production belongs to monitors and never needs this."""
 

@@ -1,6 +1,6 @@
 """Claims that pass filters, each with what its outcome says: class, standing, mode and ED."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -217,16 +217,28 @@ def _add_outcomes(
 
 
 def describe_alike(view: View, claims: Sequence[tuple[str, str | None]]) -> list[str | None]:
-    """Return property and figure or limit of each claim that is quoted as another of *claims*; None for others.
+    """Return what distinguishes each claim that is quoted as another of *claims*: property, figure or limit, and model; None for others.
 
-    Rows of one table have the same quotation, and a list of quotations would not distinguish them.
+    Rows of one table have the same quotation, and so have the cards of two models; a list of quotations would not distinguish them.
 
     Args:
         claims: identifiers, each with its quotation.
     """
     counts = Counter(quote for _, quote in claims if quote)
-    alike = [claim if quote and counts[quote] > 1 else None for claim, quote in claims]
-    return [_describe_figure(view, recorded.payload) if claim and (recorded := view.find_claim(claim)) else None for claim in alike]
+    alike = {claim: recorded.payload for claim, quote in claims if quote and counts[quote] > 1 and (recorded := view.find_claim(claim))}
+    models = defaultdict(set)
+    for claim, quote in claims:
+        if claim in alike:
+            models[quote].add(alike[claim].model)
+
+    def describe(claim: str, quote: str | None) -> str | None:
+        if claim not in alike:
+            return None
+        # The model of a table is that of its card, and its name in every row would say nothing.
+        before = f"{alike[claim].model}, " if len(models[quote]) > 1 else ""
+        return f"{before}{_describe_figure(view, alike[claim])}"
+
+    return [describe(claim, quote) for claim, quote in claims]
 
 
 def _describe_figure(view: View, claim: ClaimRevision) -> str:

@@ -18,6 +18,7 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.specification import PropertySpec, SpecKind
 from registry.records.system_card import Anchor, Card, Omission
+from registry.registration.model_lineage import find_near_versions
 from registry.registration.quote_checks import Quotes, SurveyResult, find_mismatches, register_survey
 from registry.registration.specification_registration import format_reference, get_spec, register_spec
 from registry.store.kinds.claim_kinds import natural_key
@@ -234,6 +235,8 @@ class RegistrationResult:
     """Passages newly recorded as proposed by an engine; None for a file that does not say what was proposed."""
     proposed_unchanged: int = 0
     """Passages that are recorded as proposed by that engine already."""
+    near: tuple[tuple[ModelRef, ModelRef], ...] = ()
+    """Model versions that no claim was about before, each with one whose name differs as 1 and 1.0 do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -645,8 +648,11 @@ def register_file(ledger: Ledger, path: Path, *, owner: str, dry_run: bool, prog
     file, drafts = _read(path)
     try:
         with ledger.write(actor=owner) as writer:
+            known = frozenset(writer.list_claimed_models())
             register_definitions(writer, file, owner=owner, where=str(path))
             outcome = _register(writer, file, drafts, owner=owner, where=str(path), progress=progress)
+            new = [model for model in writer.list_claimed_models() if model not in known]
+            outcome = replace(outcome, near=tuple((model, near) for model in new for near in find_near_versions(writer, model)))
             _end_if(dry_run, outcome)
     except _DryRunError as trial:
         return trial.outcome

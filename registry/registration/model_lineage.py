@@ -22,6 +22,7 @@ from registry.records.model_version import (
     ModelVersion,
     find_endpoint_conflicts,
     fold_model,
+    fold_version,
 )
 from registry.records.statement import Entry
 from registry.registration.passage_matching import check_numbers
@@ -104,6 +105,8 @@ class ModelUpdateResult:
     """Versions that this call registered."""
     beside: tuple[ModelRef, ...] = ()
     """Other versions that took the predecessor's place too: the lineage branches there."""
+    near: tuple[tuple[ModelRef, ModelRef], ...] = ()
+    """Of `registered`, each that may be another version under a new name, with that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,10 +170,11 @@ def update_model(
     model_event = ModelEvent(
         model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, branch=branch and bool(beside), reason=note
     )
+    near = tuple((ref, other) for ref in registered for other in find_near_versions(writer, ref))
     writer.append_many(versions)
     entry = writer.append(model_event)
     link = ModelLink(model=new, predecessor=old, descent=descent, entry=entry.seq)
-    return ModelUpdateResult(link=link, is_new=True, registered=tuple(registered), beside=beside)
+    return ModelUpdateResult(link=link, is_new=True, registered=tuple(registered), beside=beside, near=near)
 
 
 def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reason: str) -> Entry:
@@ -244,6 +248,17 @@ def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
     # Folded names: a wrong case or hyphen must not hide the right suggestion.
     known = {fold_model(ref): ref for ref in named if ref != model}
     return [known[name] for name in find_near(fold_model(model), known)[:3]]
+
+
+def find_near_versions(view: View, model: ModelRef) -> tuple[ModelRef, ...]:
+    """Return the versions, registered or claimed, that differ from *model* as 1, 1.0 and v1 do."""
+    named = dict.fromkeys((*view.lineage().models, *view.list_claimed_models()))
+    return tuple(ref for ref in named if ref != model and fold_version(ref) == fold_version(model))
+
+
+def describe_near_version(model: ModelRef, near: ModelRef) -> str:
+    """Return the warning that the new version *model* may be *near* under another name."""
+    return f"warning: {model} and {near} are two model versions here, and claims of one have no outcomes of the other; is {near} meant?"
 
 
 def find_target(view: View, model: ModelRef) -> ModelRef:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
-from registry.records.claim_status import Family, FamilyOutcome, ObjectionState, Opposition, OppositionKind
+from registry.records.claim_status import Family, FamilyOutcome, ObjectionState, Opposition, OppositionKind, is_void
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimates import BoundedEstimate, Measure, SpecEstimate
 from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
@@ -50,7 +50,8 @@ def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restricti
     """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit only.
 
     Of several outcomes the gravest counts, of equals the latest. One under the rival of an objection counts once the objection is
-    upheld. Outcomes of the other claims of the family are in `Dossier.family`; the status of the claim follows from the gravest there.
+    upheld, a withdrawn one as `FamilyOutcome.is_withdrawn` says. Outcomes of the other claims of the family are in `Dossier.family`; the
+    status of the claim follows from the gravest there.
     """
     return find_leading_of(dossier, dossier.current.payload.reference)
 
@@ -65,12 +66,17 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
     audits = [
         audit_file for audit_file in audits if audit_file.audit.payload.objection is None or audit_file.audit.payload.objection in upheld
     ]
-    finished = [(file, outcome) for file in audits for outcome in file.restrictions]
+    finished = [
+        (file, outcome)
+        for file in audits
+        for outcome in file.restrictions
+        if not is_void(outcome.payload.classification.primary.verdict, is_withdrawn=file.withdrawn is not None)
+    ]
     if finished:
         # `find_gravity` ranks the gravest lowest; the negative entry number puts the latest first.
-        return min(finished, key=lambda pair: _weigh(dossier, pair[1]))
+        return min(finished, key=lambda pair: (pair[0].withdrawn is not None, _weigh(dossier, pair[1])))
     # Without an outcome the page still describes the latest open audit.
-    return max(audits, key=lambda audit: audit.audit.entry.seq, default=None), None
+    return max((audit for audit in audits if audit.withdrawn is None), key=lambda audit: audit.audit.entry.seq, default=None), None
 
 
 def find_counted(dossier: Dossier, outcome: Recorded[Restriction]) -> FamilyOutcome | None:
@@ -155,6 +161,7 @@ def _build_audit_summary(dossier: Dossier, file: AuditFile, outcome: Recorded[Re
         verdict=describe_counted_verdict(dossier, outcome) if outcome else None,
         objection=file.audit.payload.objection,
         locked=file.lock.entry if file.lock else None,
+        withdrawn=file.withdrawn,
         deviations=len(deviations),
         unexplained=sum(departure.reason is None for departure in deviations),
         estimate=None if outcome is None else find_first_spec(file, outcome.payload)[0],
@@ -270,26 +277,30 @@ def describe_restricted(audit: AuditPart) -> str | None:
     """Return the restricted claim of *audit*'s outcome as it may be quoted now; None without an outcome."""
     if audit.outcome is None:
         return None
-    return name_condition(is_expired=audit.is_expired, is_opposed=audit.opposed is not None) + audit.outcome.payload.text.restricted
+    return name_condition(is_expired=audit.is_expired, opposed=audit.opposed) + audit.outcome.payload.text.restricted
 
 
 def describe_counted_restricted(dossier: Dossier, outcome: Recorded[Restriction]) -> str:
     """Return the restricted claim of *outcome* as it may be quoted on the day of *dossier*."""
     counted, expired = find_counted(dossier, outcome), is_expired(outcome.payload.valid_until, dossier.today)
-    is_opposed = counted is not None and counted.opposed is not None
-    return name_condition(is_expired=expired, is_opposed=is_opposed) + outcome.payload.text.restricted
+    return name_condition(is_expired=expired, opposed=counted.opposed if counted else None) + outcome.payload.text.restricted
 
 
-def name_condition(*, is_expired: bool, is_opposed: bool) -> str:
+def name_condition(*, is_expired: bool, opposed: Opposition | None) -> str:
     """Return the condition under which the words of an outcome may be quoted, before them; empty without one."""
-    if is_opposed:
-        return "Only together with the statement that audits disagree: "
+    if opposed is not None:
+        what = "an audit was withdrawn" if opposed.kind is OppositionKind.WITHDRAWN else "audits disagree"
+        return f"Only together with the statement that {what}: "
     return "Only together with the statement that the audit expired: " if is_expired else ""
 
 
 def describe_disagreement(audit: str, verdict: Verdict, opposed: Opposition) -> str:
-    """Return that *audit* with its *verdict* and the *opposed* one disagree, in a sentence that names both."""
+    """Return that *audit* with its *verdict* and the *opposed* one disagree, or which was withdrawn, in a sentence that names both."""
     other = f"{opposed.audit} in the log {opposed.log}" if opposed.log else opposed.audit
+    if opposed.kind is OppositionKind.WITHDRAWN:
+        if opposed.audit == audit:
+            return f"An audit was withdrawn: {audit}, which found this. It establishes nothing."
+        return f"An audit was withdrawn: {other}, which found “{get_words(opposed.verdict)}”. {audit} establishes nothing."
     if opposed.kind is OppositionKind.WORDS:
         return f"Audits disagree: {other} found “{get_words(opposed.verdict)}” of a claim on the same words. {audit} establishes nothing."
     if opposed.kind is OppositionKind.INTERVAL:
@@ -335,8 +346,20 @@ def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
     # On its own page the identifier would only repeat the title.
     place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
     expired = f"; expired {outcome.valid_until}" if outcome.is_expired else ""
-    opposed = f"; audits disagree: {outcome.audit}, {outcome.opposed.audit}" if outcome.opposed else ""
-    return f"{describe_verdict(outcome)} ({place}{expired}{opposed})"
+    return f"{describe_verdict(outcome)} ({place}{expired}{name_opposition(outcome)})"
+
+
+def name_opposition(outcome: FamilyOutcome | None, *, is_here: bool = False) -> str:
+    """Return after a semicolon which audits disagree on *outcome*, or which was withdrawn; empty where none was.
+
+    Args:
+        is_here: its own audit is named there already.
+    """
+    if outcome is None or outcome.opposed is None:
+        return ""
+    if outcome.opposed.kind is OppositionKind.WITHDRAWN:
+        return "; withdrawn" if outcome.is_withdrawn and is_here else f"; an audit was withdrawn: {outcome.opposed.audit}"
+    return f"; audits disagree: {outcome.audit}, {outcome.opposed.audit}"
 
 
 def describe_subject(outcome: FamilyOutcome) -> str:

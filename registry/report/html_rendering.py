@@ -376,7 +376,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.excluded else None
     return {
         "absent": absent,
-        "condition": name_condition(is_expired=audit.is_expired, is_opposed=audit.opposed is not None) if audit else "",
+        "condition": name_condition(is_expired=audit.is_expired, opposed=audit.opposed) if audit else "",
         "numbers": number_sections(absent),
         "forms": fill_forms(supplement),
         "unit": unit,

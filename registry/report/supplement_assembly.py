@@ -205,6 +205,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         asked_now=find_claim_identity(dossier, file),
         is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
         opposed=counted.opposed if counted else None,
+        withdrawn=file.withdrawn,
     )
 
 
@@ -228,6 +229,9 @@ def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec
 def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     rivals = [file for file in dossier.audits if file.audit.payload.claim == dossier.current.payload.reference]
     # An audit under a rival that was not upheld is no outcome. Saying "not audited" would hide it.
+    if audit is None and dossier.family.gravest is None and (withdrawn := [rival for rival in rivals if rival.withdrawn is not None]):
+        names = ", ".join(rival.audit.payload.audit for rival in withdrawn)
+        return f"Not audited: {names} of this claim was withdrawn. Whether the claim holds in deployment is not known."
     if audit is None and rivals and dossier.family.gravest is None:
         names = ", ".join(dict.fromkeys(str(rival.audit.payload.objection) for rival in rivals))
         return (

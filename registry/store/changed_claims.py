@@ -29,7 +29,8 @@ from registry.store.version_lineage import name_models, read_lineage
 
 _ANY_CLAIM = ("erasure", "log_import", "model_endpoint")
 _ROLES = tuple(role for kind in KINDS.values() for role in kind.names if role.is_basis)
-_OUTCOME_ROLES = tuple(role for role in _ROLES if role.table in ("restriction", "claim_revision", "passage_match", "objection_event"))
+_OUTCOME_TABLES = ("restriction", "audit_withdrawal", "claim_revision", "passage_match", "objection_event")
+_OUTCOME_ROLES = tuple(role for role in _ROLES if role.table in _OUTCOME_TABLES)
 """What changes an outcome, its words or their places, or whether it counts."""
 
 

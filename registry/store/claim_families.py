@@ -30,7 +30,7 @@ from registry.records.claim_status import (
 )
 from registry.records.model_version import ModelRef
 from registry.records.verdict import Verdict, VerdictStanding, is_expired, weaken
-from registry.store.kinds.audit_kinds import restriction
+from registry.store.kinds.audit_kinds import audit_withdrawal, restriction
 from registry.store.kinds.claim_kinds import claim_origin, claim_revision, is_unplaced, passage_match
 from registry.store.kinds.log_kinds import log_import
 from registry.store.log_reader import CHUNK, LogReader, find_log, from_seconds, seen
@@ -201,11 +201,15 @@ class FamilyFinder:
 
     def _read_outcomes(self, rows: Sequence[tuple[Any, ...]], quotes: Mapping[int, Quote]) -> Outcomes:
         """Return the outcomes in *rows* that count; *quotes* are those of their claim revisions."""
-        ignored = self._list_ignored(self._reader, {row[2] for row in rows}) if rows else frozenset()
+        audits = {row[2] for row in rows}
+        ignored = self._list_ignored(self._reader, audits) if rows else frozenset()
+        wanted = select(audit_withdrawal.c.audit).where(self._reader.visible(audit_withdrawal))
+        withdrawn = {row.audit for row in self._reader.rows_in(wanted, audit_withdrawal.c.audit, audits)} if rows else frozenset()
         outcomes: dict[int, list[FamilyOutcome]] = defaultdict(list)
         for row in rows:
             if row[2] not in ignored:
-                outcomes[row[0]].append(_build_outcome(row, quotes[row[0]], self._reader.today))
+                outcome = _build_outcome(row, quotes[row[0]], self._reader.today)
+                outcomes[row[0]].append(replace(outcome, is_withdrawn=True) if row[2] in withdrawn else outcome)
         return {seq: tuple(listed) for seq, listed in outcomes.items()}
 
     def _build(self, quote: Quote, audited: "_Index", outcomes: Outcomes, index: "_Index | None") -> Family:
@@ -231,7 +235,7 @@ class FamilyFinder:
 
     def _lower(self, outcomes: list[FamilyOutcome], beside: Sequence[FamilyOutcome]) -> list[FamilyOutcome]:
         """Return *outcomes* as they count next to each other and to those *beside* them."""
-        if not outcomes or len(outcomes) + len(beside) < 2:
+        if len(outcomes) + len(beside) < 2 and not any(outcome.is_withdrawn for outcome in outcomes):
             return outcomes
         entries = list_comparable(outcomes)
         intervals = self._reader.recall(("intervals", tuple(entries)), lambda: _read_intervals(self._reader, entries)) if entries else {}

@@ -10,7 +10,7 @@ from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, or
 
 from registry.errors import Fault, NotFoundError
 from registry.records.analysis_plan import Deviation, Exploration, Lock, list_locked
-from registry.records.audit_case import Audit, EvidenceStatement, Result
+from registry.records.audit_case import Audit, AuditWithdrawal, EvidenceStatement, Result
 from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.claim_status import CauseKind, Family, Objection, ObjectionEvent, StaleCause, Staleness, StalenessReview, Status
 from registry.records.dossier import AuditFile, Dossier, MonitorFile, ObjectionFile, Recorded
@@ -164,6 +164,7 @@ def get_audit(reader: LogReader, name: str) -> AuditFile:
         explorations=tuple(parts[Exploration]),
         starts=tuple(parts[RunStart]),
         ends=tuple(parts[RunEnd]),
+        withdrawn=next(iter(parts[AuditWithdrawal]), None),
     )
 
 
@@ -604,7 +605,7 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
                 yield from _flatten(part)
             case AuditFile():
                 statements = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
-                yield from _flatten((*statements, part.starts, part.ends))
+                yield from _flatten((*statements, part.starts, part.ends, part.withdrawn))
             case MonitorFile():
                 yield from _flatten((part.monitor, part.windows, part.incidents, part.ended, part.forecasts, part.scores))
             case ObjectionFile():

@@ -18,7 +18,7 @@ from registry.records.specification import SpecKind
 from registry.records.system_card import Card
 from registry.store.claim_listing import get_head
 from registry.store.database_tables import entry, log
-from registry.store.kinds.audit_kinds import lock
+from registry.store.kinds.audit_kinds import lock, refuse_withdrawn
 from registry.store.kinds.claim_kinds import claim_origin, claim_revision
 from registry.store.kinds.definition_kinds import model_version, spec_version
 from registry.store.kinds.log_kinds import authority, log_import
@@ -254,6 +254,8 @@ class StatementRules:
         # An audit belongs to one revision. Its outcome must not be recorded for another one.
         elif audit.audit.payload.claim != claim:
             yield Fault("wrong-claim", name, f"it is an audit of {audit.audit.payload.claim}, not of {claim}")
+        elif audit.withdrawn is not None:
+            yield refuse_withdrawn(audit.withdrawn.payload, audit.withdrawn.entry.seq)
 
     def find_lock(self, name: str) -> tuple[int, int] | None:
         """Return entry and time of the lock of the audit *name*."""

@@ -276,7 +276,8 @@ def _describe(status: Status) -> list[Any]:
 
 def _list_family(family: Family) -> list[Any]:
     outcomes = [
-        [outcome.log, outcome.claim, outcome.audit, outcome.seq, outcome.other_words] for outcome in (*family.outcomes, *family.others)
+        [outcome.log, outcome.claim, outcome.audit, outcome.seq, outcome.other_words, outcome.is_withdrawn]
+        for outcome in (*family.outcomes, *family.others)
     ]
     return [*family.members, *outcomes]
 

@@ -252,16 +252,109 @@ def test_a_limit_that_contradicts_the_words_needs_its_reason(caveat: Caveat, log
     assert caveat("audit", "logs", *PAIR, *words, "--dry-run", "-m", "a stricter reading").code == 0
 
 
-def test_a_registered_claim_is_not_taken_for_the_words_of_a_new_one(caveat: Caveat, logs: Path) -> None:
-    """The message leads to its audit, also before form and limit are asked for, and that way works."""
-    assert caveat("audit", "logs", *PAIR, *CLAIM, *QUICK).code == 0
-    registered = caveat("claim", "list", "--json", "--registry", "sqlite:///out/caveat.db").document["claims"][0]["claim"]
+@pytest.fixture
+def registered(caveat: Caveat, logs: Path) -> str:
+    """A claim that is registered from a claims file, of a model version that no endpoint name is stated for."""
+    (logs / "claims.yaml").write_text(REGISTERED, encoding="utf-8")
+    assert caveat("init", "--code", "LAB").code == 0
+    assert caveat("claim", "add", "claims.yaml").code == 0
+    return str(caveat("claim", "list", "--json").document["claims"][0]["claim"])
 
-    refused = caveat("audit", "logs", *PAIR, "--claim", registered, "-o", "second")
+
+REGISTERED = """\
+schema: caveat/claims/1
+model: {developer: LAB, name: coder, version: "1"}
+properties:
+  accuracy: {name: share of correct answers, class: capability, range: [0, 1], direction: higher_is_safer}
+claims:
+  - quote: answers at least 60 % correctly
+    quote_status: paraphrase
+    source: a talk
+    form: lower_bound
+    theta: 0.6
+    property: accuracy
+"""
+
+
+def test_a_registered_claim_is_audited_from_logs_in_one_command(caveat: Caveat, logs: Path, registered: str) -> None:
+    """The verdict is that of `audit new` and `audit conclude` with the same logs; no claim and no endpoint name is recorded."""
+    before = count_entries(caveat, logs)
+    done = caveat("audit", "logs", *PAIR, "--claim", registered, *QUICK, "--json")
+
+    assert done.code == 0, done.err
+    document = done.document
+    assert document["claim"] == f"{registered}@1"
+    assert document["files"] == ["out/audit.yaml"]
+    assert (document["restriction"]["basis"], document["restriction"]["post_hoc"]) == ("reported", True)
+    assert "No endpoint name is stated for LAB coder 1" in document["restriction"]["asked"]["text"]
+    assert count_entries(caveat, logs) - before == 2  # the audit and its outcome
+    assert not caveat("audit", "logs", *PAIR, "--claim", registered, *QUICK, "--json").document["new"]
+
+    (logs / "audit.yaml").write_text((logs / "out" / "audit.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    longer = caveat("audit", "conclude", "audit.yaml", *PAIR, "--json")
+    assert longer.code == 0, longer.err
+    assert longer.document["restriction"] == document["restriction"]
+
+
+def test_a_verdict_that_other_audits_weaken_is_not_shown_alone(caveat: Caveat, tmp_path: Path) -> None:
+    """A withdrawn audit that found the opposite is named before the verdict of the next one."""
+    fails = [f"{arm}={write_side(tmp_path, f'{arm}-i.eval', tasks=60, score='I')}" for arm in ("test", "deploy")]
+    holds = [f"{arm}={write_side(tmp_path, f'{arm}-c.eval', tasks=60)}" for arm in ("test", "deploy")]
+    first = caveat("audit", "logs", *fails, *CLAIM, *QUICK, "--contexts", "fixed", "--json").document
+    registry = ("--registry", "sqlite:///out/caveat.db")
+    assert caveat("audit", "withdraw", first["audit"], "-m", "the scorer was broken", "--yes", *registry).code == 0
+
+    claim = first["claim"].partition("@")[0]
+    second = caveat("audit", "logs", *holds, "--claim", claim, *QUICK, "--contexts", "fixed")
+
+    assert second.code == 0, second.err
+    before, _, _ = " ".join(second.out.split()).partition("Holds in the contexts tested")
+    assert f"An audit was withdrawn: {first['audit']}, which found" in before
+
+
+def test_assumptions_of_a_registered_claim_say_that_another_name_answered(caveat: Caveat, logs: Path, registered: str) -> None:
+    assert (logs / PAIR[0].partition("=")[2]).is_file()
+
+    def find_name() -> str:
+        document = caveat("audit", "logs", *PAIR, "--claim", registered, "--dry-run", "--json").document
+        assert document["claim"] == f"{registered}@1"
+        return next(entry["value"] for entry in document["assumptions"] if entry["name"] == "endpoint name")
+
+    returned, _, rest = find_name().partition(", ")
+    assert rest == "not registered for this version"
+    assert caveat("model", "endpoint", "LAB/coder/1", returned, "-m", "its release notes").code == 0
+    assert find_name() == returned
+
+
+def test_logs_go_to_the_lock_that_waits_for_them(caveat: Caveat, logs: Path, registered: str) -> None:
+    """Without it their outcome could never be established; once the audit is withdrawn, nothing waits."""
+    plan = f"schema: caveat/audit/1\nclaim: {registered}\nindependence: self\nplan: {{contexts: fixed}}\n"
+    (logs / "plan.yaml").write_text(plan, encoding="utf-8")
+    locked = caveat("audit", "lock", "plan.yaml", "--yes", "--json").document["audit"]
+
+    refused = caveat("audit", "logs", *PAIR, "--claim", registered, *QUICK)
+    assert caveat("audit", "withdraw", locked, "-m", "another plan", "--yes").code == 0
+    done = caveat("audit", "logs", *PAIR, "--claim", registered, *QUICK)
+
+    assert (refused.error, done.code) == ("audit-is-locked", 0)
+    assert f"caveat audit conclude {locked} test=LOG deploy=LOG" in refused.err
+
+
+def test_what_a_registered_claim_states_is_no_option(caveat: Caveat, logs: Path, registered: str) -> None:
+    wrong = caveat("audit", "logs", *PAIR, "--claim", registered, "--theta", "0.5", "--range", "0", "2", "-o", "out")
+    unknown = caveat("audit", "logs", *PAIR, "--claim", "CLM-LAB-2026-0009-9", "-o", "out")
+    formless = caveat("audit", "logs", *PAIR, "--claim", "answers well", "-o", "out")
+
+    assert (wrong.code, wrong.error, (logs / "out").exists()) == (2, "bad-option", False)
+    assert "--theta, --range" in wrong.err
+    assert f"caveat claim revise {registered}" in wrong.err
+    assert (unknown.code, formless.code) == (2, 2)
+    assert "--claim CLM-…" in formless.err
+
+
+def test_the_identifier_of_a_claim_in_the_place_of_an_audit_file_leads_to_its_audit(caveat: Caveat, registered: str) -> None:
     named = [caveat("audit", command, registered) for command in ("lock", "open")]
-    missing = caveat("audit", "conclude", registered, *PAIR, "--registry", "sqlite:///out/caveat.db")
+    missing = caveat("audit", "conclude", registered, *PAIR)
 
-    assert (refused.code, refused.error, (logs / "second").exists()) == (2, "not-valid", False)
-    assert f"fix: caveat audit new {registered} > audit.yaml; fill it in; caveat audit conclude audit.yaml test=LOG" in refused.err
-    assert f"fix: caveat audit new {registered} > audit.yaml, and name that file" in missing.err
+    assert f"fix: caveat audit logs test=LOG deploy=LOG --claim {registered}" in missing.err
     assert all(f"is a claim and no file; write its audit file first: caveat audit new {registered}" in one.err for one in named)

@@ -340,3 +340,50 @@ def test_a_small_or_unlocked_audit_does_not_clear_what_was_found(caveat: Caveat,
     supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text())
     assert supplement["audit"]["opening"]["payload"]["audit"] == locked
     assert [one["class"] for one in supplement["other_audits"]] == ["undetermined"]
+
+
+def test_a_withdrawn_audit_is_shown_with_its_reason_and_takes_nothing_more(caveat: Caveat, tmp_path: Path) -> None:
+    """By its auditor, once; the same draft again is a new audit, whose better verdict names the withdrawn one."""
+    claim, *_ = register(caveat, tmp_path)
+    file, scores = write_audit(tmp_path, claim), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    audit = caveat("audit", "conclude", file, scores, "--json").document["audit"]
+
+    blank = caveat("audit", "withdraw", audit, "-m", " ", "--yes")
+    done = caveat("audit", "withdraw", audit, "-m", "the scores were of a debug build", "--yes")
+    again = caveat("audit", "withdraw", audit, "-m", "twice", "--yes")
+    more = caveat("audit", "conclude", audit, scores)
+
+    assert (blank.code, done.code, again.code, more.code) == (2, 0, 2, 2)
+    assert (again.error, more.error) == ("audit-withdrawn", "audit-withdrawn")
+    for command in (("audit", "show", audit), ("claim", "show", claim), ("claim", "history", claim)):
+        assert "the scores were of a debug build" in " ".join(caveat(*command).out.split())
+    listed = caveat("audit", "list", "--json").document["audits"]
+    assert [(row["withdrawn"], row["verdict_standing"]) for row in listed] == [("the scores were of a debug build", "provisional")]
+
+    better = write_scores(tmp_path / "better.csv", test=0.02, deploy=0.02)
+    second = caveat("audit", "conclude", file, better, "--json").document
+    assert second["audit"] != audit
+    assert second["opposed"]["kind"] == "withdrawn"
+    assert "; withdrawn)" in " ".join(caveat("audit", "list").out.split())
+    assert caveat("report", claim, "--html", "--json", "-o", "out").code == 0
+    record = json.loads(next((tmp_path / "out").glob("CLM-*.json")).read_text(encoding="utf-8"))
+    assert record["verdict"].startswith(f"An audit was withdrawn: {audit}, which found")
+    page = " ".join(next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8").split())
+    assert "<strong>Withdrawn</strong>" in page
+    assert "the scores were of a debug build" in page
+
+
+def test_without_another_audit_a_withdrawn_one_that_holds_leaves_the_claim_unaudited(caveat: Caveat, tmp_path: Path) -> None:
+    claim, *_ = register(caveat, tmp_path)
+    scores = write_scores(tmp_path / "scores.csv", test=0.0, deploy=0.0)
+    concluded = caveat("audit", "conclude", write_audit(tmp_path, claim), scores, "--json").document
+    assert concluded["restriction"]["classification"]["readings"][0]["verdict"] == "holds"
+
+    assert caveat("audit", "withdraw", concluded["audit"], "-m", "the tasks were in the training data", "--yes").code == 0
+
+    shown = caveat("claim", "show", claim, "--json").document
+    assert (shown["status"]["restriction"], shown["status"]["gravest"]) == ("unaudited", None)
+    assert caveat("report", claim, "--json", "-o", "out").code == 0
+    record = json.loads(next((tmp_path / "out").glob("CLM-*.json")).read_text(encoding="utf-8"))
+    assert record["verdict"].startswith(f"Not audited: {concluded['audit']} of this claim was withdrawn.")
+    assert record["other_audits"][0]["withdrawn"]["payload"]["reason"] == "the tasks were in the training data"

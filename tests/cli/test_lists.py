@@ -203,6 +203,25 @@ claims:
 """
 
 
+def test_claims_of_two_models_with_the_same_words_are_listed_with_the_model(caveat: Caveat, tmp_path: Path) -> None:
+    """Where all claims on a sentence are of one model, its name distinguishes nothing and is not there."""
+    assert caveat("init", "--example", "--no-key").code == 0
+    (tmp_path / "card.md").write_text("# Card\n\nThe model answers most questions. It was trained in May.\n", encoding="utf-8")
+    card = caveat("card", "add", "card.md", "--publisher", "L", "--json").document["card"]["card"]
+    rows = ROWS.format(card=card)
+    for name in ("M", "N"):
+        (tmp_path / f"{name}.yaml").write_text(rows.replace("name: M,", f"name: {name},"), encoding="utf-8")
+        assert caveat("claim", "add", f"{name}.yaml").code == 0
+
+    for command in (("claim", "list"), ("card", "show", card)):
+        listed = " ".join(word for word in caveat(*command).out.split() if not word.startswith("CLM-"))
+        for name in ("M", "N"):
+            assert f"L {name} 1, accuracy in mathematics, 81 % (n = 90): The model answers most" in listed
+    alone = " ".join(caveat("claim", "list", "--model", "L/M/*").out.split())
+    assert "accuracy in mathematics" in alone
+    assert "L M 1," not in alone
+
+
 def test_claims_with_the_same_words_are_listed_with_property_and_figure(caveat: Caveat, tmp_path: Path) -> None:
     """Rows of one table have one quotation; a claim with words of its own is listed by these alone."""
     assert caveat("init", "--example", "--no-key").code == 0

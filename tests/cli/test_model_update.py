@@ -302,3 +302,32 @@ def test_branches_that_meet_again_do_not_double_the_list(caveat: Caveat) -> None
     assert sum("LAB M 3 " in line for line in listed) == 2
     assert sum("LAB M 6 " in line for line in listed) == 1
     assert sum(line.endswith("and what follows, as above") for line in listed) == 2
+
+
+@pytest.mark.parametrize("version", ["1.0", "v1", "Version 1.0.0", "1.1", "10", "1.0b"])
+def test_a_version_that_may_be_another_under_a_new_name_is_recorded_with_a_warning(
+    caveat: Caveat, registered: list[str], tmp_path: Path, version: str
+) -> None:
+    """By registration, update and claims file, once; two versions called so may exist, so nothing is refused."""
+    assert registered
+    claims, is_near = CLAIMS.replace("VERSION", version), version in ("1.0", "v1", "Version 1.0.0")
+    (tmp_path / "near.yaml").write_text(claims, encoding="utf-8")
+    warning = f"warning: LAB M {version} and LAB M 1 are two model versions here"
+
+    trial = _update(caveat, "1", version, "--dry-run")
+    listed = caveat("claim", "add", "near.yaml")
+    again = caveat("claim", "add", "near.yaml")
+    added = caveat("model", "add", f"LAB/M/{version}")
+
+    assert (trial.code, listed.code, again.code, added.code) == (0, 0, 0, 0)
+    assert [warning in answer.err for answer in (trial, listed, again, added)] == [is_near, is_near, False, is_near]
+
+
+CLAIMS = """\
+schema: caveat/claims/1
+model: {developer: LAB, name: M, version: "VERSION"}
+properties:
+  maths: {name: accuracy in mathematics, class: capability, range: [0, 1], direction: higher_is_safer}
+claims:
+  - {quote: It solves most problems., quote_status: paraphrase, source: a talk, form: lower_bound, theta: 0.5, property: maths}
+"""

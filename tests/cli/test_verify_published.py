@@ -55,6 +55,23 @@ def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mai
     assert find_note(checked, "signature").endswith("a file cannot show whether it was revoked since")
 
 
+def test_a_folder_stands_for_the_supplements_in_it(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """Not for its list and feed, which carry no record; a forged file among them fails the folder, and a folder without any is refused."""
+    (mail / "index.html").write_text("<p>All claims are contradicted.</p>", encoding="utf-8")
+    (mail / "empty").mkdir()
+    key = read_vkey(given_out)
+    named = sorted(str(path.name) for path in mail.glob(f"{NAME}.*") if path.suffix in (".pdf", ".html", ".json"))
+
+    checked = caveat("verify", ".", "--key", key, "--json")
+    forged = mail / "CLM-LAB-2026-0099-X@1.json"
+    forged.write_bytes((mail / f"{NAME}.json").read_bytes())
+
+    assert checked.code == 0, checked.err
+    assert [one["file"] for one in checked.document["files"]] == named
+    assert caveat("verify", ".", "--key", key).code == 1
+    assert (caveat("verify", "empty").code, caveat("verify", "empty").error) == (2, "file-not-readable")
+
+
 @pytest.mark.parametrize("more", [(), ("--require", "bytes"), ("--require", "all")], ids=["plain", "bytes", "all"])
 @pytest.mark.parametrize("form", ["pdf", "html"])
 def test_a_proven_file_is_rendered_again_where_that_is_asked_for(

@@ -360,6 +360,18 @@ def test_a_score_for_the_hub_needs_benchmark_task_and_one_usable_figure() -> Non
         assert entry["notes"].startswith(read_outcome(build_record(scene).claim).words)
 
 
+def test_a_score_for_the_hub_that_no_field_can_replace_names_another_way() -> None:
+    """Of a record without one usable figure; only what the user can state is asked for with `--field`."""
+    refused = []
+    for scene in SCENES:
+        try:
+            export(build_record(scene), FORMATS["hf"], {"dataset_id": "cais/hle", "task_id": "hle"})
+        except InputError as error:
+            refused += [fault.advice or "" for fault in error.faults if fault.where.endswith(": value")]
+    assert refused
+    assert all("no --field takes its place" in advice for advice in refused)
+
+
 def test_a_review_says_the_verdict_in_words_and_is_that_of_the_html_supplement() -> None:
     for scene in SCENES:
         record, made = build_record(scene), export_all(scene)["jsonld"]

@@ -1,5 +1,7 @@
 """Which outcome lowers which: audits of one claim that cannot both be right."""
 
+import itertools
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,7 +9,7 @@ import pytest
 
 from registry.records.claim_status import FamilyOutcome, OppositionKind, find_gravest, lower_opposed
 from registry.records.model_version import ModelRef
-from registry.records.verdict import Verdict, VerdictStanding
+from registry.records.verdict import FIRM, Verdict, VerdictStanding, find_gravity
 
 ESTABLISHED, CONDITIONAL, PROVISIONAL = VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL, VerdictStanding.PROVISIONAL
 MODEL = ModelRef(developer="Lab", name="M", version="1")
@@ -87,3 +89,47 @@ def test_the_opposite_verdict_is_named_before_an_interval_and_the_better_support
     assert fails.opposed is not None
     assert (fails.opposed.audit, fails.opposed.lowered_from) == (HOLDS.audit, ESTABLISHED)
     assert find_gravest(lowered) == fails
+
+
+def withdraw(one: FamilyOutcome) -> FamilyOutcome:
+    return replace(one, is_withdrawn=True)
+
+
+def test_a_withdrawn_audit_gives_way_and_what_is_better_without_it_is_provisional() -> None:
+    """Of another limit too: before the withdrawal it led all the same. What was graver than it stands as it stood."""
+    weak, other_limit = outcome(3, Verdict.INCONCLUSIVE, None), outcome(4, Verdict.HOLDS, question="threshold >= 0.95")
+    fails, *others = lower_opposed([withdraw(FAILS), HOLDS, weak, other_limit], {})
+
+    assert [one.standing for one in others] == [PROVISIONAL, None, PROVISIONAL]
+    assert {one.opposed.kind for one in (fails, *others) if one.opposed} == {OppositionKind.WITHDRAWN}
+    assert all(one.opposed and one.opposed.audit == FAILS.audit for one in others)
+    assert find_gravest([fails, *others]) == others[1]
+    assert lower(FAILS, withdraw(outcome(3, Verdict.NOT_REPRODUCED))) == [ESTABLISHED, PROVISIONAL]
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_withdrawn_audit_alone_speaks_against_a_claim_and_never_for_it(verdict: Verdict) -> None:
+    standing = ESTABLISHED if verdict in FIRM else None
+    (alone,) = lower_opposed([withdraw(outcome(1, verdict, standing))], {})
+
+    assert alone.standing in (PROVISIONAL, None)
+    assert (find_gravest([alone]) is None) is (verdict in (Verdict.HOLDS, Verdict.OBSERVED))
+
+
+@pytest.mark.parametrize(("left", "right"), list(itertools.product(Verdict, repeat=2)))
+def test_no_withdrawal_makes_the_verdict_stronger(left: Verdict, right: Verdict) -> None:
+    """What leads after it is no better than what led before, or is not established and names the withdrawn audit."""
+    outcomes = [outcome(1, left, ESTABLISHED if left in FIRM else None), outcome(2, right, ESTABLISHED if right in FIRM else None)]
+    intervals = {1: {"chat": (0.6, 0.7)}, 2: {"chat": (0.8, 0.9)}}
+    before = find_gravest(lower_opposed(outcomes, intervals))
+    after = find_gravest(lower_opposed([withdraw(outcomes[0]), outcomes[1]], intervals))
+
+    assert before is not None
+    assert after is not None
+    is_better = find_gravity(after.verdict, None) > find_gravity(before.verdict, None)
+    is_firmer = before.opposed is not None and after.opposed is None
+    assert not is_firmer
+    if is_better:
+        assert after.standing in (PROVISIONAL, None)
+        assert after.opposed
+        assert after.opposed.kind is OppositionKind.WITHDRAWN

@@ -8,6 +8,7 @@ from typing import TypeVar
 from monitoring.evidence import WindowData
 from registry.errors import CaveatError
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem, LockedSpec
+from registry.records.audit_case import AuditWithdrawal
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form
 from registry.records.claim_status import (
     Objection,
@@ -261,6 +262,10 @@ def _explore(world: World, writer: Writer, a: int, _b: int) -> None:
     writer.append(Exploration(audit=name, claim=world.audits[name], **parts))
 
 
+def _withdraw(world: World, writer: Writer, a: int, _b: int) -> None:
+    writer.append(AuditWithdrawal(audit=world.audit(a), reason="The scores were of a debug build."))
+
+
 def _contest(world: World, writer: Writer, a: int, b: int) -> None:
     name = make.allocate(writer, Kind.OBJECTION)
     specs = [f"{spec.spec}@{a % spec.version + 1}" for spec in world.specs.values()]
@@ -355,6 +360,7 @@ STEPS: dict[str, Callable[[World, Writer, int, int], None]] = {
     "find": _find,
     "depart": _depart,
     "explore": _explore,
+    "withdraw": _withdraw,
     "contest": _contest,
     "step": _step,
     "review": _review,

@@ -6,6 +6,7 @@ from typing import Any
 
 from registry.codec.statement_encoding import commitment_of
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem
+from registry.records.audit_case import AuditWithdrawal
 from registry.records.log_seal import (
     Checkpoint,
     Equivocation,
@@ -100,6 +101,7 @@ def fill(writer: Writer, audit: str, claim: str, *, erase: int) -> None:
     watched = Monitor(monitor=make.allocate(writer, Kind.MONITOR), claim=claim, plan=plans.incident_plan(), by="LAB")
     writer.append_many([watched, plans.incident(watched)])
     writer.append(MonitorEnd(monitor=monitors[1].monitor, claim=claim, reason="The judge was replaced."))
+    writer.append(AuditWithdrawal(audit=audit, reason="The scores were of a debug build."))
     writer.erase(erase, why="It named a person.")
     writer.append(
         TimeAnchor(

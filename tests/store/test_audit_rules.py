@@ -7,9 +7,11 @@ import pytest
 
 from registry.errors import CaveatError, ConflictError, InputError
 from registry.records.analysis_plan import LockedSpec, LockedTasks, list_plan_differences
+from registry.records.audit_case import AuditWithdrawal
 from registry.records.claim import Direction, Form
 from registry.records.module_findings import Finding
 from registry.records.record import Kind
+from registry.records.replay_run import RunStart
 from registry.records.verdict import Basis, ClaimClass, Standing, VerdictStanding
 from registry.store.ledger import Ledger
 from tests import findings
@@ -190,3 +192,27 @@ def test_of_a_replay_the_model_and_its_endpoint_alone_may_be_others(changed: dic
     assert list_plan_differences(replace(before, deploy=deploy), before) == ("deployment contexts",)
     assert list_plan_differences(before, replace(before, deploy=deploy)) == ()
     assert list_plan_differences(before, replace(before, replay=None, replay_parts=None))[0] == "replay"
+
+
+def test_only_its_auditor_withdraws_an_audit_and_nothing_enters_it_then(ledger: Ledger) -> None:
+    """Others object. A lock, a run and evidence are refused too."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        writer.append(make.authority("OTHER"))
+        claim = f"{make.add_claim(writer, phi)}@1"
+        audit = make.add_audit(writer, claim)
+    withdrawal = AuditWithdrawal(audit=audit, reason="The scores were of a debug build.")
+    with pytest.raises(CaveatError, match="not-permitted"), ledger.write(actor="OTHER") as writer:
+        writer.append(withdrawal)
+    with ledger.write(actor="LAB") as writer:
+        locked = writer.append(make.lock(audit, claim))
+        writer.append(withdrawal)
+        for refused in (withdrawal, make.evidence(audit, claim), RunStart(audit=audit, run="ab" * 16, planned=1, model="m")):
+            with pytest.raises(CaveatError, match="audit-withdrawn"):
+                writer.append(refused)
+        with pytest.raises(CaveatError, match="not-registered"):
+            writer.append(replace(withdrawal, audit="AUD-LAB-2026-0099-X"))
+
+        file = writer.find_audit(audit)
+        assert file is not None
+        assert (file.withdrawn and file.withdrawn.payload, file.lock and file.lock.entry) == (withdrawal, locked)

@@ -134,7 +134,8 @@ def check_claims(view: View) -> int:
         parts = {}
         for file in dossier.audits:
             several = (file.runs, file.results, file.evidence, file.restrictions, file.findings, file.deviations, file.explorations)
-            entries = [*(file.lock,) * (file.lock is not None), *file.starts, *file.ends, *(part for those in several for part in those)]
+            single = [part for part in (file.lock, file.withdrawn) if part is not None]
+            entries = [*single, *file.starts, *file.ends, *(part for those in several for part in those)]
             parts[file.audit.payload.audit] = {file.audit.entry.seq, *(part.entry.seq for part in entries)}
         assert parts == traversal.find_parts(claim), claim
     return compared

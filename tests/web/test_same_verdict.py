@@ -12,6 +12,7 @@ import pytest
 
 from interchange.formats.outcome_facts import read_outcome
 from registry.intake.card_reader import read_card
+from registry.records.audit_case import AuditWithdrawal
 from registry.records.claim import Form
 from registry.records.claim_status import FamilyOutcome
 from registry.records.estimates import BoundedEstimate
@@ -79,12 +80,20 @@ SCENES = {
     "disagree": Scene(outcomes=(FAILS, HOLDS), notes=("audits disagree",)),
     "disagree-conditional": Scene(outcomes=(CONDITIONAL, FAILS), notes=("audits disagree",)),
     "excluded-intervals": Scene(outcomes=(HOLDS, {**HOLDS, "deployment": FAR}), notes=("audits disagree",)),
+    "withdrawn": Scene(outcomes=({**FAILS, "withdrawn": True},), notes=("an audit was withdrawn",)),
+    "holds-after-withdrawal": Scene(outcomes=({**FAILS, "withdrawn": True}, HOLDS), notes=("an audit was withdrawn",)),
+    "interval-withdrawn": Scene(outcomes=(HOLDS, {**HOLDS, "deployment": FAR, "withdrawn": True}), notes=("an audit was withdrawn",)),
+    "inconclusive-after-withdrawal": Scene(
+        outcomes=({**FAILS, "withdrawn": True}, {"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY, "resolves": "More tasks."}),
+        notes=("an audit was withdrawn",),
+    ),
 }
 
 
 def _conclude(writer: Writer, claim: str, outcome: dict[str, Any]) -> None:
     known = {"basis": Basis.REPLAY, "rule": "made"} | outcome
     deployment, valid_until = known.pop("deployment", (0.8, 0.7, 0.85)), known.pop("valid_until", None)
+    is_withdrawn = known.pop("withdrawn", False)
     reading = make.verdict(Form.THRESHOLD, known.pop("class_"), **known)
     audit = make.add_audit(writer, claim)
     result = None
@@ -107,6 +116,8 @@ def _conclude(writer: Writer, claim: str, outcome: dict[str, Any]) -> None:
         verdict=f"{head}. A sentence.",
     )
     writer.append(make.restriction(audit, claim, reading, result=result, text=text, valid_until=valid_until))
+    if is_withdrawn:
+        writer.append(AuditWithdrawal(audit=audit, reason="The scores were of a debug build."))
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +166,8 @@ def _draw(names: dict[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
     yield "claim list", {scene: lines[name] for scene, name in names.items()}
     yield "claim show", {scene: run("claim", "show", name).partition("stated of the figure")[0] for scene, name in names.items()}
     audits = ask("audit", "list")["audits"]
-    last = {row["claim"].partition("@")[0]: row for row in sorted(audits, key=lambda row: row["verdict"] == "contradicted")}
+    audits = sorted(audits, key=lambda row: (row["withdrawn"] is None, row["verdict"] == "contradicted"))
+    last = {row["claim"].partition("@")[0]: row for row in audits}
     yield "audit list --json", {scene: json.dumps(last[name]) for scene, name in names.items()}
     run("report", "--all", "--html", "--json", "-o", "out")
     run("report", *names.values(), "--pdf", "-o", "paper")
@@ -285,7 +297,7 @@ def test_restricted_claims_that_count_less_are_quoted_with_the_condition(registr
     condition = "only together with the statement that "
     for text in texts:
         assert "it may be said." in text.casefold()
-        is_alone = re.search(r"(?<!disagree: )(?<!expired: )it may be said\.", text.casefold()) is not None
+        is_alone = re.search(r"(?<!disagree: )(?<!expired: )(?<!withdrawn: )it may be said\.", text.casefold()) is not None
         assert is_alone is not bool(SCENES[scene].notes), (scene, text)
         assert (condition in text.casefold()) is bool(SCENES[scene].notes), (scene, text)
 

@@ -40,6 +40,8 @@ class AuditRow:
     tone: str
     objection: str | None
     """`CON-…` under whose rival it was made."""
+    withdrawn: str | None
+    """Why it was withdrawn; None where it was not."""
     leads: bool | None
     """Whether its outcome counts for the claim; None where the table does not say so."""
     place: str
@@ -69,6 +71,7 @@ def build_audit_row(file: AuditFile, view: View, link: Linker, *, dossier: Dossi
         class_=primary.class_ if primary else None,
         tone=find_tone(words, primary.class_ if primary else None),
         objection=opening.objection,
+        withdrawn=file.withdrawn.payload.reason if file.withdrawn else None,
         leads=leads,
         place=place,
     )
@@ -77,12 +80,16 @@ def build_audit_row(file: AuditFile, view: View, link: Linker, *, dossier: Dossi
 def explain_place(dossier: Dossier, file: AuditFile) -> tuple[bool, str]:
     """Return whether the outcome of *file* counts for the claim revision that it audited, and why, in a sentence."""
     opening = file.audit.payload
+    withdrawn = f"Withdrawn: {file.withdrawn.payload.reason}" if file.withdrawn else ""
     if not file.restrictions:
-        return False, "Open: it has no outcome yet."
+        return False, withdrawn or "Open: it has no outcome yet."
     leading, _ = find_leading_of(dossier, opening.claim)
     if leading is not None and leading.audit.payload.audit == opening.audit:
         under = f" The rival of {opening.objection} was upheld." if opening.objection else ""
-        return True, f"Its outcome counts for {opening.claim}.{under}"
+        until = f" {withdrawn} It is shown, as provisional, until another audit has an outcome." if withdrawn else ""
+        return True, f"Its outcome counts for {opening.claim}.{under}{until}"
+    if withdrawn:
+        return False, withdrawn
     upheld = {one.objection.payload.objection for one in dossier.objections if one.state is ObjectionState.UPHELD}
     if opening.objection is not None and opening.objection not in upheld:
         return False, f"Made under the rival of {opening.objection}, which is not upheld: it does not count."

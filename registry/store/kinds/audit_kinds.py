@@ -8,7 +8,7 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint, select
 
 from registry.errors import Fault
 from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Lock, LockedItem, list_plan_differences
-from registry.records.audit_case import Access, Audit, EvidenceKind, EvidenceLayer, EvidenceStatement, Independence, Result
+from registry.records.audit_case import Access, Audit, AuditWithdrawal, EvidenceKind, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import Direction, Form, Relation
 from registry.records.claim_status import list_phrases, number_phrase, read_words
 from registry.records.module_findings import (
@@ -108,6 +108,47 @@ class AuditKind(StatementKind[Audit]):
 
     def name_new(self, payload: Audit) -> str:
         return payload.audit
+
+
+audit_withdrawal = new_table(
+    "audit_withdrawal",
+    *text_columns("audit"),
+    UniqueConstraint("log", "audit"),
+    refers("audit", "audit", "audit"),
+)
+
+
+class AuditWithdrawalKind(StatementKind[AuditWithdrawal]):
+    """That an audit no longer counts: said once, by its auditor."""
+
+    tables = (audit_withdrawal,)
+    names = _of_audit("audit_withdrawal")
+    kept = "why an audit no longer counts stays"
+    reason = "an audit was withdrawn"
+    importance = 35
+
+    def build_rows(self, withdrawal: AuditWithdrawal, place: EntryPlace) -> Iterator[Row]:
+        yield "audit_withdrawal", (*place.here, withdrawal.audit)
+
+    def find_faults(self, withdrawal: AuditWithdrawal, rules: "StatementRules") -> Iterator[Fault]:
+        file = rules.view.find_audit(withdrawal.audit)
+        if file is None:
+            yield rules.refuse_unknown("audit", withdrawal.audit)
+        elif file.withdrawn is not None:
+            yield refuse_withdrawn(file.withdrawn.payload, file.withdrawn.entry.seq)
+        # Others object: a withdrawal by them would take away what they do not like.
+        elif (auditor := file.audit.payload.auditor) != rules.actor:
+            problem = f"{auditor} made the audit, and you act as {rules.actor}"
+            advice = f"object to the claim: caveat contest open {file.audit.payload.claim}"
+            yield Fault("not-permitted", withdrawal.audit, problem, advice=advice)
+
+    def describe(self, payload: AuditWithdrawal) -> str:
+        return f"{payload.audit} withdrawn: {payload.reason}"
+
+
+def refuse_withdrawn(withdrawal: AuditWithdrawal, entry: int) -> Fault:
+    """Return the fault of a statement on an audit that was withdrawn by *entry*."""
+    return Fault("audit-withdrawn", withdrawal.audit, f"was withdrawn by entry {entry}: {withdrawal.reason}")
 
 
 # An audit that renews another one. The locks are compared when the new one is recorded, so "repeats the plan" is true by rule, also in
@@ -272,6 +313,8 @@ class RunStartKind(StatementKind[RunStart]):
             yield Fault("not-locked", start.audit, problem)
         if any(other.payload.run == start.run for other in file.starts):
             yield Fault("already-recorded", start.audit, "this run is in the log already")
+        if file.withdrawn is not None:
+            yield refuse_withdrawn(file.withdrawn.payload, file.withdrawn.entry.seq)
         # A lock is for one outcome (decision of 2026-11-21).
         if file.restrictions:
             problem = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
