@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audit.statistics.responses import ScoreTable
     from registry.records.specification import Scorer
 
-_OF_DATA = ("models_returned", "unnamed_responses", "run", "repeated_contexts", "doubts")
+_OF_DATA = ("models_returned", "unnamed_responses", "run", "repeated_contexts", "doubts", "scorer", "other_scorers")
 """What only the responses themselves say of where they came from."""
 
 _SAME_MOMENT = timedelta(minutes=1)
@@ -92,7 +92,9 @@ def _describe_models(paths: Sequence[str], reading: "LogOptions") -> Provenance:
     from audit.sources.score_table import read_models
 
     names, unnamed = read_models(list(map(Path, paths)), score=reading.scorer)
-    return Provenance(model_returned="; ".join(names) or None, models_returned=names, unnamed_responses=unnamed)
+    return Provenance(
+        model_returned="; ".join(names) or None, models_returned=names, unnamed_responses=unnamed, scorer=reading.scorer or "score"
+    )
 
 
 def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, written: str | None) -> datetime | None:

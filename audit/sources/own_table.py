@@ -228,6 +228,8 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     scores, used = _read_scores(sheet, chosen, texts.get("reason"), reading, faults)
     started_at = _find_start(sheet, chosen, texts.get("started_at"), reading, faults)
     provenance = _describe_models(sheet, texts.get("model"), scores, reading, faults)
+    others = tuple(sorted(_list_other_scores(sheet, chosen, scores, reading)))
+    provenance = replace(provenance, scorer=reading.mapping["score"], other_scorers=others)
     if faults:
         raise TableError(faults)
     samples, warnings, most = _number_samples(sheet, chosen, texts, reading)
@@ -420,6 +422,25 @@ def _find_score_faults(
     return faults
 
 
+_TWO_VALUES = (0.0, 1.0)
+
+
+def _list_other_scores(sheet: Sheet, chosen: Sequence[int], scores: Sequence[_Score], reading: TableReading) -> Iterator[str]:
+    """Yield the columns that are not read and could have been the scores: all their cells are scores, as low and as high as those read."""
+    known = [*_TWO_VALUES, *(score for score, _ in scores if score is not None)]
+    for column in sheet.columns:
+        if not column or column in {*reading.mapping.values(), *reading.where}:
+            continue
+        cells = {sheet.rows[row][sheet.find(column)] for row in chosen}
+        read = [read_cell(cell, has_comma=sheet.has_decimal_comma) for cell in cells]
+        values = [value for _, value in read if value is not None]
+        # A column with one value, such as the number of the run, is no score, unless its name says so.
+        is_score = len(values) > 1 or (bool(values) and _SCORED.search(column) is not None)
+        if is_score and all(kind != "unknown" for kind, _ in read) and all(min(known) <= value <= max(known) for value in values):
+            yield column
+
+
+_SCORED = re.compile(r"score|grade|rating|correct|passe?d?\b|success|accura|label|verdict", re.IGNORECASE)
 _FAILED = re.compile(
     r"(?:^|[\W_])(?:errors?|errored|failed|failures?|invalid|un(?:parsed|parse?able|scored)|timed?_?out|exceptions?)(?:$|[\W_])",
     re.IGNORECASE,

@@ -351,6 +351,10 @@ class Provenance(Record):
     """Where the system prompts are disclosed."""
     judge: str | None = None
     """Judge model and rubric; for a deterministic scorer its name."""
+    scorer: str | None = None
+    """Name of the scorer, metric or column with the scores that were taken, as the files have it; None where they name none."""
+    other_scorers: tuple[str, ...] = ()
+    """Scorers of the same files with scores that were not taken, sorted."""
     judge_uncertainty: str | None = None
     """How far its scores vary and err: repeats, a labelled subset; for a deterministic scorer, its measured errors."""
     transcripts: str | None = None
