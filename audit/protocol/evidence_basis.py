@@ -467,7 +467,17 @@ def _find_lock_gap(file: AuditFile, scored: ScoredTable, ground: OutcomeBasis) -
     is_stopped = any(deviation.item is LockedItem.STOPPING_RULE for deviation in ground.deviations)
     if is_stopped and file.lock.payload.plan.interval is not IntervalMethod.ANYTIME:
         return "the run did not stop where the lock says, and only anytime intervals allow for that"
+    if open_ := _find_open_design(file.lock.payload):
+        return open_
     return None if scored.is_dated_by_data else "when the run began is only the auditor's word; the data do not show it"
+
+
+def _find_open_design(lock: Lock) -> str | None:
+    """Return what of the sample could still be chosen with scores at hand, as a clause; None where *lock* fixes it."""
+    if lock.plan.tasks is None and lock.plan.interval is not IntervalMethod.ANYTIME:
+        return "the lock does not fix how many tasks are replayed, and only anytime intervals allow for that"
+    contexts = [name for name in lock.unfixed if "contexts" in name]
+    return f"the lock does not fix the {' and '.join(contexts)}" if contexts else None
 
 
 # The stopping rule of module 1: blind raters and a model judge, against the plan's limit on their accuracy.

@@ -130,7 +130,7 @@ class Story:
             "independence": "third_party",
             "deployment": {"defensible": True, "description": CONSTRUCTION},
             "scoring": {"invariant": True},
-            "plan": {"replicates": 0},
+            "plan": {"replicates": 0, "tasks": 40},
         }
         if not content.get("bare"):
             self._add_contexts()
