@@ -705,6 +705,10 @@ def assess_model_identity(
         text = (
             f"The endpoint returned {_join_names(texts)}, stated for {model}, but {others}: the name does not show which of them was asked."
         )
+    elif not model.states_version:
+        # Claims about two versions can have the same name here, and responses of one support none about the other.
+        status = ModelIdentityStatus.UNBOUND
+        text = f"The endpoint returned {_join_names(texts)}, and the claim is about {model}: nothing shows that its version was asked."
     else:
         status = ModelIdentityStatus.BOUND
         what = "an endpoint name" if len(texts) == 1 else "endpoint names"
