@@ -17,7 +17,16 @@ from audit.records.model_response import ImportedFile, ImportedLog
 from audit.sources.arrow import read_stream_columns
 from audit.sources.log_import import build_row_table, check_two_arms, name_arms
 from audit.sources.log_rows import FileCounts, LogOptions, LogRow, verify_accounts
-from audit.sources.score_columns import KINDS, ColumnSelection, build_several_kinds, find_unknown, find_unmatched, suggest
+from audit.sources.score_columns import (
+    KINDS,
+    ColumnSelection,
+    build_several_kinds,
+    describe_marks,
+    find_unknown,
+    find_unmatched,
+    is_mark,
+    suggest,
+)
 from audit.sources.sheet_files import Cell, Sheet, as_cell, as_text, build_sheet, read_sheet
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault
@@ -441,25 +450,15 @@ def _list_other_scores(sheet: Sheet, chosen: Sequence[int], scores: Sequence[_Sc
 
 
 _SCORED = re.compile(r"score|grade|rating|correct|passe?d?\b|success|accura|label|verdict", re.IGNORECASE)
-_FAILED = re.compile(
-    r"(?:^|[\W_])(?:errors?|errored|failed|failures?|invalid|un(?:parsed|parse?able|scored)|timed?_?out|exceptions?)(?:$|[\W_])",
-    re.IGNORECASE,
-)
-"""A column that says which responses have no answer to score."""
-_UNMARKED = frozenset({"", "0", "false", "no", "n", "none", "null", "nan", "n/a", "na", "-", "–", "—", "ok", "success"})
 
 
 def _warn_of_marks(sheet: Sheet, chosen: Sequence[int], scores: Sequence[_Score], reading: TableReading) -> Iterator[str]:
-    """Say where a column that is not read marks scored rows as failed: a failure that counts as 0 would keep any upper limit."""
+    """Say where a column that is not read marks scored rows as failed."""
     scored = [row for row, (score, _) in zip(chosen, scores, strict=True) if score is not None]
     for column in sheet.columns:
-        if column in {*reading.mapping.values(), *reading.where} or not _FAILED.search(column):
-            continue
-        texts = [(as_text(sheet.rows[row][sheet.find(column)]) or "").strip().casefold() for row in scored]
-        marked = [text for text in texts if text not in _UNMARKED]
-        # Another number than 1 is a measure, such as an absolute error.
-        if marked and not any(_NUMBER.fullmatch(text) and text != "1" for text in marked):
-            yield f"{len(marked):,} of {len(scored):,} scored rows are marked in the column {column}"
+        if column not in {*reading.mapping.values(), *reading.where} and is_mark(column):
+            warning = describe_marks(column, [as_text(sheet.rows[row][sheet.find(column)]) for row in scored])
+            yield from [warning] if warning else []
 
 
 # Samples, models, dates, and what the account says of the reading.

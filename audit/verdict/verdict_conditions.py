@@ -392,9 +392,7 @@ def find_observations(case: Case) -> tuple[str, ...]:
     seen = [
         evidence.summary or evidence.source or f"{evidence.layer.value} evidence"
         for evidence in case.evidence
-        if evidence.access is Access.AVAILABLE
-        and evidence.kind is EvidenceKind.OBSERVATION
-        and _is_about(case.claim.model, evidence)
+        if evidence.access is Access.AVAILABLE and evidence.kind is EvidenceKind.OBSERVATION and _is_about(case.claim.model, evidence)
     ]
     if case.claim.reported is not None and is_above_floor(case, case.claim.reported.value):
         seen.append("the card's own figure")

@@ -301,8 +301,8 @@ _VERBS: dict[str, Callable[[Story, Any], Answer]] = {
 
 
 def tell_sabotage(caveat: Caveat, folder: Path) -> Story:
-    """Return a story with one claim, "at most 20 %", a bound endpoint name and a lock that fixes no tasks."""
+    """Return a story with one claim, "at most 20 %", a bound endpoint name and a lock that fixes 24 tasks, not which ones."""
     story = Story(caveat, folder)
     claim = {"quote": "Lumen sabotages in at most 20 % of cases.", "form": "upper_bound", "theta": 0.2, "property": "sabotage"}
-    story.tell({"claims": [claim], "steps": [{"endpoint": ENDPOINT}, {"lock": {}}]})
+    story.tell({"claims": [claim], "steps": [{"endpoint": ENDPOINT}, {"lock": {"plan": {"replicates": 0, "tasks": 24}}}]})
     return story
