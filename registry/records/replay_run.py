@@ -705,14 +705,10 @@ def assess_model_identity(
         text = (
             f"The endpoint returned {_join_names(texts)}, stated for {model}, but {others}: the name does not show which of them was asked."
         )
-    elif not model.states_version:
-        # Claims about two versions can have the same name here, and responses of one support none about the other.
-        status = ModelIdentityStatus.UNBOUND
-        text = f"The endpoint returned {_join_names(texts)}, and the claim is about {model}: nothing shows that its version was asked."
     else:
-        status = ModelIdentityStatus.BOUND
-        what = "an endpoint name" if len(texts) == 1 else "endpoint names"
-        text = f"The endpoint returned {_join_names(texts)}, stated as {what} of {model}."
+        # Claims about two versions can both state none, and responses of one support no claim about the other.
+        status = ModelIdentityStatus.BOUND if model.states_version else ModelIdentityStatus.UNBOUND
+        text = _describe_expected_alone(model, texts)
     return ModelIdentity(
         model=model,
         status=status,
@@ -723,6 +719,13 @@ def assess_model_identity(
         unnamed_responses=unnamed_responses,
         text=text,
     )
+
+
+def _describe_expected_alone(model: ModelRef, texts: Sequence[str]) -> str:
+    if not model.states_version:
+        return f"The endpoint returned {_join_names(texts)}, and the claim is about {model}: nothing shows that its version was asked."
+    what = "an endpoint name" if len(texts) == 1 else "endpoint names"
+    return f"The endpoint returned {_join_names(texts)}, stated as {what} of {model}."
 
 
 def _describe_expected(expected: Sequence[str]) -> str:
