@@ -40,7 +40,7 @@ class ModelRef(Record):
 
     @property
     def states_version(self) -> bool:
-        """Whether the version says anything: two models whose version is not stated need not be the same one."""
+        """Whether the version says anything: two models without a stated version need not be one model."""
         return UNSTATED.fullmatch(" ".join(self.version.split())) is None
 
     def __str__(self) -> str:
