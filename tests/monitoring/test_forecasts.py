@@ -107,11 +107,13 @@ def test_what_a_forecast_cannot_be(watched: Path, caveat: Caveat, write: Write, 
 
 def test_an_estimate_of_another_models_responses_is_no_forecast(watched: Path, caveat: Caveat, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its figures are none of the claim's model, so nothing can be expected of that from them."""
-    caveat("model", "endpoint", "LAB/M/1", "m-1", "--reason", "The lab says so")
     set_clock(monkeypatch, LOCKED_AT + timedelta(hours=2))
+    caveat("model", "endpoint", "LAB/M/1", "m-1", "--reason", "The lab says so")
     scores = write_scores(watched / "scores.csv", test=0.03, deploy=0.04, model="rival-7")
     audit = write_audit(watched, f"{CLAIM}@1", extra="plan: {replicates: 0}\n")
-    done = caveat("audit", "conclude", audit, scores, "--json").document
+    concluded = caveat("audit", "conclude", audit, scores, "--json")
+    assert concluded.code == 0, concluded.err
+    done = concluded.document
 
     answer = caveat("forecast", "lock", done["audit"], "--yes")
 
@@ -127,7 +129,7 @@ def test_a_miss_says_where_the_observed_interval_reaches_into_the_forecast() -> 
     few = plans.forecast_score(made, 9, observed=0.0, observed_low=0.0, observed_high=0.6, held=False)
     many = plans.forecast_score(made, 9, observed=0.01, observed_low=0.008, observed_high=0.012, held=False)
 
-    assert describe_error(made, few).endswith("misses the observed rate (interval 0.0 % to 60.0 %, which overlaps it)")
+    assert describe_error(made, few).endswith("misses the observed rate (interval 0.00 % to 60.00 %, which overlaps it)")
     assert describe_error(made, many).endswith("its interval misses the observed rate")
 
 
