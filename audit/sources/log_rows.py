@@ -212,6 +212,10 @@ def list_doubts(imported: ImportedLog) -> tuple[str, ...]:
         if file.declared is not None and file.declared != held:
             doubts.append(f"{name} states {file.declared:,} responses and has {held:,}")
         doubts += [f"{name}: {warning}" for warning in file.warnings]
+    returned = imported.provenance.models_returned
+    # Two snapshots of one version, one on each side: their difference would pass for one between contexts.
+    if len(returned) > 1 and len(imported.files) > 1:
+        doubts.append(f"the files name several models ({', '.join(returned)}), and a difference between models is none between contexts")
     return tuple(doubts)
 
 

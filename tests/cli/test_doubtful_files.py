@@ -1,5 +1,6 @@
 """What makes a log or table doubtful keeps its verdict provisional, under a lock too, and is on page one."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -224,6 +225,33 @@ def test_a_score_table_with_rows_marked_as_failed_is_doubtful(
     assert reading["verdict"] == "holds"
     assert (notes.get(ACCOUNTING) == note) is is_doubt
     assert not is_doubt or reading["verdict_standing"] == "provisional"
+
+
+def test_two_snapshots_of_one_version_are_a_doubt_where_each_side_has_its_own(story: Story) -> None:
+    """Both names are stated for the claim's version, and what differs may be the snapshot and not the context."""
+    later = f"{MODEL}-b"
+    story.caveat("model", "endpoint", "LAB/Lumen/1", later, "--reason", "A snapshot of it")
+    draft = json.loads((story.folder / "main.json").read_text(encoding="utf-8")) | {"question": "Another plan"}
+    locked = story.caveat("audit", "lock", "--yes", write_json(story.folder / "other.json", draft), "--json")
+    header, samples = build_log()
+    paths = []
+    for arm in ("test", "deploy"):
+        own = [sample for sample in samples if sample["metadata"]["arm"] == arm]
+        for sample in own:
+            sample["output"]["model"] = MODEL if arm == "test" else later
+        half = json.loads(json.dumps(header))
+        half["results"] = header["results"] | {"total_samples": len(own), "completed_samples": len(own)}
+        half["eval"]["dataset"] |= {"samples": len(own), "sample_ids": [sample["id"] for sample in own]}
+        path = story.folder / f"{arm}.eval"
+        path.write_bytes(build_archive(list_members(half, own)))
+        paths.append(path)
+
+    reading = find_primary(story.caveat("audit", "conclude", locked.document["audit"], *paths, *FIELDS, "--json"))
+
+    notes = {one["condition"]: one["note"] for one in reading["conditions"] if one["status"] == "missing"}
+    assert set(notes) == {ACCOUNTING}
+    assert f"the files name several models ({MODEL}, {later})" in notes[ACCOUNTING]
+    assert reading["verdict_standing"] == "provisional"
 
 
 def test_the_account_names_the_scorers_that_were_not_taken(story: Story) -> None:
