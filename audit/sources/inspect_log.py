@@ -254,9 +254,6 @@ def _describe_tags(header: LogHeader) -> str:
 def _note_models(samples: Sequence[LogSample]) -> Iterator[str]:
     for model, count in sorted(Counter(model for sample in samples for model in set(sample.fallbacks)).items()):
         yield f"in {count} samples another model answered in place of the one asked for: {model}"
-    returned = sorted({sample.model for sample in samples if sample.model})
-    if len(returned) > 1:
-        yield f"{len(returned)} model names were returned: {', '.join(returned[:_SHOWN])}"
 
 
 def _note_origin(header: LogHeader) -> Iterator[str]:

@@ -212,11 +212,13 @@ def list_doubts(imported: ImportedLog) -> tuple[str, ...]:
         if file.declared is not None and file.declared != held:
             doubts.append(f"{name} states {file.declared:,} responses and has {held:,}")
         doubts += [f"{name}: {warning}" for warning in file.warnings]
-    returned = imported.provenance.models_returned
-    # Two snapshots of one version, one on each side: their difference would pass for one between contexts.
-    if len(returned) > 1 and len(imported.files) > 1:
-        doubts.append(f"the files name several models ({', '.join(returned)}), and a difference between models is none between contexts")
-    return tuple(doubts)
+    return (*doubts, *list_several_models(imported.provenance.models_returned))
+
+
+def list_several_models(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the doubt that responses of several models raise: with a snapshot on each side, they differ like contexts."""
+    doubt = f"the responses name several models ({', '.join(names)}), and a difference between models is none between contexts"
+    return (doubt,) if len(names) > 1 else ()
 
 
 def _summarise(file: ImportedFile) -> str:

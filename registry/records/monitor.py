@@ -122,7 +122,7 @@ class MonitorPlan(Record):
     theta: float
     """The claim's limit for scores in [0, 1]."""
     is_limit_stated: bool = True
-    """Whether the words of the claim state this limit. Otherwise it is not known whether traffic beyond it contradicts them."""
+    """Whether the words of the claim state this limit. Without that, traffic beyond it need not contradict them."""
     alpha: float = 0.05
     """Probability of ever raising the claim alarm wrongly, over all monitors of the family."""
     family: int = 1

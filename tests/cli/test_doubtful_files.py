@@ -250,7 +250,7 @@ def test_two_snapshots_of_one_version_are_a_doubt_where_each_side_has_its_own(st
 
     notes = {one["condition"]: one["note"] for one in reading["conditions"] if one["status"] == "missing"}
     assert set(notes) == {ACCOUNTING}
-    assert f"the files name several models ({MODEL}, {later})" in notes[ACCOUNTING]
+    assert f"the responses name several models ({MODEL}, {later})" in notes[ACCOUNTING]
     assert reading["verdict_standing"] == "provisional"
 
 
