@@ -16,7 +16,7 @@ from audit.errors import TableError
 from audit.records.model_response import ImportedFile, ImportedLog
 from audit.sources.arrow import read_stream_columns
 from audit.sources.log_import import build_row_table, check_two_arms, name_arms
-from audit.sources.log_rows import FileCounts, LogOptions, LogRow, verify_accounts
+from audit.sources.log_rows import FileCounts, LogOptions, LogRow, list_doubts, verify_accounts
 from audit.sources.score_columns import (
     KINDS,
     ColumnSelection,
@@ -623,4 +623,5 @@ def table_from_frame(
     rows, imported = build_rows(sheet, TableReading(mapping=roles, arms=names, values=dict(score_values or {}), where={}))
     named = name_arms(rows, imported, names)
     check_two_arms(named, imported)
-    return build_row_table(named, imported, low=low, high=high)
+    # A frame has no account that a person reads, so its table has the doubts.
+    return replace(build_row_table(named, imported, low=low, high=high), doubts=list_doubts(imported))

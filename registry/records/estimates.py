@@ -322,8 +322,8 @@ class SpecEstimate(Record):
 DEVIATIONS = frozenset({"order-not-followed", "stopped-early", "tasks-added"})
 """Codes of the warnings that say that the replay did not keep to its plan."""
 
-ROWS_MARKED = "rows-marked"
-"""Code of the warning that scored rows are marked as failed."""
+DOUBTFUL = "doubtful-table"
+"""Code of the warning that a table is doubtful, such as by scored rows that are marked as failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
