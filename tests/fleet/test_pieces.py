@@ -167,7 +167,10 @@ def test_the_commands_give_the_same_bytes_with_a_fleet(new_fleet: NewFleet, tmp_
 def test_a_request_crosses_unchanged(tmp_path: Path) -> None:
     """Every column, also those that tables seldom have."""
     path = tmp_path / "table.csv"
-    header = "task_id,arm,context_id,sample,score,excluded_reason,judge,judge_repeat,weight,family,template,spec,truncated,refused,cue_removed,error"
+    header = (
+        "task_id,arm,context_id,sample,score,excluded_reason,judge,judge_repeat,weight,family,template,spec,truncated,refused,cue_removed"
+        ",error"
+    )
     rows = ["t1,test,c,0,0.25,,m,0,2,f,p,,no,no,,timeout", "t1,deploy,d,0,,refused,m,0,2,f,p,s,yes,yes,cue,"]
     path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     request = make_request(path)
