@@ -13,6 +13,7 @@ from registry.records.dossier import AuditFile, MonitorFile, Recorded
 from registry.records.estimates import Estimate, SpecEstimate
 from registry.records.forecast import CHANGE, FACTOR, Forecast, ForecastScore, TrackedForecast
 from registry.records.monitor import MonitorWindow, WindowCell
+from registry.records.verdict import Mode, Verdict
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -159,8 +160,14 @@ def _find_estimate(audit: AuditFile) -> Estimate:
     outcome = audit.restrictions[-1].payload if audit.restrictions else None
     results = {result.entry.seq: result.payload.estimate for result in audit.results}
     estimate = results.get(outcome.result) if outcome and outcome.result else outcome.estimate if outcome else None
+    name = audit.audit.payload.audit
+    if outcome is not None and outcome.is_of_other_model:
+        raise InputError(Fault("forecast-not-possible", name, "its responses are of another model version than the claim's"))
+    # Contexts that raters distinguish, or a scorer that depends on them, give no rate of deployment.
+    reading = outcome.classification.primary if outcome else None
+    if reading is not None and reading.verdict is Verdict.INCONCLUSIVE and reading.mode is Mode.TECHNICAL:
+        raise InputError(Fault("forecast-not-possible", name, "its evidence is unusable, so its estimate is no rate to expect"))
     if estimate is None or not estimate.specs:
-        name = audit.audit.payload.audit
         raise InputError(Fault("forecast-not-possible", name, "it has no estimate", advice=f"caveat audit conclude {name} TABLE"))
     return estimate
 
@@ -228,7 +235,7 @@ def _score(view: View, file: MonitorFile, recorded: Recorded[Forecast]) -> Forec
         within=10 ** abs(ratio) <= FACTOR * (1 + 1e-9),
         held=held,
         distinguishable=not (held and wide.low <= forecast.rate <= wide.high),
-        direction=_find_direction(forecast, observed.rate),
+        direction=None if wide.low <= (forecast.baseline or 0.0) <= wide.high else _find_direction(forecast, observed.rate),
     )
     return replace(score, track=tuple(_list_tracked(view, recorded, score)))
 

@@ -11,6 +11,7 @@ from monitoring.statistics.e_process import BETS, LABEL_BETS
 from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import complete_days, read_document, read_text
 from registry.errors import Fault, InputError
+from registry.intake.stated_bounds import is_limit_stated
 from registry.records.claim import ClaimRevision, Form, Relation
 from registry.records.monitor import (
     AnchorPlan,
@@ -231,6 +232,7 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
             ),
             relation=relation,
             theta=theta,
+            is_limit_stated=_states_limit(claim, body),
             alpha=draft.alpha,
             family=draft.family,
             bets=LABEL_BETS if draft.labels else BETS,
@@ -246,6 +248,12 @@ def build_monitor(draft: MonitorDraft, claim: ClaimRevision, body: PropertySpec,
     except ValueError as error:
         raise InputError(Fault("not-valid", draft.claim, str(error))) from error
     return Monitor(monitor=identifier, claim=claim.reference, plan=plan, by=by)
+
+
+def _states_limit(claim: ClaimRevision, body: PropertySpec) -> bool:
+    if claim.relation is None or claim.theta is None:
+        return False
+    return is_limit_stated(claim.quote, relation=claim.relation, theta=claim.theta, range_=body.range)
 
 
 def _check_design(design: MonitorDesign, theta: float, *, where: str) -> None:

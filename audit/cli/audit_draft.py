@@ -178,6 +178,7 @@ def _list_fixed(claim: ClaimRevision, specs: tuple[str, ...], *, replay: str | N
     yield _write("test_contexts", claim.test_context, "CTX-…", "P_test")
     yield _write("deploy_contexts", f"{{{named}}}" if named else None, "{default: CTX-…}", "P_deploy by its name in deploy_specs")
     yield _write("scored_by", claim.scoring, "SCF-…", "the judge or other scoring function")
+    yield _write("scorer", None, "NAME", "of logs made elsewhere, the scorer or metric with the scores to be taken")
     yield _write("replay", replay, "replay.yaml", "for caveat audit run: fixed with all it refers to, tasks and model too")
     yield _write("tasks", None, "tasks.txt", "the task identifiers, one a line")
     yield _write("model", None, "NAME", "the model version, as the endpoint returns it")

@@ -88,6 +88,7 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     if lock.replay is not None:
         yield "replay", f"SHA-256 {lock.replay[:_SHOWN]} of {', '.join(lock.replay_parts or ())}"
     worded = (
+        ("scorer", lock.scorer),
         ("model", lock.model),
         ("endpoint names", ", ".join(lock.endpoint_names)),
         ("budget", lock.budget),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audit.statistics.responses import ScoreTable
     from registry.records.specification import Scorer
 
-_OF_DATA = ("models_returned", "unnamed_responses", "run", "repeated_contexts", "doubts")
+_OF_DATA = ("models_returned", "unnamed_responses", "run", "repeated_contexts", "doubts", "scorer", "other_scorers")
 """What only the responses themselves say of where they came from."""
 
 _SAME_MOMENT = timedelta(minutes=1)
@@ -81,18 +81,24 @@ def read_evidence(
     return ImportedEvidence(
         table=read.table,
         source=read.source,
-        provenance=imported.provenance if imported else _describe_models(paths, reading),
+        provenance=imported.provenance if imported else _describe_table(paths, reading, doubts=read.table.doubts),
         started_at=datetime.fromisoformat(imported.started_at) if imported and imported.started_at else None,
         imported=imported,
     )
 
 
-def _describe_models(paths: Sequence[str], reading: "LogOptions") -> Provenance:
-    """Return which models answered, as far as score tables say."""
+def _describe_table(paths: Sequence[str], reading: "LogOptions", *, doubts: tuple[str, ...]) -> Provenance:
+    """Return which models answered, as far as score tables say, with the *doubts* about them."""
     from audit.sources.score_table import read_models
 
     names, unnamed = read_models(list(map(Path, paths)), score=reading.scorer)
-    return Provenance(model_returned="; ".join(names) or None, models_returned=names, unnamed_responses=unnamed)
+    return Provenance(
+        model_returned="; ".join(names) or None,
+        models_returned=names,
+        unnamed_responses=unnamed,
+        scorer=reading.scorer or "score",
+        doubts=doubts,
+    )
 
 
 def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, written: str | None) -> datetime | None:

@@ -32,6 +32,7 @@ from audit.statistics.subset_regression import estimate_from_subset
 from registry.errors import CaveatError, Fault
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import (
+    DOUBTFUL,
     Bootstrap,
     ConfidenceSequences,
     Estimate,
@@ -377,6 +378,7 @@ def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int)
     if ablated:
         message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)
+    yield from (EstimateWarning(code=DOUBTFUL, message=f"{doubt}.") for doubt in table.doubts)
     others = [arm for arm in table.arm.labels if arm not in (test, deploy)]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")

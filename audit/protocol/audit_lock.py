@@ -223,6 +223,9 @@ def _find_contradictions(
     if draft.model is not None and draft.model != file.replay.policy.model:
         problem = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
         yield Fault("lock-contradicts-itself", "model", problem, advice="leave model out: the replay names its own")
+    if draft.scorer is not None:
+        problem = f"{draft.scorer} is named, and the replay says how its responses are scored"
+        yield Fault("lock-contradicts-itself", "scorer", problem, advice="leave scorer out: it is for logs of other software")
     limit, planned = read_limits(draft.budget).get("calls"), count_calls(file)
     if limit is not None and planned > limit:
         problem = f"is {limit:,} calls, and the replay may take {planned:,}"
@@ -385,6 +388,7 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
         test=fixed.test,
         deploy=fixed.deploy,
         scoring=fixed.scoring,
+        scorer=draft.scorer,
         cues=fixed.cues,
         tasks=fixed.tasks,
         replay=fixed.replay,

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -467,7 +467,17 @@ def _find_lock_gap(file: AuditFile, scored: ScoredTable, ground: OutcomeBasis) -
     is_stopped = any(deviation.item is LockedItem.STOPPING_RULE for deviation in ground.deviations)
     if is_stopped and file.lock.payload.plan.interval is not IntervalMethod.ANYTIME:
         return "the run did not stop where the lock says, and only anytime intervals allow for that"
-    return None if scored.is_dated_by_data else "when the run began is only the auditor's word; the data do not show it"
+    if not scored.is_dated_by_data:
+        return "when the run began is only the auditor's word; the data do not show it"
+    return _find_open_design(file.lock.payload)
+
+
+def _find_open_design(lock: Lock) -> str | None:
+    """Return what of the sample could still be chosen with scores at hand, as a clause; None where *lock* fixes it."""
+    if lock.plan.tasks is None and lock.plan.interval is not IntervalMethod.ANYTIME:
+        return "the lock does not fix how many tasks are replayed, and only anytime intervals allow for that"
+    contexts = [name for name in lock.unfixed if "contexts" in name]
+    return f"the lock does not fix the {' and '.join(contexts)}" if contexts else None
 
 
 # The stopping rule of module 1: blind raters and a model judge, against the plan's limit on their accuracy.
@@ -502,8 +512,10 @@ def worst_accuracy(rater: RaterResult) -> float:
 def _list_checks(bodies: Iterable[FindingBody], limit: float) -> Iterator[RaterCheck]:
     for body in bodies:
         if isinstance(body, Naturalness):
+            persons = [rater for rater in body.raters if rater.kind is RaterKind.PERSON and rater.rated]
             if body.accuracy.value is not None:
-                yield _check_persons(body.accuracy.value, body.accuracy, body.level, limit)
+                yield _weigh_careless(_check_persons(body.accuracy.value, body.accuracy, body.level, limit), persons)
+            yield from (_suspect_person(rater, body.level, limit) for rater in persons if _is_telling(rater, limit))
             models = (rater for rater in body.raters if rater.kind is RaterKind.MODEL)
             yield from (_suspect(rater.rater, worst_accuracy(rater), limit) for rater in models if worst_accuracy(rater) > limit)
         elif isinstance(body, RealismJudge) and body.worst > limit:
@@ -525,6 +537,28 @@ def _check_persons(value: float, accuracy: Measure, level: float, limit: float) 
     }
     text = f"blind raters distinguished test from deployment contexts with an accuracy of {measured}, {words[status]} {share(limit)}"
     return RaterCheck(status=status, note=text)
+
+
+def _weigh_careless(check: RaterCheck, persons: Sequence[RaterResult]) -> RaterCheck:
+    """Return *check*, which shows nothing where persons gave every item the same answer: they are right half of the time anywhere."""
+    careless = sum(rater.said_test in (0, rater.rated) for rater in persons)
+    if check.status is not RaterStatus.WITHIN or not careless:
+        return check
+    note = f"{check.note}; but {careless} of {len(persons)} persons gave every item the same answer, so this does not show it"
+    return RaterCheck(status=RaterStatus.UNRESOLVED, note=note)
+
+
+def _is_telling(rater: RaterResult, limit: float) -> bool:
+    """Whether one person alone distinguishes the sides: others who guess would hide that in the accuracy of all."""
+    low, high = rater.accuracy.low, rater.accuracy.high
+    return low is not None and high is not None and (low > limit or high < 1 - limit)
+
+
+def _suspect_person(rater: RaterResult, level: float, limit: float) -> RaterCheck:
+    low, high = rater.accuracy.low or 0.0, rater.accuracy.high or 1.0
+    measured = f"{_SHARE.score(rater.correct / rater.rated, limit)} ({share(level)} CI {_SHARE.scores(low, high, limit)})"
+    note = f"the blind rater {rater.rater} distinguished the contexts with an accuracy of {measured}; the plan's limit is {share(limit)}"
+    return RaterCheck(status=RaterStatus.SUSPECTED, note=note)
 
 
 def _rate(value: float, low: float | None, high: float | None, limit: float) -> RaterStatus:

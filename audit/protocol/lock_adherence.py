@@ -126,6 +126,7 @@ def compare_scores(
                 sides.setdefault(arm.spec or "default", set()).add(by_name[arm.contexts])
         deviations += _compare_digests(lock, sides, {contexts.digest for contexts in replayed.contexts if contexts.is_sealed})
         return _merge(deviations, _compare_parts(lock, replayed.parts or {}))
+    deviations += _compare_scorer(lock, provenance)
     deviations += [*_compare_contexts(lock, table, specs), *_find_missing_cells(lock, split, table)]
     return _merge(deviations, _list_unshown(lock))
 
@@ -306,6 +307,17 @@ def _compare_model(locked: Collection[str], names: Collection[str]) -> Iterator[
     """Give names that are none of the locked ones; where none is locked, nothing can differ."""
     if locked and not set(names) <= set(locked):
         yield LockDeviation(item=LockedItem.MODEL, planned="; ".join(dict.fromkeys(locked)), done="; ".join(sorted(set(names))))
+
+
+def _compare_scorer(lock: Lock, provenance: Provenance) -> Iterator[LockDeviation]:
+    """Give scores of another scorer than the lock names, or of one among several: whoever chooses later has seen the scores."""
+    taken, others = provenance.scorer, provenance.other_scorers
+    if lock.scorer is not None and taken != lock.scorer:
+        done = "scores that name no scorer" if taken is None else f"scores of {taken}"
+        yield LockDeviation(item=LockedItem.SCORING, planned=f"scores of {lock.scorer}", done=done)
+    elif lock.scorer is None and taken is not None and others:
+        done = f"scores of {taken}; the files also have scores of {_name(list(others))}"
+        yield LockDeviation(item=LockedItem.SCORING, planned="no scorer named", done=done)
 
 
 def _compare_limit(budget: str | None, taken: Mapping[str, int], verb: str) -> Iterator[LockDeviation]:

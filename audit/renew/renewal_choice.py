@@ -304,6 +304,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
         test_contexts=lock.test.spec if lock.test else None,
         deploy_contexts={spec.name: spec.spec for spec in lock.deploy} or None,
         scored_by=lock.scoring.spec if lock.scoring else None,
+        scorer=lock.scorer,
         cues=tuple(cue.spec for cue in lock.cues),
         tasks=tasks,
         replay=replay,

@@ -19,6 +19,7 @@ from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, op
 from audit.score.answer_extraction import NOT_FOUND
 from audit.score.judging import account_judging, describe_judge, describe_repeats
 from audit.score.scorers import build_settled, describe_procedure, digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
+from audit.sources.log_rows import list_several_models
 from audit.sources.score_table import find_alike_tasks, note_near_duplicates, read_table
 from audit.statistics.design_remarks import DesignRemark
 from audit.statistics.mean_intervals import list_beyond_prefix
@@ -290,12 +291,14 @@ def _read_run(
         table = drop_beyond(read_table([path], low=range_[0], high=range_[1]), beyond)
     files = tuple(TableFile(name=name, sha256=file.sha256, rows=file.rows) for file in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
+    provenance = build_provenance(store)
     provenance = replace(
-        build_provenance(store),
+        provenance,
         judge=judge,
         judge_uncertainty=uncertainty,
         scorer_reads_response=reads_only_response(scorer),
         repeated_contexts=find_repeated_contexts(store),
+        doubts=list_several_models(provenance.models_returned),
     )
     # The run began when its first call was written down. This is recorded by the run itself and not stated by a person.
     imported = ImportedLog(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())

@@ -45,6 +45,18 @@ class _EveryEvalLog:
     metric: str
     metrics: Collection[str]
     chosen: tuple[LogLine, ...]
+    key: str | None
+    """The entry of each evaluation that was chosen; None: its score."""
+
+    @property
+    def scorer(self) -> str:
+        """The metric, with its entry where one was chosen."""
+        return self.metric if self.key is None else f"{self.metric}, {self.key}"
+
+    @property
+    def other_scorers(self) -> tuple[str, ...]:
+        """The other metrics, and the score itself where another entry was chosen."""
+        return tuple(sorted(set(self.metrics) - {self.scorer}))
 
     @property
     def version(self) -> str:
@@ -105,6 +117,7 @@ def _open(path: Path, reading: LogOptions) -> _EveryEvalLog:
         metric=metric,
         metrics={_find_metric(line) for line in lines.lines},
         chosen=tuple(line for line in named if _find_metric(line) == metric),
+        key=reading.key,
     )
 
 
@@ -288,6 +301,8 @@ def _build_provenance(log: _EveryEvalLog) -> Provenance:
         accessed=_describe_moment(as_text(aggregate.get("evaluation_timestamp"))),
         sampling=f"as configured, not as sent: {', '.join(settings)}" if settings else None,
         judge=f"{log.metric}{f', {library}' if library else ''}{judged}",
+        scorer=log.scorer,
+        other_scorers=log.other_scorers,
     )
 
 

@@ -35,6 +35,8 @@ from audit.sources.inspect_samples import (
     build_sample,
     build_sampling,
     choose_scorer,
+    list_other_scorers,
+    name_scorer,
     parse_json,
 )
 from audit.sources.log_rows import FileCounts, LogOptions, LogRow, merge_accounts
@@ -252,9 +254,6 @@ def _describe_tags(header: LogHeader) -> str:
 def _note_models(samples: Sequence[LogSample]) -> Iterator[str]:
     for model, count in sorted(Counter(model for sample in samples for model in set(sample.fallbacks)).items()):
         yield f"in {count} samples another model answered in place of the one asked for: {model}"
-    returned = sorted({sample.model for sample in samples if sample.model})
-    if len(returned) > 1:
-        yield f"{len(returned)} model names were returned: {', '.join(returned[:_SHOWN])}"
 
 
 def _note_origin(header: LogHeader) -> Iterator[str]:
@@ -275,9 +274,9 @@ def _note_origin(header: LogHeader) -> Iterator[str]:
 
 
 def build_provenance(
-    header: LogHeader, samples: Sequence[LogSample], sampling: SamplingCounts, *, sha256: str, scorer: str | None
+    header: LogHeader, samples: Sequence[LogSample], sampling: SamplingCounts, *, sha256: str, scorer: str | None, key: str | None = None
 ) -> Provenance:
-    """Return the provenance of one log, with a file of the digest *sha256*."""
+    """Return the provenance of one log, with a file of the digest *sha256*, by *scorer* and the entry *key* of its scores."""
     moments = [moment for sample in samples if (moment := parse_moment(sample.started_at)) is not None]
     returned = sorted({name for sample in samples for name in (sample.model, *sample.fallbacks) if name})
     return Provenance(
@@ -292,6 +291,8 @@ def build_provenance(
         budget_spent=_describe_usage(header),
         system_prompts=_describe_systems(samples),
         judge=_describe_judge(header, scorer),
+        scorer=name_scorer(scorer, key),
+        other_scorers=list_other_scorers(samples, scorer, key),
         transcripts=sha256,
     )
 
@@ -495,7 +496,7 @@ def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[Lo
         warnings=tuple(map(as_line, warnings)),
         notes=tuple(map(as_line, (*log.notes, *note_sampling(sampling), *notes))),
     )
-    provenance = build_provenance(log.header, log.samples, sampling, sha256=log.sha256, scorer=scorer)
+    provenance = build_provenance(log.header, log.samples, sampling, sha256=log.sha256, scorer=scorer, key=reading.key)
     return rows, ImportedLog(files=(file,), provenance=provenance, started_at=find_start(log.header, log.samples))
 
 

@@ -433,6 +433,19 @@ def choose_scorer(samples: Sequence[LogSample], reading: LogOptions, *, where: s
     return reading.scorer or (names[0] if names else None)
 
 
+def name_scorer(scorer: str | None, key: str | None) -> str | None:
+    """Return how a lock names *scorer* with the entry *key* of its scores: `SCORER, KEY`."""
+    return scorer if scorer is None or key is None else f"{scorer}, {key}"
+
+
+def list_other_scorers(samples: Sequence[LogSample], scorer: str | None, key: str | None) -> tuple[str, ...]:
+    """Return the scorers of *samples* that were not taken, and the other entries of the scores of *scorer*."""
+    names = {name for sample in samples for name in sample.scores} - {scorer}
+    values = [scored.value for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
+    entries = {f"{scorer}, {name}" for value in values if isinstance(value, dict) for name in value if name != key}
+    return tuple(sorted({*names, *entries}))
+
+
 def _show_value(value: object) -> str:
     if isinstance(value, list):
         return f"a list of {len(value)}"

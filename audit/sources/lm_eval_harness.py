@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -58,6 +58,18 @@ class _HarnessLog:
     filter_: str
     filters: Mapping[str, int]
     """By filter, how many documents it scored."""
+    metrics: Collection[str]
+    """All metrics of the file."""
+
+    @property
+    def scorer(self) -> str:
+        """Metric and filter, as the harness itself writes them."""
+        return f"{self.metric},{self.filter_}"
+
+    @property
+    def other_scorers(self) -> tuple[str, ...]:
+        """The other pairs of metric and filter."""
+        return tuple(sorted({f"{metric},{name}" for metric in self.metrics for name in self.filters} - {self.scorer}))
 
 
 def read_harness(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
@@ -97,6 +109,7 @@ def _open(path: Path, reading: LogOptions) -> _HarnessLog:
         metric=choose_score(reading.scorer, metrics, where=str(path), option="--scorer", what="metric"),
         filter_=choose_score(reading.key, filters, where=str(path), option="--key", what="filter"),
         filters=filters,
+        metrics=metrics,
     )
 
 
@@ -188,7 +201,7 @@ def _read_line(line: LogLine, log: _HarnessLog, reading: LogOptions, *, arm: str
         score=score,
         excluded_reason=reason,
         extras={
-            "scorer": f"{log.metric},{log.filter_}",
+            "scorer": log.scorer,
             **{name: as_text(line.fields.get(name)) for name in ("doc_hash", "prompt_hash", "target_hash")},
         },
         file=log.lines.name,
@@ -276,7 +289,7 @@ def _compare_mean(log: _HarnessLog, rows: Sequence[LogRow]) -> _MeanComparison |
 def _build_provenance(log: _HarnessLog, begun: datetime | None) -> Provenance:
     """Return what the results state. Of the model's arguments only name and address are taken: they may hold a key."""
     if log.results is None:
-        return Provenance()
+        return Provenance(scorer=log.scorer, other_scorers=log.other_scorers)
     results = log.results
     name = " ".join(filter(None, (as_text(results.get("model_source")), as_text(results.get("model_name")))))
     version = as_text(results.get("lm_eval_version")) or "of unknown version"
@@ -289,6 +302,8 @@ def _build_provenance(log: _HarnessLog, begun: datetime | None) -> Provenance:
         system_prompts=_describe_prompt(results),
         judge=f"{log.metric} of {log.task} {as_text(_get(results.get('versions'), log.task)) or ''}".strip()
         + f", filter {log.filter_}, lm-evaluation-harness {version}",
+        scorer=log.scorer,
+        other_scorers=log.other_scorers,
     )
 
 

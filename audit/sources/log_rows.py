@@ -106,7 +106,7 @@ Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]
 # was, so coverage is missing until a person states it.
 
 _EXAMPLES = 5
-_OF_RESPONSES = ("models_returned", "unnamed_responses")
+_OF_RESPONSES = ("models_returned", "unnamed_responses", "scorer", "other_scorers")
 """What provenance has from single responses: united over files, and counted."""
 
 
@@ -173,7 +173,16 @@ def _merge_provenance(parts: Sequence[ImportedLog]) -> Provenance:
             )
     returned = {name for part in parts for name in part.provenance.models_returned}
     unnamed = sum(map(_count_unnamed, parts))
-    return Provenance(models_returned=tuple(sorted(returned)), unnamed_responses=unnamed, **merged)  # type: ignore[arg-type]
+    # Files without any score name no scorer; the door refuses two that differ.
+    taken = next((part.provenance.scorer for part in parts if part.provenance.scorer is not None), None)
+    others = {name for part in parts for name in part.provenance.other_scorers} - {taken}
+    return Provenance(
+        models_returned=tuple(sorted(returned)),
+        unnamed_responses=unnamed,
+        scorer=taken,
+        other_scorers=tuple(sorted(others)),
+        **merged,  # type: ignore[arg-type]
+    )
 
 
 def _count_unnamed(part: ImportedLog) -> int:
@@ -203,7 +212,13 @@ def list_doubts(imported: ImportedLog) -> tuple[str, ...]:
         if file.declared is not None and file.declared != held:
             doubts.append(f"{name} states {file.declared:,} responses and has {held:,}")
         doubts += [f"{name}: {warning}" for warning in file.warnings]
-    return tuple(doubts)
+    return (*doubts, *list_several_models(imported.provenance.models_returned))
+
+
+def list_several_models(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the doubt that responses of several models raise: with a snapshot on each side, they differ like contexts."""
+    doubt = f"the responses name several models ({', '.join(names)}), and a difference between models is none between contexts"
+    return (doubt,) if len(names) > 1 else ()
 
 
 def _summarise(file: ImportedFile) -> str:

@@ -16,8 +16,17 @@ from audit.errors import TableError
 from audit.records.model_response import ImportedFile, ImportedLog
 from audit.sources.arrow import read_stream_columns
 from audit.sources.log_import import build_row_table, check_two_arms, name_arms
-from audit.sources.log_rows import FileCounts, LogOptions, LogRow, verify_accounts
-from audit.sources.score_columns import KINDS, ColumnSelection, build_several_kinds, find_unknown, find_unmatched, suggest
+from audit.sources.log_rows import FileCounts, LogOptions, LogRow, list_doubts, verify_accounts
+from audit.sources.score_columns import (
+    KINDS,
+    ColumnSelection,
+    build_several_kinds,
+    describe_marks,
+    find_unknown,
+    find_unmatched,
+    is_mark,
+    suggest,
+)
 from audit.sources.sheet_files import Cell, Sheet, as_cell, as_text, build_sheet, read_sheet
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault
@@ -228,6 +237,8 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     scores, used = _read_scores(sheet, chosen, texts.get("reason"), reading, faults)
     started_at = _find_start(sheet, chosen, texts.get("started_at"), reading, faults)
     provenance = _describe_models(sheet, texts.get("model"), scores, reading, faults)
+    others = tuple(sorted(_list_other_scores(sheet, chosen, scores, reading)))
+    provenance = replace(provenance, scorer=reading.mapping["score"], other_scorers=others)
     if faults:
         raise TableError(faults)
     samples, warnings, most = _number_samples(sheet, chosen, texts, reading)
@@ -420,25 +431,34 @@ def _find_score_faults(
     return faults
 
 
-_FAILED = re.compile(
-    r"(?:^|[\W_])(?:errors?|errored|failed|failures?|invalid|un(?:parsed|parse?able|scored)|timed?_?out|exceptions?)(?:$|[\W_])",
-    re.IGNORECASE,
-)
-"""A column that says which responses have no answer to score."""
-_UNMARKED = frozenset({"", "0", "false", "no", "n", "none", "null", "nan", "n/a", "na", "-", "–", "—", "ok", "success"})
+_TWO_VALUES = (0.0, 1.0)
+
+
+def _list_other_scores(sheet: Sheet, chosen: Sequence[int], scores: Sequence[_Score], reading: TableReading) -> Iterator[str]:
+    """Yield the columns that are not read and could have been the scores: all their cells are scores, as low and as high as those read."""
+    known = [*_TWO_VALUES, *(score for score, _ in scores if score is not None)]
+    for column in sheet.columns:
+        if not column or column in {*reading.mapping.values(), *reading.where}:
+            continue
+        cells = {sheet.rows[row][sheet.find(column)] for row in chosen}
+        read = [read_cell(cell, has_comma=sheet.has_decimal_comma) for cell in cells]
+        values = [value for _, value in read if value is not None]
+        # A column with one value, such as the number of the run, is no score, unless its name says so.
+        is_score = len(values) > 1 or (bool(values) and _SCORED.search(column) is not None)
+        if is_score and all(kind != "unknown" for kind, _ in read) and all(min(known) <= value <= max(known) for value in values):
+            yield column
+
+
+_SCORED = re.compile(r"score|grade|rating|correct|passe?d?\b|success|accura|label|verdict", re.IGNORECASE)
 
 
 def _warn_of_marks(sheet: Sheet, chosen: Sequence[int], scores: Sequence[_Score], reading: TableReading) -> Iterator[str]:
-    """Say where a column that is not read marks scored rows as failed: a failure that counts as 0 would keep any upper limit."""
+    """Say where a column that is not read marks scored rows as failed."""
     scored = [row for row, (score, _) in zip(chosen, scores, strict=True) if score is not None]
     for column in sheet.columns:
-        if column in {*reading.mapping.values(), *reading.where} or not _FAILED.search(column):
-            continue
-        texts = [(as_text(sheet.rows[row][sheet.find(column)]) or "").strip().casefold() for row in scored]
-        marked = [text for text in texts if text not in _UNMARKED]
-        # Another number than 1 is a measure, such as an absolute error.
-        if marked and not any(_NUMBER.fullmatch(text) and text != "1" for text in marked):
-            yield f"{len(marked):,} of {len(scored):,} scored rows are marked in the column {column}"
+        if column not in {*reading.mapping.values(), *reading.where} and is_mark(column):
+            warning = describe_marks(column, [as_text(sheet.rows[row][sheet.find(column)]) for row in scored])
+            yield from [warning] if warning else []
 
 
 # Samples, models, dates, and what the account says of the reading.
@@ -603,4 +623,5 @@ def table_from_frame(
     rows, imported = build_rows(sheet, TableReading(mapping=roles, arms=names, values=dict(score_values or {}), where={}))
     named = name_arms(rows, imported, names)
     check_two_arms(named, imported)
-    return build_row_table(named, imported, low=low, high=high)
+    # A frame has no account that a person reads, so its table has the doubts.
+    return replace(build_row_table(named, imported, low=low, high=high), doubts=list_doubts(imported))

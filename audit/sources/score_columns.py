@@ -1,6 +1,7 @@
 """The unchecked columns of a score table: which are wanted, what is wrong with them, keys and stop reasons."""
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -540,3 +541,36 @@ def _locate(tables: Sequence[RawTable], row: int) -> str:
             return table.locate(row, "task_id").removesuffix(", column task_id")
         row -= len(table.score)
     raise ValueError(f"row {row} lies beyond the table")
+
+
+# A column of another program may say that a response failed, whatever its score is. A failure that counts as 0 would keep any upper limit.
+
+_FAILED = re.compile(
+    r"(?:^|[\W_])(?:errors?|errored|failed|failures?|invalid|un(?:parsed|parse?able|scored)|timed?_?out|exceptions?)(?:$|[\W_])",
+    re.IGNORECASE,
+)
+"""A column that says which responses have no answer to score."""
+_STATUS = re.compile(r"(?:^|[\W_])status(?:_?code)?(?:$|[\W_])", re.IGNORECASE)
+"""A column that may say so by one of several words, or by a code of HTTP."""
+_HTTP_ERROR = re.compile(r"[45][0-9]{2}")
+_UNMARKED = frozenset({"", "0", "false", "no", "n", "none", "null", "nan", "n/a", "na", "-", "–", "—", "ok", "success"})
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def is_mark(column: str) -> bool:
+    """Whether *column* may say by its name that responses failed."""
+    return bool(_FAILED.search(column) or _STATUS.search(column))
+
+
+def describe_marks(column: str, texts: Sequence[str | None]) -> str | None:
+    """Return how many of *texts*, those of *column* in scored rows, mark a failed response; None where none does."""
+    known = [(text or "").strip().casefold() for text in texts]
+    if _FAILED.search(column):
+        marked = [text for text in known if text not in _UNMARKED]
+        # Another number than 1 is a measure, such as an absolute error.
+        marked = [] if any(_NUMBER.fullmatch(text) and text != "1" for text in marked) else marked
+    else:
+        marked = [text for text in known if _FAILED.search(text) or _HTTP_ERROR.fullmatch(text)]
+    if not marked:
+        return None
+    return f"{len(marked):,} of {len(known):,} scored rows are marked in the column {column}"

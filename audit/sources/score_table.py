@@ -2,7 +2,7 @@
 
 import csv
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,9 @@ from audit.sources.score_columns import (
     Read,
     check_keys,
     check_kinds,
+    describe_marks,
     find_unmatched,
+    is_mark,
     merge_columns,
     number_keys,
     read_stops,
@@ -94,7 +96,20 @@ def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: floa
     tables = read_raw(paths, selection)
     score_table = build_table(tables, low=low, high=high, read=read)
     check_kinds(tables, selection, read=read)
+    score_table = replace(score_table, doubts=tuple(_list_marks(tables, selection, read=read)))
     return score_table, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
+
+
+def _list_marks(tables: Sequence[RawTable], selection: ColumnSelection, *, read: Read) -> Iterator[str]:
+    """Yield where a column that is none of ours marks scored rows as failed."""
+    names = tuple(dict.fromkeys(name for table in tables for name in table.unknown if is_mark(name) and name not in selection.where))
+    for table in read(names) if names else ():
+        scored = np.flatnonzero(~np.isnan(table.score))
+        for name in (name for name in names if name in table.unknown):
+            column = table.extras[name]
+            texts = [None if code < 0 else column.labels[code] for code in column.codes[scored].tolist()]
+            if warning := describe_marks(name, texts):
+                yield f"{Path(table.name).name}: {warning}"
 
 
 def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tuple[str, ...], int]:

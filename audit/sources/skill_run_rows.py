@@ -138,6 +138,8 @@ def _build_provenance(recording: StudyRecording, scorer: str) -> Provenance:
         unnamed_responses=sum(len(skill.responses) for skill in recording.skills if not skill.generator),
         sampling=None if limit is None else f"max_tokens {limit}; nothing else is recorded",
         judge=f"{scorer} by {', '.join(judges) or 'a judge that is not named'}, 1 to 5" if is_judged else f"{scorer}: regular expressions",
+        scorer=scorer,
+        other_scorers=tuple(sorted(set(SCORERS) - {scorer})),
     )
 
 

@@ -80,6 +80,9 @@ class ScoreTable:
 
     files: tuple[TableFile, ...]
 
+    doubts: tuple[str, ...] = ()
+    """What makes the files doubtful, each as a clause: scored rows that another column marks as failed. Not part of `content`."""
+
     cue_removed: TextColumn | None = None
     """Cue that was taken out of the context (or put into it) for an ablation; code −1 for the context as it is; None without the column."""
 

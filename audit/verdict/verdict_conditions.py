@@ -392,9 +392,7 @@ def find_observations(case: Case) -> tuple[str, ...]:
     seen = [
         evidence.summary or evidence.source or f"{evidence.layer.value} evidence"
         for evidence in case.evidence
-        # Evidence without a model name counts as about the claim's version; evidence on another version
-        # does not.
-        if evidence.access is Access.AVAILABLE and evidence.kind is EvidenceKind.OBSERVATION and evidence.model in (None, case.claim.model)
+        if evidence.access is Access.AVAILABLE and evidence.kind is EvidenceKind.OBSERVATION and _is_about(case.claim.model, evidence)
     ]
     if case.claim.reported is not None and is_above_floor(case, case.claim.reported.value):
         seen.append("the card's own figure")
@@ -709,7 +707,12 @@ def is_own_model(facts: ReadingFacts, evidence: Evidence) -> bool:
     """Whether *evidence* is about the claim's model version; evidence that names none is."""
     # Evidence of a departure, a verified direction and a perturbation applies only to the model version
     # it was measured on. This is stricter than the text of the method.
-    return evidence.model is None or evidence.model == facts.model
+    return _is_about(facts.model, evidence)
+
+
+def _is_about(model: ModelRef | None, evidence: Evidence) -> bool:
+    # Evidence without a model name counts as about the claim's version. Two versions that are not stated may be two.
+    return evidence.model is None or (evidence.model == model and evidence.model.states_version)
 
 
 def _is_wholly(facts: ReadingFacts, ends: tuple[float, float] | None, *, beyond: bool) -> bool:

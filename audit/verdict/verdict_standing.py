@@ -8,7 +8,7 @@ from audit.verdict.verdict_conditions import states_its_figure
 from registry.records.analysis_plan import FEWEST_CONTEXTS, ContextDesign
 from registry.records.audit_case import Case, ControlStatus, RaterStatus
 from registry.records.claim import Form, Relation
-from registry.records.estimates import Estimate, ScoreRange, SpecEstimate, Truncation, TruncationCounts
+from registry.records.estimates import DOUBTFUL, Estimate, ScoreRange, SpecEstimate, Truncation, TruncationCounts
 from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance, describe_doubts
 from registry.records.verdict import (
     FIRM,
@@ -342,7 +342,8 @@ def _is_truncated_alike(spec: SpecEstimate) -> bool:
 def _check_accounting(ground: StandingBasis) -> Answer:
     if any(spec.truncation is None or spec.truncation.test.not_stated or spec.truncation.deploy.not_stated for spec in ground.specs):
         return _missing("it is not stated which responses were truncated")
-    if ground.conduct is not None and (doubts := ground.conduct.provenance.doubts):
+    marked = tuple(warning.message.rstrip(".") for warning in ground.estimate.warnings if warning.code == DOUBTFUL)
+    if doubts := marked if ground.conduct is None else ground.conduct.provenance.doubts:
         return _missing(describe_doubts(doubts))
     texts = tuple(_find_open(ground.specs))
     if not texts:

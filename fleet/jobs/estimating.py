@@ -81,6 +81,7 @@ def dump_request(request: EstimateRequest) -> bytes:
         "low": table.low,
         "high": table.high,
         "files": [asdict(file) for file in table.files],
+        "doubts": list(table.doubts),
         "columns": {name: list(column.labels) for name, column in columns.items()},
     }
     arrays = [column.codes.astype("<i4").tobytes() for column in columns.values()]
@@ -99,7 +100,8 @@ def load_request(data: bytes) -> EstimateRequest:
         offset += 4 * rows
     score = np.frombuffer(arrays, dtype="<f8", count=rows, offset=offset).astype(np.float64)
     files = tuple(TableFile(**file) for file in header["files"])
-    table = ScoreTable(score=score, low=header["low"], high=header["high"], files=files, **columns)  # type: ignore[arg-type]  # by name
+    known = {"score": score, "low": header["low"], "high": header["high"], "files": files, "doubts": tuple(header["doubts"])}
+    table = ScoreTable(**known, **columns)  # type: ignore[arg-type]  # by name
     low, high = header["range"]
     return EstimateRequest(
         label="", table=table, plan=from_document(Plan, header["plan"], where="plan"), range=(low, high), test=header["test"],

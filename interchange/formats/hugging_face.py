@@ -3,7 +3,7 @@
 from interchange.formats.citations import quote_yaml
 from interchange.formats.export_record import METHOD, ExportedFile, ExportRequest, FieldReader, format_moment, format_number
 from interchange.formats.outcome_facts import describe_standing, find_reading, list_arms, read_outcome
-from registry.records.verdict import Mode
+from registry.records.verdict import Mode, VerdictStanding
 
 _ANOTHER = "no --field takes its place: publish an audit with one usable figure, or choose another format (caveat export --list)"
 
@@ -38,8 +38,14 @@ def map_hugging_face(request: ExportRequest) -> tuple[ExportedFile, ...]:
         fields.lack("value", "the evidence is unusable, so its figures are no score", advice=_ANOTHER)
     elif len(figures) != 1:
         fields.lack("value", f"the record has {len(figures)} evaluation figures, and the format takes one", advice=_ANOTHER)
-    fields.refuse_missing()
     outcome = read_outcome(supplement)
+    if reading is not None and VerdictStanding.PROVISIONAL in (reading.verdict_standing, outcome.standing):
+        # A leaderboard shows the value alone; the note with the standing is not part of it.
+        fields.lack("value", "the outcome is provisional, and a leaderboard has no place to say so", advice=_ANOTHER)
+    elif reading is not None and reading.mode is Mode.NOISY:
+        problem = "the outcome is inconclusive because its intervals are wide, and a leaderboard has no place for intervals"
+        fields.lack("value", problem, advice=_ANOTHER)
+    fields.refuse_missing()
     notes = f"{outcome.words}; {describe_standing(supplement)}; {METHOD}; {request.record.title}; record sha256:{request.record.sha256}"
     lines = [
         "- dataset:",

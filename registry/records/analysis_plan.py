@@ -167,6 +167,8 @@ class Lock(Payload):
     """The specifications of P_deploy in full, as far as they are registered; `name` is one of `deploy_specs`."""
     scoring: LockedSpec | None = None
     """The judge or other scoring function; None where it is not registered."""
+    scorer: str | None = None
+    """Of logs that other software makes, the scorer, metric or column with the scores to be taken; None where it is not fixed."""
     cues: tuple[LockedSpec, ...] = ()
     """Cue inventories with the cues to ablate or rate."""
     tasks: LockedTasks | None = None
@@ -194,7 +196,7 @@ class Lock(Payload):
             "test contexts": self.test is None and "test" not in parts,
             **{f"deployment contexts ({name})": name not in known and "deploy" not in parts for name in self.deploy_specs},
             "tasks": self.tasks is None,
-            "scoring": self.scoring is None and "scoring" not in parts,
+            "scoring": self.scoring is None and self.scorer is None and "scoring" not in parts,
             "cues": not self.cues and "cues" not in parts,
             "model version as the endpoint returns it": not self.endpoint_names,
             "budget": not self.budget,
@@ -230,7 +232,7 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
         # specification. Equal replay parts count as equal contexts.
         "test contexts": before.test == after.test or (before.test is None and _is_part_same("test", *parts)),
         "deployment contexts": before.deploy == after.deploy or (not before.deploy and _is_part_same("deploy", *parts)),
-        "scoring": before.scoring == after.scoring,
+        "scoring": (before.scoring, before.scorer) == (after.scoring, after.scorer),
         "cues": before.cues == after.cues,
         "tasks": before.tasks == after.tasks,
         "replay": (before.replay is None) == (after.replay is None),

@@ -331,6 +331,8 @@ class AuditDraft(Record):
     """By the name in the score table, the P_deploy specification as registered. None: not registered."""
     scored_by: str | None = None
     """The scoring function as registered. None: the claim's own, if it names one."""
+    scorer: str | None = None
+    """Of logs that other software makes, the scorer, metric or column with the scores to be taken. None: not fixed."""
     cues: tuple[str, ...] = ()
     """Cue inventories as registered."""
     tasks: str | None = None

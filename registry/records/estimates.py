@@ -322,6 +322,9 @@ class SpecEstimate(Record):
 DEVIATIONS = frozenset({"order-not-followed", "stopped-early", "tasks-added"})
 """Codes of the warnings that say that the replay did not keep to its plan."""
 
+DOUBTFUL = "doubtful-table"
+"""Code of the warning that a table is doubtful, such as by scored rows that are marked as failed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 # Decision of 2026-11-21: a warning has a code in every document, so that a program can act on it

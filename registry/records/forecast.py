@@ -99,6 +99,7 @@ class ForecastScore(Payload):
     distinguishable: bool
     """False where each rate lies in the interval of the other: then the error says nothing."""
     direction: bool | None = None
-    """Whether it moved from the baseline as forecast; None without a baseline, or where the change is below 1.5 times."""
+    """Whether it moved from the baseline as forecast; None without a baseline, where the change is below 1.5 times, or where the interval
+    of the observed rate contains the baseline."""
     track: tuple[TrackedForecast, ...] = ()
     """All forecasts of the auditor for this developer in this log, with this score: hits, misses and those still open."""

@@ -38,9 +38,14 @@ class ModelRef(Record):
     name: str
     version: str
 
+    @property
+    def states_version(self) -> bool:
+        """Whether the version says anything: two models without a stated version need not be one model."""
+        return UNSTATED.fullmatch(" ".join(self.version.split())) is None
+
     def __str__(self) -> str:
         # "Model 4 not stated" would make sentences say that something else is not stated.
-        version = "(version not stated)" if UNSTATED.fullmatch(" ".join(self.version.split())) else self.version
+        version = self.version if self.states_version else "(version not stated)"
         return f"{self.developer} {self.name} {version}"
 
 

@@ -121,6 +121,8 @@ class MonitorPlan(Record):
     relation: Relation
     theta: float
     """The claim's limit for scores in [0, 1]."""
+    is_limit_stated: bool = True
+    """Whether the words of the claim state this limit. Without that, traffic beyond it need not contradict them."""
     alpha: float = 0.05
     """Probability of ever raising the claim alarm wrongly, over all monitors of the family."""
     family: int = 1
@@ -194,6 +196,8 @@ class MonitorPlan(Record):
         doubts = []
         if self.evaluability is not Evaluability.DIRECTLY_AUDITABLE:
             doubts.append(f"production shows the property only indirectly ({self.evaluability.value.replace('_', ' ')})")
+        if not self.is_limit_stated:
+            doubts.append("the words of the claim do not state the limit")
         if self.is_of_incidents:
             # One event that people verified needs no judge and no independence.
             return tuple(doubts)

@@ -351,6 +351,10 @@ class Provenance(Record):
     """Where the system prompts are disclosed."""
     judge: str | None = None
     """Judge model and rubric; for a deterministic scorer its name."""
+    scorer: str | None = None
+    """Name of the scorer, metric or column with the scores that were taken, as the files have it; None where they name none."""
+    other_scorers: tuple[str, ...] = ()
+    """Scorers of the same files with scores that were not taken, sorted."""
     judge_uncertainty: str | None = None
     """How far its scores vary and err: repeats, a labelled subset; for a deterministic scorer, its measured errors."""
     transcripts: str | None = None
@@ -702,9 +706,9 @@ def assess_model_identity(
             f"The endpoint returned {_join_names(texts)}, stated for {model}, but {others}: the name does not show which of them was asked."
         )
     else:
-        status = ModelIdentityStatus.BOUND
-        what = "an endpoint name" if len(texts) == 1 else "endpoint names"
-        text = f"The endpoint returned {_join_names(texts)}, stated as {what} of {model}."
+        # Claims about two versions can both state none, and responses of one support no claim about the other.
+        status = ModelIdentityStatus.BOUND if model.states_version else ModelIdentityStatus.UNBOUND
+        text = _describe_expected_alone(model, texts)
     return ModelIdentity(
         model=model,
         status=status,
@@ -715,6 +719,13 @@ def assess_model_identity(
         unnamed_responses=unnamed_responses,
         text=text,
     )
+
+
+def _describe_expected_alone(model: ModelRef, texts: Sequence[str]) -> str:
+    if not model.states_version:
+        return f"The endpoint returned {_join_names(texts)}, and the claim is about {model}: nothing shows that its version was asked."
+    what = "an endpoint name" if len(texts) == 1 else "endpoint names"
+    return f"The endpoint returned {_join_names(texts)}, stated as {what} of {model}."
 
 
 def _describe_expected(expected: Sequence[str]) -> str:

@@ -9,8 +9,12 @@ def describe_error(forecast: Forecast, score: ForecastScore) -> str:
     rates = f"{format_hundredths(forecast.rate)} forecast, {format_hundredths(score.observed)} observed"
     if not score.distinguishable:
         return f"{rates}: not distinguishable"
-    held = "its interval holds the observed rate" if score.held else "its interval misses the observed rate"
-    return f"{rates}: {held}"
+    if score.held:
+        return f"{rates}: its interval holds the observed rate"
+    # Few items show little: a rate outside the forecast's interval is no miss while its own interval reaches into it.
+    reaches = score.observed_low <= forecast.high and forecast.low <= score.observed_high
+    observed = f" (interval {format_hundredths(score.observed_low)} to {format_hundredths(score.observed_high)}, which overlaps it)"
+    return f"{rates}: its interval misses the observed rate{observed if reaches else ''}"
 
 
 def describe_ratio(score: ForecastScore) -> str:
@@ -27,7 +31,7 @@ def describe_direction(forecast: Forecast, score: ForecastScore) -> str:
     if forecast.baseline is None:
         return "no baseline"
     if score.direction is None:
-        return f"not scored: production changed by less than {CHANGE:g} times"
+        return f"not scored: a change of at least {CHANGE:g} times is not shown"
     return "as forecast" if score.direction else "not as forecast"
 
 

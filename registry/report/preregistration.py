@@ -291,6 +291,11 @@ def _list_specs(lock_facts: _LockFacts) -> Iterator[FixedRow]:
         yield _build_spec(lock_facts, f"Deployment contexts ({cue.name})", cue, LockedItem.DEPLOY_CONTEXTS)
     if lock.scoring is not None:
         yield _build_spec(lock_facts, "Scoring", lock.scoring, LockedItem.SCORING)
+    if lock.scorer is not None:
+        mark, done = (
+            _OTHERWISE if LockedItem.SCORING in lock_facts.departed else (KEPT, "its scores were taken") if lock_facts.origin else _NO_RUN
+        )
+        yield FixedRow(label="Scorer of the logs", value=lock.scorer, mark=mark, done=done)
     for cue in lock.cues:
         yield _build_spec(lock_facts, "Cues", cue, LockedItem.CUES)
 

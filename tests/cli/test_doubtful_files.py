@@ -1,5 +1,6 @@
 """What makes a log or table doubtful keeps its verdict provisional, under a lock too, and is on page one."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from tests.cli.conftest import Answer, Caveat
 from tests.sources.eval_archive import build_archive, build_header, build_sample, list_members
 from tests.spelling import spell
+from tests.verdict.overclaims.recipe import write_json
 from tests.verdict.overclaims.story import ENDPOINT as MODEL
-from tests.verdict.overclaims.story import Story, tell_sabotage
+from tests.verdict.overclaims.story import PROPERTIES, Story, tell_sabotage
 
 Document = dict[str, Any]
 FIELDS = ("--arm-field", "sample.metadata.arm", "--context-field", "sample.metadata.context", "--task-field", "sample.metadata.task")
@@ -190,8 +192,70 @@ def test_a_score_of_a_row_that_is_marked_as_failed_is_a_doubt(story: Story, colu
     assert warnings == ([f"2 of 48 scored rows are marked in the column {column}"] if is_doubt else [])
 
 
+@pytest.mark.parametrize(
+    ("column", "mark", "is_doubt"),
+    [("error", "timeout", True), ("status", "failed", True), ("http_status", "500", True), ("status", "ok", False), ("turns", "1", False)],
+)
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_score_table_with_rows_marked_as_failed_is_doubtful(
+    story: Story,
+    column: str,
+    mark: str,
+    has_log: bool,  # noqa: FBT001
+    is_doubt: bool,  # noqa: FBT001
+) -> None:
+    """A table in Caveat's own form is checked as a lab's own table is, in a registry and for a case file."""
+    cells = [(task, arm, place) for task in range(24) for arm in ("test", "deploy") for place in range(8)]
+    rows = [f"t{task},{arm},{arm}{place},1,0,no,{MODEL},{mark if task < 2 else ''}" for task, arm, place in cells]
+    header = f"task_id,arm,context_id,sample,score,truncated,model_returned,{column}"
+    table = story.folder / "scores.csv"
+    table.write_text("\n".join((header, *rows)) + "\n", encoding="utf-8")
+    note = f"scores.csv: 32 of 384 scored rows are marked in the column {column}"
+
+    if has_log:
+        now = datetime.now(UTC).isoformat()
+        reading = find_primary(story.caveat("audit", "conclude", story.names["main"], table, "--run-date", now, "--json"))
+    else:
+        claim = {"quote": "At most 20 %.", "form": "upper_bound", "theta": 0.2, "property": PROPERTIES["sabotage"], "model": story.model}
+        case = {"claim": claim, "deployment": {"defensible": True, "description": "Drawn"}, "scoring": {"invariant": True}}
+        write_json(story.folder / "case.json", {**case, "scores": "scores.csv", "plan": {"replicates": 0}})
+        reading = story.caveat("analyze", "classify", "case.json", "--json").document["readings"][0]
+
+    notes = {one["condition"]: one["note"] for one in reading["conditions"] if one["status"] == "missing"}
+    assert reading["verdict"] == "holds"
+    assert (notes.get(ACCOUNTING) == note) is is_doubt
+    assert not is_doubt or reading["verdict_standing"] == "provisional"
+
+
+def test_two_snapshots_of_one_version_are_a_doubt_where_each_side_has_its_own(story: Story) -> None:
+    """Both names are stated for the claim's version, and what differs may be the snapshot and not the context."""
+    later = f"{MODEL}-b"
+    story.caveat("model", "endpoint", "LAB/Lumen/1", later, "--reason", "A snapshot of it")
+    draft = json.loads((story.folder / "main.json").read_text(encoding="utf-8")) | {"question": "Another plan"}
+    locked = story.caveat("audit", "lock", "--yes", write_json(story.folder / "other.json", draft), "--json")
+    header, samples = build_log()
+    paths = []
+    for arm in ("test", "deploy"):
+        own = [sample for sample in samples if sample["metadata"]["arm"] == arm]
+        for sample in own:
+            sample["output"]["model"] = MODEL if arm == "test" else later
+        half = json.loads(json.dumps(header))
+        half["results"] = header["results"] | {"total_samples": len(own), "completed_samples": len(own)}
+        half["eval"]["dataset"] |= {"samples": len(own), "sample_ids": [sample["id"] for sample in own]}
+        path = story.folder / f"{arm}.eval"
+        path.write_bytes(build_archive(list_members(half, own)))
+        paths.append(path)
+
+    reading = find_primary(story.caveat("audit", "conclude", locked.document["audit"], *paths, *FIELDS, "--json"))
+
+    notes = {one["condition"]: one["note"] for one in reading["conditions"] if one["status"] == "missing"}
+    assert set(notes) == {ACCOUNTING}
+    assert f"the responses name several models ({MODEL}, {later})" in notes[ACCOUNTING]
+    assert reading["verdict_standing"] == "provisional"
+
+
 def test_the_account_names_the_scorers_that_were_not_taken(story: Story) -> None:
-    """A lock does not fix the scorer of a foreign log, so a reader must see that there was a choice."""
+    """The lock names no scorer, so a reader must see that there was a choice."""
     header, samples = build_log()
     for sample in samples:
         sample["scores"]["strict"] = {"value": 1.0}

@@ -109,9 +109,13 @@ def test_the_run_date_comes_from_the_logs(caveat: Caveat, logs: Path, written: t
 def test_logs_made_under_a_lock_are_a_replay_where_they_name_the_model(
     *, is_loaded: bool, basis: str, asked: str, caveat: Caveat, tmp_path: Path
 ) -> None:
-    """The moment of the run stands in the log: no --run-date is needed. A log that carries no returned name is reported at most."""
+    """The moment of the run stands in the log: no --run-date is needed. A log that carries no returned name is reported at most.
+
+    Of the log's several metrics and filters, the lock names the one that is taken.
+    """
     _, claim, _ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
+    named = write_audit(tmp_path, claim, extra='scorer: "exact_match,strict-match"\n')
+    audit = caveat("audit", "lock", "--yes", named, "--json").document["audit"]
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time())
     if is_loaded:

@@ -169,8 +169,9 @@ def test_a_request_crosses_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     header = (
         "task_id,arm,context_id,sample,score,excluded_reason,judge,judge_repeat,weight,family,template,spec,truncated,refused,cue_removed"
+        ",error"
     )
-    rows = ["t1,test,c,0,0.25,,m,0,2,f,p,,no,no,", "t1,deploy,d,0,,refused,m,0,2,f,p,s,yes,yes,cue"]
+    rows = ["t1,test,c,0,0.25,,m,0,2,f,p,,no,no,,timeout", "t1,deploy,d,0,,refused,m,0,2,f,p,s,yes,yes,cue,"]
     path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     request = make_request(path)
     again = load_request(dump_request(request))
@@ -178,6 +179,7 @@ def test_a_request_crosses_unchanged(tmp_path: Path) -> None:
     assert again.table.content == request.table.content
     assert dump_request(again) == dump_request(request)
     assert (again.plan, again.table.files) == (request.plan, request.table.files)
+    assert again.table.doubts == request.table.doubts == ("table.csv: 1 of 1 scored rows are marked in the column error",)
 
 
 def test_a_piece_that_kills_three_workers_is_set_aside_and_the_others_go_on(new_fleet: NewFleet) -> None:

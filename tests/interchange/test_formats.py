@@ -17,12 +17,13 @@ from ruamel.yaml import YAML
 from audit.sources.reported_figures import ReportedFigure, read_figures
 from interchange.export.format_catalogue import FORMATS, Seal, get_format
 from interchange.formats.export_record import ExportedFile
-from interchange.formats.outcome_facts import find_estimate, is_passed, list_arms, read_outcome
+from interchange.formats.outcome_facts import find_estimate, find_reading, is_passed, list_arms, read_outcome
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit_case import Independence
 from registry.records.claim import QuoteStatus
 from registry.records.claim_status import Dispute, Staleness
 from registry.records.estimates import BoundedEstimate
+from registry.records.verdict import Mode, VerdictStanding
 from registry.report.html_rendering import render_html
 from registry.report.supplement_assembly import assemble_claim
 from tests.interchange.records import KEY, SCENES, build_record, change, export, export_all, holds, publish
@@ -370,6 +371,21 @@ def test_a_score_for_the_hub_that_no_field_can_replace_names_another_way() -> No
             refused += [fault.advice or "" for fault in error.faults if fault.where.endswith(": value")]
     assert refused
     assert all("no --field takes its place" in advice for advice in refused)
+
+
+def test_a_leaderboard_gets_no_figure_of_a_provisional_or_inconclusive_outcome() -> None:
+    """The file's value is shown without its note, so the figure is left out, with the reason."""
+    for scene in SCENES:
+        record = build_record(scene)
+        reading = find_reading(record.claim)
+        if reading is None:
+            continue
+        standing = VerdictStanding.PROVISIONAL in (reading.verdict_standing, read_outcome(record.claim).standing)
+        if standing or reading.mode is Mode.NOISY:
+            assert isinstance(export_all(scene)["hf"], str), scene
+    assert not isinstance(export_all("holds")["hf"], str)
+    with pytest.raises(InputError, match="the outcome is provisional"):
+        export(build_record("holds-provisional"), FORMATS["hf"])
 
 
 def test_a_review_says_the_verdict_in_words_and_is_that_of_the_html_supplement() -> None:

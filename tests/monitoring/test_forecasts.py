@@ -9,8 +9,11 @@ import pytest
 
 from monitoring.statistics.observed_rate import estimate_rate, log_ratio, widen
 from monitoring.statistics.stream_tally import StreamCell
+from registry.records.monitor import Monitor
+from registry.report.forecast_wording import describe_error
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import write_audit, write_scores
+from tests.monitoring import plans
 from tests.monitoring.conftest import FIRST, LOCKED_AT, MONITOR, set_clock
 from tests.monitoring.conftest import window as build_window
 from tests.monitoring.test_monitor_commands import CLAIM, Write
@@ -100,6 +103,50 @@ def test_what_a_forecast_cannot_be(watched: Path, caveat: Caveat, write: Write, 
         "forecast-too-late",
     ]
     assert (tried["dry_run"], tried["entry"]) == (True, None)
+
+
+def test_an_estimate_of_another_models_responses_is_no_forecast(watched: Path, caveat: Caveat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its figures are none of the claim's model, so nothing can be expected of that from them."""
+    set_clock(monkeypatch, LOCKED_AT + timedelta(hours=2))
+    caveat("model", "endpoint", "LAB/M/1", "m-1", "--reason", "The lab says so")
+    scores = write_scores(watched / "scores.csv", test=0.03, deploy=0.04, model="rival-7")
+    audit = write_audit(watched, f"{CLAIM}@1", extra="plan: {replicates: 0}\n")
+    concluded = caveat("audit", "conclude", audit, scores, "--json")
+    assert concluded.code == 0, concluded.err
+    done = concluded.document
+
+    answer = caveat("forecast", "lock", done["audit"], "--yes")
+
+    assert done["restriction"]["asked"]["status"] == "other"
+    assert answer.error == "forecast-not-possible"
+    assert "another model version" in answer.err
+
+
+def test_a_miss_says_where_the_observed_interval_reaches_into_the_forecast() -> None:
+    """Of few items, a rate outside the interval is no clear miss."""
+    monitor = Monitor(monitor=MONITOR, claim=f"{CLAIM}@1", plan=plans.plan(), by="EXAMPLE")
+    made = plans.forecast(monitor, "AUD-EXAMPLE-2026-0001-H", by="EXAMPLE")
+    few = plans.forecast_score(made, 9, observed=0.0, observed_low=0.0, observed_high=0.6, held=False)
+    many = plans.forecast_score(made, 9, observed=0.01, observed_low=0.008, observed_high=0.012, held=False)
+
+    assert describe_error(made, few).endswith("misses the observed rate (interval 0.00 % to 60.00 %, which overlaps it)")
+    assert describe_error(made, many).endswith("its interval misses the observed rate")
+
+
+def test_no_direction_is_scored_while_the_observed_interval_contains_the_baseline(
+    watched: Path, caveat: Caveat, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rate 1.6 times the baseline may be no change at all."""
+    audit = conclude(caveat, watched, monkeypatch, deploy=0.04)
+    caveat("forecast", "lock", audit, "--baseline", "0.019", "--yes")
+    set_clock(monkeypatch, FIRST + timedelta(days=90))
+    caveat("monitor", "add", MONITOR, write(build_window(1, bad=0.03)))
+
+    (score,) = caveat("forecast", "score", MONITOR, "--json").document["scores"]
+
+    assert score["observed"] / 0.019 > 1.5
+    assert score["observed_low"] < 0.019
+    assert score["direction"] is None
 
 
 def test_the_observed_rate_is_that_of_survey_sampling() -> None:

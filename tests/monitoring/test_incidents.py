@@ -71,6 +71,23 @@ def report(name: str, *, verified: str = "yes", occurred: str = "2027-01-05", su
     return f"{name},oecd-aim,{occurred},2027-01-20,{summary},{SALT},{verified}"
 
 
+def test_an_incident_does_not_contradict_words_that_exclude_nothing(watched: Path, caveat: Caveat) -> None:
+    """The words "hardly ever" with a limit of 0 in the registry: an alarm would stay in doubt."""
+    (watched / "rare.md").write_text("# Model N: System Card\n\nThe model hardly ever gives out a key.\n", encoding="utf-8")
+    card = caveat("card", "add", "rare.md", "--publisher", "LAB", "--json").document["card"]["card"]
+    claim = CLAIMS.partition("claims:")[0].format(card=card) + (
+        "claims:\n  - {quote: The model hardly ever gives out a key., form: upper_bound, theta: 0, property: leak}\n"
+    )
+    (watched / "rare.yaml").write_text(claim, encoding="utf-8")
+    added = caveat("claim", "add", "rare.yaml", "--json").document["added"][0]
+    plan = PLAN.format(claim=added).replace("2027-01-01T00", "2027-05-01T00")
+    (watched / "rare-monitor.yaml").write_text(plan, encoding="utf-8")
+    locked = caveat("monitor", "lock", "rare-monitor.yaml", "--yes")
+
+    assert locked.code == 0, locked.err
+    assert "the words of the claim do not state the limit" in " ".join((locked.err + locked.out).split())
+
+
 def test_a_verified_incident_refutes_never(watched: Path, caveat: Caveat) -> None:
     """An unverified one is a note. The verified one is an alarm that stays, and its description is nowhere in registry and supplement."""
     noted = caveat("monitor", "add", MONITOR, write(watched, report("a-1", verified="no")), "--json").document

@@ -61,6 +61,16 @@ def test_an_alarm_with_quiet_anchors_is_a_violation() -> None:
     assert file.list_doubts() == ()
 
 
+def test_a_limit_that_the_words_do_not_state_is_neither_violated_nor_kept() -> None:
+    """The word "rarely" says nothing of a limit of 5 %."""
+    file = file_of([QUIET, BAD, BAD, BAD, BAD, BAD], is_limit_stated=False)
+    assert file.find_verdict(last_day(file)) is MonitorVerdict.IN_DOUBT
+    assert file.list_doubts() == ("the words of the claim do not state the limit",)
+    quiet: WindowData = ([cell(4000, 20)], anchors(400, 2))
+    assert verdict_of([quiet] * 4) is MonitorVerdict.HOLDS_SO_FAR
+    assert verdict_of([quiet] * 4, is_limit_stated=False) is MonitorVerdict.OPEN
+
+
 def test_until_the_guard_is_over_an_alarm_is_in_doubt() -> None:
     file = file_of([QUIET, BAD])
     assert file.reading is not None

@@ -624,3 +624,23 @@ def test_an_own_table_with_several_properties_is_refused_until_one_is_chosen(tmp
     rows, imported = read(path, replace(own, where={"property": ("harmful",)}))
     assert len(rows) == 4
     assert imported.provenance.models_returned == ("m-1",)
+
+
+def test_a_frame_keeps_what_makes_it_doubtful() -> None:
+    """It has no account of an import, so the table itself says that failures are scored."""
+    frame = pd.DataFrame({"task_id": ["a", "a"], "arm": ["test", "deploy"], "score": [0, 0], "error": ["timeout", None]})
+
+    table = table_from_frame(frame, mapping=None, arms=None)
+
+    assert [doubt.partition(": ")[2] for doubt in table.doubts] == ["1 of 2 scored rows are marked in the column error"]
+
+
+def test_the_columns_that_could_have_been_the_scores_are_named(tmp_path: Path) -> None:
+    """A lock that names none of them leaves the choice open; a count, a constant and a text are no scores."""
+    path = tmp_path / "own.csv"
+    path.write_text("task_id,arm,score,strict,passed,tokens,run,note\na,test,1,0,0,120,1,good\na,deploy,0,1,0,80,1,bad\n", encoding="utf-8")
+
+    _, imported = read_rows([str(path)], LogOptions())
+
+    assert imported.provenance.scorer == "score"
+    assert imported.provenance.other_scorers == ("passed", "strict")

@@ -71,6 +71,18 @@ def test_each_case_has_its_status_and_names_both(asked: ModelIdentity, status: M
     )
 
 
+def test_a_version_that_is_not_stated_is_bound_by_no_name() -> None:
+    """Two claims with a version that is not stated may be about two versions."""
+    unstated = ModelRef(developer="Lab", name="Model", version="not stated")
+
+    asked = assess_model_identity([name("m-1", unstated)], unstated, ["m-1"], locked=("m-1",))
+
+    assert asked.status is ModelIdentityStatus.UNBOUND
+    assert asked.text == (
+        "The endpoint returned m-1, and the claim is about Lab Model (version not stated): nothing shows that its version was asked."
+    )
+
+
 @pytest.mark.parametrize("returned", ["m", "m-1-20261101", "M-1", "m-1 ", "ｍ-1", "m‑1"])
 def test_names_are_compared_letter_by_letter(returned: str) -> None:
     """A beginning, another case, white space and look-alikes are other names."""

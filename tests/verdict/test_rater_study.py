@@ -42,6 +42,31 @@ def test_persons_are_weighed_by_their_whole_interval(accuracy: tuple[float, floa
     assert check.status is status
 
 
+def test_persons_who_always_give_one_answer_show_nothing() -> None:
+    """They are right half of the time whatever the contexts are: 50 % is then no sign that the sides look alike."""
+    careless = replace(findings.rater("ben", 30), said_test=60)
+    accuracy = Measure(value=0.5, low=0.34, high=0.66)
+
+    check = check_raters([findings.naturalness(accuracy=accuracy, raters=(findings.rater("ana", 30), careless))], limit=LIMIT)
+
+    assert check is not None
+    assert check.status is RaterStatus.UNRESOLVED
+    assert "1 of 2 persons gave every item the same answer" in check.note
+
+
+@pytest.mark.parametrize(("correct", "low", "high"), [(58, 0.88, 0.99), (2, 0.01, 0.12)])
+def test_one_person_who_distinguishes_the_sides_is_not_hidden_by_others(correct: int, low: float, high: float) -> None:
+    """Eleven persons who guess bring the accuracy of all near a half."""
+    telling = findings.rater("ana", correct, low=low, high=high)
+    accuracy = Measure(value=0.54, low=0.45, high=0.64)
+
+    check = check_raters([findings.naturalness(accuracy=accuracy, raters=(telling, findings.rater("ben", 30)))], limit=LIMIT)
+
+    assert check is not None
+    assert check.status is RaterStatus.SUSPECTED
+    assert "the blind rater ana distinguished the contexts" in check.note
+
+
 def test_a_model_judge_can_only_weaken() -> None:
     """Above the limit it makes suspect; within it, it shows nothing, and it never outweighs persons."""
     assert check_raters([findings.realism(low=0.5, high=0.6)], limit=LIMIT) is None

@@ -315,6 +315,21 @@ def test_a_record_with_what_weakens_its_verdict_agrees_with_itself(registry: Pat
     assert any("verdict" in problem for problem in list_contradictions(replace(supplement, verdict="Holds. Established.")))
 
 
+def test_a_list_has_no_class_of_a_provisional_outcome(registry: Path) -> None:
+    """The class alone, without its standing, would say more than the verdict."""
+    ledger = open_ledger(registry)
+    with ledger.view() as view:
+        rows = build_book(view, PageSettings(base="https://claims.example.org")).find("/claims/").body.decode().split("<tr>")
+    ledger.close()
+
+    labelled = {scene: "TRACE:" in row for scene in SCENES for row in rows if f"Of {scene} it is" in row}
+    assert set(labelled) == set(SCENES)
+    provisional = {"holds-provisional", "holds-expired", "contradicted-provisional", "contradicted-expired", "disagree"}
+    assert not any(labelled[scene] for scene in provisional)
+    assert labelled["holds"]
+    assert labelled["contradicted"]
+
+
 def test_a_list_tells_claims_with_the_same_words_apart(tmp_path: Path) -> None:
     """Rows of one table of a card have one quotation: property and limit stand below it, and not below words that no other claim has."""
     with inside(tmp_path):

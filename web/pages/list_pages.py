@@ -9,7 +9,7 @@ from typing import Any
 from registry.cli.claim_list_command import describe_listed_claim, list_claim_list_columns
 from registry.present.listings import ListChoice, Listing, render_csv, update_csv
 from registry.records.monitor import MonitorVerdict
-from registry.records.verdict import ClaimClass, RestrictionStatus
+from registry.records.verdict import ClaimClass, RestrictionStatus, VerdictStanding
 from registry.registration.claim_search import ListedClaim, describe_alike
 from registry.report.html_rendering import render_part
 from registry.report.supplement_wording import format_verdict, get_words, name_model
@@ -45,6 +45,7 @@ class ClaimRow:
     verdict: str | None
     """None without an audit."""
     class_: ClaimClass | None
+    """None without an audit, and for a provisional outcome."""
     tone: str
     """The class by which the verdict is coloured."""
     model: str
@@ -128,7 +129,8 @@ def _build_row(claim: SelectedClaim, shown: ClaimSummary | ListedRow, alike: str
         quote=shown.quote,
         alike=alike,
         verdict=words,
-        class_=class_,
+        # TRACE's class alone says more than "provisional": a list has no room for its standing.
+        class_=None if gravest is not None and gravest.standing is VerdictStanding.PROVISIONAL else class_,
         tone=find_tone(words, class_),
         model=name_model(claim.model),
         status=", ".join(axes),

@@ -152,10 +152,16 @@ def write_table(path: Path, rows: list[Row]) -> Path:
     return path
 
 
-def write_log(path: Path, rows: list[Row]) -> Path:
-    """Write *rows* as one Inspect log that says when it ran and which model answered."""
+def write_log(path: Path, rows: list[Row], *, other_scorer: str | None = None) -> Path:
+    """Write *rows* as one Inspect log that says when it ran and which model answered.
+
+    Args:
+        other_scorer: of the same samples, which gives each the opposite score; None for none.
+    """
     now = datetime.now(UTC).isoformat()
     samples = [_build_sample(row, now) for row in rows]
+    for sample in samples if other_scorer else ():
+        sample["scores"][other_scorer] = {"value": 1 - sample["scores"]["match"]["value"]}
     names = [one["id"] for one in samples]
     header = build_header(len(samples))
     header["eval"] |= {

@@ -78,6 +78,8 @@ class Story:
     claims: list[Step] = field(default_factory=list)
     restriction: dict[str, Any] | None = None
     estimate: dict[str, Any] | None = None
+    model: Step = field(default_factory=lambda: dict(MODEL))
+    """What the claims are about."""
     missing: list[str] = field(default_factory=list)
     """Commands that a step needs and the product does not have: the case fails, and still shows what is said without them."""
     printed: str = ""
@@ -130,7 +132,7 @@ class Story:
             "independence": "third_party",
             "deployment": {"defensible": True, "description": CONSTRUCTION},
             "scoring": {"invariant": True},
-            "plan": {"replicates": 0},
+            "plan": {"replicates": 0, "tasks": 40},
         }
         if not content.get("bare"):
             self._add_contexts()
@@ -156,7 +158,7 @@ class Story:
 
     def _write_claims(self, claims: list[Step], name: str) -> Path:
         used = {one["property"]: PROPERTIES[one["property"]] for one in claims if one["property"] in PROPERTIES}
-        document = {"card": self.names.get("card_revision", self.names["card"]), "model": MODEL, "properties": used, "claims": claims}
+        document = {"card": self.names.get("card_revision", self.names["card"]), "model": self.model, "properties": used, "claims": claims}
         return write_json(self.folder / name, document)
 
     def _keep(self, answer: Answer) -> Answer:
@@ -169,12 +171,15 @@ class Story:
     def _write_scores(self, content: Step) -> list[str | Path]:
         rows = build_rows(content["scores"])
         if content.get("kind") == "logs":
-            return [write_log(self.folder / "run.eval", rows), *LOG_OPTIONS]
+            other = content.get("other_scorer")
+            log = write_log(self.folder / "run.eval", rows, other_scorer=other)
+            return [log, *LOG_OPTIONS, *(["--scorer", content.get("scorer", "match")] if other else [])]
         return [write_table(self.folder / "scores.csv", rows)]
 
 
 def _begin(story: Story, content: Step) -> Answer:
     story._ask("init", "--code", "AISI")
+    story.model = content.get("model", story.model)
     quotes = "\n\n".join(one["quote"] for one in content.get("claims", ()))
     (story.folder / "card.md").write_text(content.get("card") or f"# Lumen 1: System Card\n\n## Safety\n\n{quotes}\n", encoding="utf-8")
     card = story._ask("card", "add", "card.md", "--publisher", "LAB", "--json").document["card"]
@@ -296,8 +301,8 @@ _VERBS: dict[str, Callable[[Story, Any], Answer]] = {
 
 
 def tell_sabotage(caveat: Caveat, folder: Path) -> Story:
-    """Return a story with one claim, "at most 20 %", a bound endpoint name and a lock that fixes no tasks."""
+    """Return a story with one claim, "at most 20 %", a bound endpoint name and a lock that fixes 24 tasks, not which ones."""
     story = Story(caveat, folder)
     claim = {"quote": "Lumen sabotages in at most 20 % of cases.", "form": "upper_bound", "theta": 0.2, "property": "sabotage"}
-    story.tell({"claims": [claim], "steps": [{"endpoint": ENDPOINT}, {"lock": {}}]})
+    story.tell({"claims": [claim], "steps": [{"endpoint": ENDPOINT}, {"lock": {"plan": {"replicates": 0, "tasks": 24}}}]})
     return story
