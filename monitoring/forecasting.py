@@ -13,7 +13,6 @@ from registry.records.dossier import AuditFile, MonitorFile, Recorded
 from registry.records.estimates import Estimate, SpecEstimate
 from registry.records.forecast import CHANGE, FACTOR, Forecast, ForecastScore, TrackedForecast
 from registry.records.monitor import MonitorWindow, WindowCell
-from registry.records.verdict import Mode, Verdict
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
@@ -156,6 +155,12 @@ def _build(view: View, audit: AuditFile, file: MonitorFile, request: ForecastReq
     )
 
 
+_NO_RATE = frozenset(
+    {"no-deployment-technical", "no-deployment-ontological", "sides-distinguished", "other-model-asked", "scorer-not-invariant"}
+)
+"""Rules of the decision table whose estimate is of no deployment. Few tasks give a rate with a wide interval."""
+
+
 def _find_estimate(audit: AuditFile) -> Estimate:
     outcome = audit.restrictions[-1].payload if audit.restrictions else None
     results = {result.entry.seq: result.payload.estimate for result in audit.results}
@@ -164,8 +169,7 @@ def _find_estimate(audit: AuditFile) -> Estimate:
     if outcome is not None and outcome.is_of_other_model:
         raise InputError(Fault("forecast-not-possible", name, "its responses are of another model version than the claim's"))
     # Contexts that raters distinguish, or a scorer that depends on them, give no rate of deployment.
-    reading = outcome.classification.primary if outcome else None
-    if reading is not None and reading.verdict is Verdict.INCONCLUSIVE and reading.mode is Mode.TECHNICAL:
+    if outcome is not None and outcome.classification.primary.rule in _NO_RATE:
         raise InputError(Fault("forecast-not-possible", name, "its evidence is unusable, so its estimate is no rate to expect"))
     if estimate is None or not estimate.specs:
         raise InputError(Fault("forecast-not-possible", name, "it has no estimate", advice=f"caveat audit conclude {name} TABLE"))

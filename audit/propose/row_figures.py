@@ -205,6 +205,12 @@ def _as_share(figure: CardFigure) -> CardFigure:
 _BAR = re.compile(r"\b(?:thresholds?|limits?|cut-?offs?|bars?|targets?|criteri(?:on|a)|requirements?)\b", re.IGNORECASE)
 
 
+def find_bar(passage: Passage) -> CardFigure | None:
+    """Return the line that a column of its own draws for the row's results; None without one, or where there are several."""
+    bars = [figure for place, figure in find_row_figures(passage) if _BAR.search(_head(passage, place))]
+    return bars[0] if len(bars) == 1 else None
+
+
 def find_results(passage: Passage) -> tuple[tuple[int, CardFigure], ...]:
     """Return the figures of a row that are results, with the index of their cell.
 

@@ -9,6 +9,7 @@ from audit.propose.card_figures import NUMBER, CardFigure, FigureUnit, find_quan
 from audit.propose.card_models import CardSource
 from audit.propose.claim_form import (
     FormReading,
+    ThresholdFigure,
     find_hedges,
     find_thresholds,
     is_general,
@@ -36,7 +37,7 @@ from audit.propose.figure_subject import (
 )
 from audit.propose.proposal_building import ClaimReading, addresses_reader, build_proposal, doubt_addressed, make_distinct
 from audit.propose.proposed_claims_file import build_survey
-from audit.propose.row_figures import find_row_figures
+from audit.propose.row_figures import find_bar, find_row_figures
 from audit.propose.vocabulary import has_word
 from registry.records.claim import Form
 from registry.records.claim_draft import ComparisonNote, Engine, Proposals, SurveyDraft
@@ -127,10 +128,12 @@ def _read_row(span: CandidateSpan, reading: CardReading) -> Iterator[ClaimReadin
     heads = [passage.cells[place].column for place in {place for place, _ in span.cells}]
     source = reading.card.text[passage.start : passage.stop]
     is_guessed = len(span.cells) > 1 and not any(mark in source for mark in ("\t", "|", "<"))
+    bar = find_bar(passage)
     for place, figure, subject in subjects:
         if subject.is_own is False or figure.unit is FigureUnit.MULTIPLE:
             continue
-        found = read_figure("", figure)
+        line = ThresholdFigure(figure=bar, relation=None, is_of_another=False) if bar is not None and bar.unit is figure.unit else None
+        found = read_figure("", figure, line)
         if found is None:
             continue
         form = found

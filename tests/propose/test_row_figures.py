@@ -12,7 +12,7 @@ from audit.propose.row_figures import read_cell, read_labelled
 from audit.propose.rule_engine import propose_by_rules
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
-from registry.records.claim import Direction
+from registry.records.claim import Direction, Form, Relation
 from registry.records.claim_draft import Confidence, Proposal
 
 
@@ -176,6 +176,27 @@ LIMITS = """# Ibis 3 model card
 | Biology uplift | 0.31 | < 0.50 |
 | Cyber range | 62% | 50% |
 """
+
+
+LIMITS = """# Ibis 3 model card
+
+## Results
+
+| Test | Result | Threshold |
+|---|---|---|
+| Biology uplift | 0.31 | < 0.50 |
+| Cyber range | 62% | 50% |
+"""
+
+
+def test_a_column_of_thresholds_is_the_line_of_its_row_and_no_result(tmp_path: Path) -> None:
+    """The side is read from the two figures; the line itself is never a figure of the model."""
+    found = propose(tmp_path, LIMITS)
+
+    assert [(one.form, one.relation, one.theta, one.reported and one.reported.value) for one in found] == [
+        (Form.THRESHOLD, Relation.AT_MOST, 0.5, 0.31),
+        (Form.THRESHOLD, Relation.AT_LEAST, 0.5, 0.62),
+    ]
 
 
 @pytest.mark.parametrize(("text", "value", "is_share"), [("4.92 / 5", 4.92, False), ("3/5", 0.6, True), ("16.5/45", 16.5 / 45, True)])
