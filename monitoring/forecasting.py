@@ -166,6 +166,8 @@ def _find_estimate(audit: AuditFile) -> Estimate:
     results = {result.entry.seq: result.payload.estimate for result in audit.results}
     estimate = results.get(outcome.result) if outcome and outcome.result else outcome.estimate if outcome else None
     name = audit.audit.payload.audit
+    if audit.withdrawn is not None:
+        raise InputError(Fault("forecast-not-possible", name, f"it was withdrawn: {audit.withdrawn.payload.reason}"))
     if outcome is not None and outcome.is_of_other_model:
         raise InputError(Fault("forecast-not-possible", name, "its responses are of another model version than the claim's"))
     # Contexts that raters distinguish, or a scorer that depends on them, give no rate of deployment.

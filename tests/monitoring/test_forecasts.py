@@ -122,6 +122,21 @@ def test_an_estimate_of_another_models_responses_is_no_forecast(watched: Path, c
     assert "another model version" in answer.err
 
 
+def test_a_withdrawn_audit_is_no_forecast(watched: Path, caveat: Caveat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its auditor no longer stands by its figures."""
+    set_clock(monkeypatch, LOCKED_AT + timedelta(hours=2))
+    scores = write_scores(watched / "scores.csv", test=0.03, deploy=0.04)
+    audit = caveat("audit", "conclude", write_audit(watched, f"{CLAIM}@1", extra="plan: {replicates: 0}\n"), scores, "--json")
+    assert audit.code == 0, audit.err
+    withdrawn = caveat("audit", "withdraw", audit.document["audit"], "-m", "the scorer was wrong", "--yes")
+    assert withdrawn.code == 0, withdrawn.err
+
+    answer = caveat("forecast", "lock", audit.document["audit"], "--yes")
+
+    assert answer.error == "forecast-not-possible"
+    assert "the scorer was wrong" in answer.err
+
+
 def test_a_miss_says_where_the_observed_interval_reaches_into_the_forecast() -> None:
     """Of few items, a rate outside the interval is no clear miss."""
     monitor = Monitor(monitor=MONITOR, claim=f"{CLAIM}@1", plan=plans.plan(), by="EXAMPLE")
