@@ -17,7 +17,7 @@ COMMENTED = ("audit/statistics", "audit/replay", "registry/store", "registry/rep
 
 MODULES = 336
 # The goal was 85,000 lines and was not reached: "Budgets" in ARCHITECTURE.md and "Size" in docs/decisions.md say why, step by step.
-LINES = 124_900
+LINES = 125_000
 COMMENTS_PER_100 = 6.0
 FUNCTION_LINES = 60
 LEVELS = 10

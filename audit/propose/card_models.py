@@ -120,6 +120,10 @@ class CardModels:
         """Return whether *text* names a model, or the own one without its version."""
         return bool(self.find(text)) or (self.bare is not None and self.bare.search(text) is not None)
 
+    def is_bare(self, label: str) -> bool:
+        """Return whether a head or label is the name of the only own model without its version."""
+        return len(self.own) == 1 and self.bare is not None and self.bare.fullmatch(label.strip(" *_†‡")) is not None
+
     def _find(self, text: str) -> tuple[ModelMention, ...]:
         """Return the models named in *text*, in order."""
         mentions = []

@@ -319,8 +319,8 @@ def find_cell_subject(passage: Passage, place: int, figure: CardFigure, around: 
             return replace(subject, is_own=False) if is_other else subject
         if party := _GROUPS.search(words):
             return FigureSubject(party[0], party[0], where, NAMED, is_own=False)
-        if sized := read_size(words, models.own):
-            return FigureSubject(sized[0], words, where, NAMED, is_own=sized[1])
+        if (short := _read_short_name(words, where, models)) is not None:
+            return short
     label = find_label_subject(passage, place, models)
     if label is not None and label.is_own is None and _names_own(passage, around, models):
         return replace(label, is_own=False)
@@ -369,12 +369,19 @@ def find_label_subject(passage: Passage, place: int, models: CardModels) -> Figu
         return _take_mention(torn, "row label", OPEN)
     if labels and (party := _GROUPS.match(labels[0])):
         return FigureSubject(party[0], party[0], "row label", NAMED, is_own=False)
-    if labels and (sized := read_size(labels[0], models.own)):
-        return FigureSubject(sized[0], labels[0], "row label", NAMED, is_own=sized[1])
+    if labels and (subject := _read_short_name(labels[0], "row label", models)):
+        return subject
     # A model that nothing else in the card names.
     if labels and models.own and is_strange_model(labels[0], models.own):
         return FigureSubject(labels[0], labels[0], "row label", OPEN, is_own=False)
     return None
+
+
+def _read_short_name(words: str, where: str, models: CardModels) -> FigureSubject | None:
+    """The model that a head or label names by its size alone, or by its name without the version."""
+    if sized := read_size(words, models.own):
+        return FigureSubject(sized[0], words, where, NAMED, is_own=sized[1])
+    return FigureSubject(models.own[0], words, where, NAMED, is_own=True) if models.is_bare(words) else None
 
 
 # The snapshot that a figure was measured on, in the card's own words.
@@ -382,8 +389,12 @@ def find_label_subject(passage: Passage, place: int, models: CardModels) -> Figu
 _SNAPSHOTS = read_expression("snapshots")
 
 
-def find_version(passage: Passage, at: int | None, around: PassageContext, models: CardModels) -> tuple[str, str] | None:
+def find_version(
+    passage: Passage, at: int | None, around: PassageContext, models: CardModels, *, cell: int | None = None
+) -> tuple[str, str] | None:
     """Return the build stated beside the figure, or in the sentences that introduce it, with where it was read."""
+    if cell is not None and (build := _read_build(passage, cell, models)):
+        return build, "column head"
     beside = passage.words if at is None or passage.cells else _cut_clause(passage.words, at)
     if hit := _SNAPSHOTS.search(beside):
         return hit[0], "sentence" if not passage.cells else "row label"
@@ -392,6 +403,20 @@ def find_version(passage: Passage, at: int | None, around: PassageContext, model
             named = models.find(one.words)
             return (hit[0], "sentence above") if not named or any(mention.is_own for mention in named) else None
     return None
+
+
+_BUILD = re.compile(r"\b(?:GA|preview|experimental|early|final|beta|checkpoint|snapshot|\d\d-\d\d|20\d\d)\b", re.IGNORECASE)
+"""What names a build. An effort or tools in a head are conditions of one build."""
+
+
+def _read_build(passage: Passage, cell: int, models: CardModels) -> str:
+    """Return what follows the model in the head of a column, if another column has the same model: "Preview (05-06)"; else nothing."""
+    heads = [column.column or "" for column in passage.cells]
+    names = {place: mentions[-1] for place, head in enumerate(heads) if (mentions := models.find(head))}
+    if cell not in names or not any(place != cell and mention.name == names[cell].name for place, mention in names.items()):
+        return ""
+    build = heads[cell][names[cell].stop :].strip(" *†‡:–-")
+    return build if _BUILD.search(build) else ""
 
 
 def _cut_clause(words: str, at: int) -> str:

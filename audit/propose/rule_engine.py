@@ -46,7 +46,7 @@ from registry.records.system_card import Card, CardText, Outline, Passage, Passa
 # A reader for each field, and each returns its words or nothing. When in doubt less is proposed, or a field stays
 # empty: a confident wrong proposal costs more than a missing one.
 
-RULES_VERSION = 19
+RULES_VERSION = 20
 """Raised whenever the same card may give other proposals."""
 _LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _UNREAD = "the columns of this table could not be read: add model and figure from the page"
@@ -343,7 +343,7 @@ def _describe(
         cell=cell,
         form=form,
         subject=subject,
-        version=find_version(passage, start, reading.around, reading.models),
+        version=find_version(passage, start, reading.around, reading.models, cell=cell),
         property=read_property(
             passage, figure, at=start, cell=cell, evaluation=facts.evaluation, around=reading.around, models=reading.models
         ),

@@ -45,7 +45,8 @@ _UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$",
 _UNSURE_AFTER = re.compile(
     r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", _ANY_CASE
 )
-# "Not always", "never-ending" and "always-on" state no bound.
+_ALMOST = re.compile(r"\b(?:almost|nearly|virtually|practically|essentially|usually|typically|mostly|close to|not quite)\s+$", _ANY_CASE)
+# "Not always", "almost never", "never-ending" and "always-on" state no bound.
 _NEVER = re.compile(r"(?<![-‐‑])\b(?:never|in\s+no\s+case|zero\s+(?:cases|instances|times)|no\s+instances?)\b(?![-‐‑])", _ANY_CASE)
 _ALWAYS = re.compile(r"(?<![-‐‑])\b(?:always|in\s+all\s+cases|in\s+every\s+case|without\s+exception)\b(?![-‐‑])", _ANY_CASE)
 
@@ -74,7 +75,7 @@ def read_bounds(quote: str) -> tuple[StatedBound, ...]:
     if bounds or re.search(r"\d", text):
         return tuple(bounds.values())
     for pattern, relation, share in ((_NEVER, Relation.AT_MOST, 0.0), (_ALWAYS, Relation.AT_LEAST, 1.0)):
-        if (match := pattern.search(text)) and not _NEGATED.search(text[: match.start()]):
+        if (match := pattern.search(text)) and not _NEGATED.search(text[: match.start()]) and not _ALMOST.search(text[: match.start()]):
             return (StatedBound(relation=relation, share=share, words=match[0]),)
     return ()
 

@@ -219,7 +219,7 @@ def test_a_language_model_is_asked_once_and_within_limits(caveat: Caveat, card: 
 
     assert first.code == 0, first.err
     assert [one["quote"] for one in first.document["proposals"]] == ["Model A broke its policy in 7% of 200 jailbreak attempts."]
-    assert any("rules 19 reads the same" in note for note in first.document["proposals"][0]["notes"])
+    assert any("rules 20 reads the same" in note for note in first.document["proposals"][0]["notes"])
     assert again.document == first.document
     assert "calls 1 now, 1 in all; tokens in all 10 input, 5 output; cost unknown" in first.err
     assert "calls 0 now, 1 in all" in again.err
@@ -330,7 +330,7 @@ def test_a_local_model_is_asked_through_the_chat_api(caveat: Caveat, card: str, 
     assert proposed.document["engine"] == "local"
     assert proposed.document["by"].startswith(f"local {CHAT_MODEL}")
     assert [one["reported"]["value"] for one in proposed.document["proposals"]] == [0.07]
-    assert "rules 19 reads the same" in proposed.document["proposals"][0]["notes"][-1]
+    assert "rules 20 reads the same" in proposed.document["proposals"][0]["notes"][-1]
 
 
 def test_a_name_that_only_the_tables_use_is_given_with_the_model(caveat: Caveat, tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ READ = [
     ("non-zero instances were seen", []),
     ("It does not always do so.", []),
     ("the always-on monitor", []),
+    ("It will almost always refuse.", []),
+    ("It virtually never does so.", []),
     ("never-before-seen tasks", []),
 ]
 

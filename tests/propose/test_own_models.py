@@ -163,3 +163,25 @@ def test_heads_below_a_row_of_stray_words_are_heads(tmp_path: Path) -> None:
 
     assert {one.model for one in proposals} == {"Heron 4.2"}
     assert sorted(one.reported.value for one in proposals if one.reported) == [0.0004, 0.039]
+
+
+def test_a_head_without_the_version_names_the_own_model_unless_another_has_that_name(tmp_path: Path) -> None:
+    """The card's only own model is meant by "Heron" among other models, but not beside another Heron."""
+    table = "| Test | Heron | {} |\n|---|---|---|\n| MMLU | 49.2 | 46.9 |\n"
+    text = "# Heron-8B\n\nHeron-8B is an open model.\n\n## Results\n\n"
+    _, alone = read(tmp_path / "heron-8b.md", text + table.format("LLaMA2"))
+    _, beside = read(tmp_path / "heron-8b-b.md", text + table.format("Heron 2 70B"))
+
+    assert (list_values(alone), list_values(beside)) == ([49.2], [])
+
+
+def test_columns_of_several_builds_of_one_model_state_their_build(tmp_path: Path) -> None:
+    """A result of an earlier build is none of the released one."""
+    table = "| Test | Ibis 2.5 Pro GA | Ibis 2.5 Pro Experimental (03-25) |\n|---|---|---|\n| MMLU | 71.0 | 68.0 |\n"
+    _, proposals = read(tmp_path / "ibis-2.5-pro.md", f"# Ibis 2.5 Pro model card\n\n## Results\n\n{table}")
+
+    efforts = table.replace("GA", "(high)").replace("Experimental (03-25)", "(low)")
+    _, conditions = read(tmp_path / "ibis-2.5-pro-b.md", f"# Ibis 2.5 Pro model card\n\n## Results\n\n{efforts}")
+
+    assert [(one.written, one.version) for one in proposals] == [("71.0", "GA"), ("68.0", "Experimental (03-25)")]
+    assert [one.version for one in conditions] == [None, None]

@@ -129,7 +129,7 @@ def test_every_proposal_says_what_is_missing_and_who_proposed() -> None:
     proposals = propose_by_rules(card, outline, CardSource(title="Plover 8B", publisher=None, card="CRD-X-2026-0001-A@1"), told.append)
 
     assert all([one.item for one in proposal.completeness] == list(CompletenessItem) for proposal in proposals.proposals)
-    assert (proposals.by, proposals.card, proposals.passages) == ("rules 19", "CRD-X-2026-0001-A@1", len(outline.passages))
+    assert (proposals.by, proposals.card, proposals.passages) == ("rules 20", "CRD-X-2026-0001-A@1", len(outline.passages))
     assert told == [1] * len(outline.passages)
 
 
