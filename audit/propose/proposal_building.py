@@ -180,7 +180,7 @@ def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
     """
     used: dict[tuple[object, ...], int] = {}
     distinct: list[Proposal] = []
-    for proposal in _part_domains(_fold_repeats(proposals)):
+    for proposal in _part_domains(_fold_repeats(_spell_alike(proposals))):
         named = proposal
         key = _identify(named)
         if key in used:
@@ -194,6 +194,15 @@ def make_distinct(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
         used[key] = len(distinct)
         distinct.append(named)
     return tuple(distinct)
+
+
+def _spell_alike(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Return the proposals with each model spelt as where it is named first: a registry refuses "All models" beside "all models"."""
+    spelt: dict[str, str] = {}
+    for proposal in proposals:
+        if proposal.model is not None:
+            spelt.setdefault(" ".join(proposal.model.split()).casefold(), proposal.model)
+    return [replace(one, model=spelt[" ".join(one.model.split()).casefold()] if one.model is not None else None) for one in proposals]
 
 
 def _identify(proposal: Proposal) -> tuple[object, ...]:

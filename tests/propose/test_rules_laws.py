@@ -190,3 +190,12 @@ def test_a_reading_that_contradicts_its_words_becomes_what_they_state(
     assert result.relative_to is None
     said = {"form": result.form, "relation": result.relation, "theta": result.theta, "reported": result.reported}
     assert list(find_mismatches(quote, **said, range_=range_, where="claims[0]")) == []
+
+
+def test_a_model_has_one_spelling_in_all_proposals() -> None:
+    """A registry refuses a name that differs from an earlier one in upper and lower case only."""
+    sentences = ["All models scored higher than Plover 7B.", "Here all models scored higher than Plover 7B."]
+    proposed = propose(make_text(sentences)).proposals
+
+    assert len(proposed) == len(sentences)
+    assert {one.model for one in proposed} == {"All models"}
