@@ -172,7 +172,7 @@ def _find_estimate(audit: AuditFile) -> Estimate:
         raise InputError(Fault("forecast-not-possible", name, "its responses are of another model version than the claim's"))
     # Contexts that raters distinguish, or a scorer that depends on them, give no rate of deployment.
     if outcome is not None and outcome.classification.primary.rule in _NO_RATE:
-        raise InputError(Fault("forecast-not-possible", name, "its evidence is unusable, so its estimate is no rate to expect"))
+        raise InputError(Fault("forecast-not-possible", name, f"its estimate is no rate to expect: {outcome.classification.primary.why}"))
     if estimate is None or not estimate.specs:
         raise InputError(Fault("forecast-not-possible", name, "it has no estimate", advice=f"caveat audit conclude {name} TABLE"))
     return estimate
